@@ -336,6 +336,23 @@ fn wrong_types() {
                 suite,
                 "sandbox: {chroot: x}",
             ),
+            (
+                "sandbox: an image that is an option",
+                suite,
+                "sandbox: {docker: -v/:/}",
+            ),
+            ("sandbox: an empty map", suite, "sandbox: {}"),
+            ("sandbox: no image", suite, "sandbox: {docker: }"),
+            (
+                "sandbox: two images",
+                suite,
+                "sandbox: {docker: a, podman: b}",
+            ),
+            (
+                "sandbox: an image without a name",
+                suite,
+                "sandbox: {podman: 22}",
+            ),
         ],
     );
 }
@@ -935,14 +952,6 @@ fn the_older_spelling() {
                 "tests:\n  - name: a\n    promt: go\n    eval: [{fileExist: a}]",
             ),
         ],
-    );
-}
-
-#[test]
-fn not_supported_yet() {
-    snapshot(
-        "not_supported_yet",
-        &[("sandbox with an image", suite, "sandbox: {docker: node}")],
     );
 }
 

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod host;
+pub mod limits;
 pub mod mcp_tap;
 pub mod process;
 pub mod run;

@@ -2,9 +2,7 @@
 
 use crate::answer::Answer;
 use crate::dialect::Dialect;
-
-/// The longest event, and the longest JSON document, that is read. Anything longer is passed on unread.
-const LONGEST: usize = 4 * 1024 * 1024;
+use crate::event_stream::{EventStream, LONGEST, StreamEvent};
 
 /// The form of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +20,11 @@ enum Form {
 pub(crate) struct AnswerReader {
     dialect: Dialect,
     form: Form,
-    /// The line of a stream that has begun, or the document so far.
+    /// The events of a stream.
+    events: EventStream,
+    /// The document so far.
     begun: Vec<u8>,
-    /// The data of the event that has begun.
-    event: Vec<u8>,
-    /// What has begun is too long, and is passed over.
+    /// The document is too long, and is passed over.
     is_too_long: bool,
     answer: Answer,
 }
@@ -48,8 +46,8 @@ impl AnswerReader {
         AnswerReader {
             dialect,
             form,
+            events: EventStream::default(),
             begun: Vec::new(),
-            event: Vec::new(),
             is_too_long: false,
             answer,
         }
@@ -61,7 +59,7 @@ impl AnswerReader {
     }
 
     /// Reads the next bytes. Returns whether the answer has told something new.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> bool {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> bool {
         let before = self.answer.clone();
         match self.form {
             Form::Unreadable => {}
@@ -73,12 +71,9 @@ impl AnswerReader {
                 }
             }
             Form::Events => {
-                while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
-                    self.keep(&bytes[..end]);
-                    self.end_line();
-                    bytes = &bytes[end + 1..];
-                }
-                self.keep(bytes);
+                let answer = &mut self.answer;
+                let mut read = |event: StreamEvent<'_>| read_event(self.dialect, &event, answer);
+                self.events.feed(bytes, &mut read);
             }
         }
         self.answer != before
@@ -90,47 +85,20 @@ impl AnswerReader {
             Form::Unreadable => {}
             Form::Document => self.read_document(),
             Form::Events => {
-                self.end_line();
-                self.end_event();
+                let answer = &mut self.answer;
+                let mut read = |event: StreamEvent<'_>| read_event(self.dialect, &event, answer);
+                self.events.finish(&mut read);
             }
         }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.begun.len() + self.event.len() + bytes.len() > LONGEST {
+        if self.begun.len() + bytes.len() > LONGEST {
             self.is_too_long = true;
             self.begun = Vec::new();
-            self.event = Vec::new();
         }
         if !self.is_too_long {
             self.begun.extend_from_slice(bytes);
-        } else if self.form == Form::Events && !bytes.is_empty() {
-            // Enough to see that the line is not empty, which would end the event.
-            self.begun = vec![b'.'];
-        }
-    }
-
-    fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.begun);
-        let line = line.strip_suffix(b"\r").unwrap_or(&line);
-        if line.is_empty() {
-            self.end_event();
-        } else if let Some(data) = line.strip_prefix(b"data:")
-            && !self.is_too_long
-        {
-            self.event.extend_from_slice(data.trim_ascii_start());
-        }
-    }
-
-    fn end_event(&mut self) {
-        let event = std::mem::take(&mut self.event);
-        if std::mem::take(&mut self.is_too_long) {
-            return;
-        }
-        if event == b"[DONE]" {
-            self.answer.has_ended = true;
-        } else if let Ok(event) = serde_json::from_slice(&event) {
-            self.dialect.read(&event, &mut self.answer);
         }
     }
 
@@ -142,6 +110,16 @@ impl AnswerReader {
         } else if let Ok(document) = serde_json::from_slice(&self.begun) {
             self.dialect.read(&document, &mut self.answer);
         }
+    }
+}
+
+fn read_event(dialect: Dialect, event: &StreamEvent<'_>, answer: &mut Answer) {
+    if event.data == b"[DONE]" {
+        answer.has_ended = true;
+    } else if event.is_whole()
+        && let Ok(event) = serde_json::from_slice(event.data)
+    {
+        dialect.read(&event, answer);
     }
 }
 
@@ -290,7 +268,6 @@ mod tests {
         reader.feed(b"data: {\"model\": \"long\", \"x\": \"");
         for _ in 0..100 {
             reader.feed(&[b'a'; 100_000]);
-            assert!(reader.begun.len() + reader.event.len() <= LONGEST);
         }
         reader.feed(b"\"}\n\ndata: {\"model\": \"short\"}\n\n");
         assert_eq!(reader.answer().model.as_deref(), Some("short"));

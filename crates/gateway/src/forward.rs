@@ -14,24 +14,13 @@ use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
+use crate::hop_by_hop;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
 use crate::played_body::PlayedBody;
 use crate::player::{Found, PlayedAnswer, Player};
 use crate::recorder::Taking;
 use crate::request_body;
-
-/// Headers of one connection, which are not those of the next.
-const OF_CONNECTION: [HeaderName; 8] = [
-    header::CONNECTION,
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    HeaderName::from_static("keep-alive"),
-];
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -156,7 +145,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     let mut onward = Request::new(Full::new(body));
     *onward.method_mut() = parts.method;
     *onward.uri_mut() = address;
-    *onward.headers_mut() = onward_headers(&way, &parts.headers);
+    *onward.headers_mut() = onward_headers(&way, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
         () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
@@ -258,9 +247,7 @@ where
     B::Error: Into<BodyError>,
 {
     let (mut parts, body) = response.into_parts();
-    for name in OF_CONNECTION {
-        parts.headers.remove(name);
-    }
+    hop_by_hop::remove(&mut parts.headers);
     let reading = asked.map(|(dialect, number)| {
         way.status(number, parts.status.as_u16());
         let text = |name| {
@@ -283,36 +270,30 @@ where
 
 /// Returns the headers for the service: with the key, without those of the connection, and without compression, which
 /// would hide the figures.
-fn onward_headers(way: &Way, headers: &HeaderMap) -> HeaderMap {
-    let mut onward = HeaderMap::with_capacity(headers.len());
-    for (name, value) in headers {
-        let is_left_out = OF_CONNECTION.contains(name)
-            || *name == header::HOST
-            || *name == header::CONTENT_LENGTH
-            || *name == header::EXPECT
-            || *name == header::ACCEPT_ENCODING;
-        if is_left_out {
-            continue;
-        }
-        let key = OF_KEY
-            .contains(name)
-            .then(|| value.to_str().ok().and_then(|text| way.with_key(text)))
-            .flatten()
+fn onward_headers(way: &Way, mut headers: HeaderMap) -> HeaderMap {
+    make_readable(&mut headers);
+    for name in &OF_KEY {
+        // A client that sends a header twice means the same by both.
+        let key = headers
+            .get(name)
+            .and_then(|value| way.with_key(value.to_str().ok()?))
             .and_then(|text| HeaderValue::from_str(&text).ok());
-        let value = match key {
-            Some(mut key) => {
-                key.set_sensitive(true);
-                key
-            }
-            None => value.clone(),
-        };
-        onward.append(name.clone(), value);
+        if let Some(mut key) = key {
+            key.set_sensitive(true);
+            headers.insert(name, key);
+        }
     }
-    onward.insert(
-        header::ACCEPT_ENCODING,
-        HeaderValue::from_static("identity"),
-    );
-    onward
+    headers
+}
+
+/// Removes the headers of the connection from those of a request, and asks for an answer that can be read.
+pub(crate) fn make_readable(headers: &mut HeaderMap) {
+    hop_by_hop::remove(headers);
+    for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT] {
+        headers.remove(name);
+    }
+    let identity = HeaderValue::from_static("identity");
+    headers.insert(header::ACCEPT_ENCODING, identity);
 }
 
 /// Puts the key in the place of its token in `key=TOKEN`.
@@ -330,7 +311,7 @@ fn with_key_in_query(way: &Way, query: &str) -> String {
 }
 
 /// Returns the innermost reason, which says more than the outer ones.
-fn reason(error: &dyn Error) -> String {
+pub(crate) fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
@@ -394,7 +375,7 @@ mod tests {
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let onward = onward_headers(&way, &headers);
+        let onward = onward_headers(&way, headers);
         let text = |name: &str| onward.get(name).map(|value| value.to_str().unwrap());
         assert_eq!(text("authorization"), Some("Bearer sk-real"));
         assert_eq!(text("x-api-key"), Some("sk-real"));

@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
+use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
 use crate::player::{Played, Player, Replay};
@@ -136,6 +137,23 @@ impl Gateway {
         })
     }
 
+    /// Opens a passage for one agent to an MCP server by HTTP.
+    pub fn open_mcp(&self, server: RemoteMcpServer<'_>) -> Result<McpPassage, BadAddress> {
+        // Connections are made for the runtime that is entered.
+        let _guard = self.runtime.as_ref().map(Runtime::enter);
+        let token = random_token();
+        let gateway = format!("http://{}", self.address);
+        let connector = &self.passages.connector;
+        let way = Arc::new(McpWay::new(server, connector, gateway, token.clone())?);
+        let servers = &mut self.passages.servers();
+        servers.insert(token.clone(), Arc::clone(&way));
+        Ok(McpPassage {
+            token,
+            way,
+            passages: Arc::clone(&self.passages),
+        })
+    }
+
     /// Opens a way out of a network of its own, to these hosts.
     pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
         let runtime = self.runtime.as_ref()?.handle().clone();
@@ -226,6 +244,38 @@ impl Passage {
 }
 
 impl Drop for Passage {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The passage of one agent to an MCP server. It is closed when it is dropped.
+#[derive(Debug)]
+pub struct McpPassage {
+    token: String,
+    way: Arc<McpWay>,
+    passages: Arc<OpenPassages>,
+}
+
+impl McpPassage {
+    /// Returns the address that takes the place of the server's.
+    pub fn address(&self) -> String {
+        self.way.address()
+    }
+
+    /// Closes the passage: everything that was seen has been handed on. Returns whether there were more sessions than
+    /// were read.
+    pub fn close(self) -> bool {
+        self.end()
+    }
+
+    fn end(&self) -> bool {
+        self.passages.servers().remove(&self.token);
+        self.way.close()
+    }
+}
+
+impl Drop for McpPassage {
     fn drop(&mut self) {
         self.end();
     }

@@ -9,6 +9,8 @@
 //! nothing once the passage is closed, so an agent never holds a key. Everything that passes is passed on at once, as it
 //! is; of answers to requests for models the gateway reads the figures as they go by.
 //!
+//! MCP servers by HTTP have a passage each, too ([`McpPassage`]): the gateway puts their headers in, and reads the talk.
+//!
 //! Reasons for this design:
 //!
 //! - **A token takes the place of a key wherever a key may be**: in the header that the agent chose. So there is no table
@@ -25,10 +27,16 @@ mod answer;
 mod answer_reader;
 mod ask;
 mod dialect;
+mod event_stream;
 mod exit;
 mod forward;
 mod gateway;
+mod hop_by_hop;
 mod host_rules;
+mod mcp;
+mod mcp_address;
+mod mcp_answer;
+mod mcp_forward;
 mod metered;
 mod open_passages;
 mod passage;
@@ -42,7 +50,8 @@ mod upstream;
 
 pub use ask::{NoAnswer, Question};
 pub use exit::Exit;
-pub use gateway::{Closed, Gateway, OpenError, Passage, Playback};
+pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
+pub use mcp::{EventSink, RemoteMcpServer};
 pub use player::{Played, Replay};
 pub use recorder::NewRecording;
 pub use recording::{Recording, RecordingError};

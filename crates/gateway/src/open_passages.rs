@@ -13,6 +13,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
 use crate::forward::{AnswerBody, Target, forward, refuse};
+use crate::mcp::{McpWay, Place, WELL_KNOWN};
+use crate::mcp_forward;
 use crate::passage::Way;
 use crate::upstream::Connector;
 
@@ -25,6 +27,8 @@ pub(crate) struct OpenPassages {
     pub(crate) connector: Connector,
     /// The open ways by their tokens.
     ways: Mutex<HashMap<String, Arc<Way>>>,
+    /// The open ways to MCP servers by their tokens.
+    servers: Mutex<HashMap<String, Arc<McpWay>>>,
 }
 
 impl OpenPassages {
@@ -32,11 +36,16 @@ impl OpenPassages {
         OpenPassages {
             connector,
             ways: Mutex::default(),
+            servers: Mutex::default(),
         }
     }
 
     pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, Arc<Way>>> {
         self.ways.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn servers(&self) -> MutexGuard<'_, HashMap<String, Arc<McpWay>>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Serves the requests of one connection.
@@ -54,7 +63,18 @@ impl OpenPassages {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
-        let target = Target::of(request.uri().path());
+        let path = request.uri().path().to_owned();
+        if let Some((token, place)) = Place::of(&path) {
+            let way = self.servers().get(token).cloned();
+            if let Some(way) = way {
+                return mcp_forward::forward(way, place, request).await;
+            }
+        }
+        if path.starts_with(WELL_KNOWN) {
+            // Clients of MCP servers look for a way to sign in, and must not take a refusal for one.
+            return refuse(StatusCode::NOT_FOUND, "there is no such document");
+        }
+        let target = Target::of(&path);
         let way = target.and_then(|target| self.ways().get(target.token).cloned());
         match way {
             Some(way) => forward(way, request).await,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper::upgrade::{OnUpgrade, Upgraded};
@@ -22,6 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::hop_by_hop;
 use crate::host_rules::HostRules;
 use crate::open_passages::OpenPassages;
 
@@ -136,14 +137,7 @@ impl Client {
             Some(proxy) => connect_to_proxy(proxy).await?,
             None => connect(host, port, allowed).await?,
         };
-        for name in [
-            header::PROXY_AUTHORIZATION,
-            header::CONNECTION,
-            header::UPGRADE,
-            HeaderName::from_static("proxy-connection"),
-        ] {
-            parts.headers.remove(name);
-        }
+        hop_by_hop::remove(&mut parts.headers);
         // The host that was allowed, not another one on the same server.
         let authority = match port {
             80 => host.to_owned(),
@@ -171,7 +165,9 @@ impl Client {
         tokio::spawn(connection);
         let request = Request::from_parts(parts, body);
         let answer = sender.send_request(request).await;
-        Ok(answer.map_err(io::Error::other)?.map(BodyExt::boxed_unsync))
+        let (mut parts, body) = answer.map_err(io::Error::other)?.into_parts();
+        hop_by_hop::remove(&mut parts.headers);
+        Ok(Response::from_parts(parts, body.boxed_unsync()))
     }
 }
 

@@ -25,7 +25,7 @@ type Proxied = Client<HttpsConnector<Tunnel<HttpConnector>>, Full<Bytes>>;
 /// An address that is none of a service.
 #[derive(Debug, Error)]
 #[error("`{0}` is no address of a service")]
-pub struct BadAddress(String);
+pub struct BadAddress(pub(crate) String);
 
 /// A service.
 #[derive(Debug, Clone)]

@@ -100,7 +100,7 @@ impl From<&SelectionArgs> for SelectionSettings {
             agent: args.agent.clone(),
             model: args.model.clone(),
             timeout: args.timeout,
-            sandbox: args.sandbox,
+            sandbox: args.sandbox.clone(),
             network: args.network.clone(),
             seed: args.seed,
             gateway: args.gateway.map(GatewayMode::from),

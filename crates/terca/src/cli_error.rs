@@ -220,6 +220,29 @@ impl From<StartError> for CliError {
             StartError::Sandbox(SandboxError::UnknownDefault(_)) => {
                 CliError::misuse(Code::Usage, error).help("write `none`, `bwrap` or `auto`")
             }
+            StartError::Sandbox(SandboxError::EngineMissing { engine }) => {
+                CliError::misuse(Code::NoSandbox, error).help(format!(
+                    "install it, and try `{} info`; `--sandbox auto` contains agents without an image",
+                    engine.program()
+                ))
+            }
+            StartError::Sandbox(SandboxError::EngineRefused { engine, .. }) => {
+                CliError::misuse(Code::NoSandbox, error).help(format!(
+                    "start its service, see that you may use it, and try `{} info`",
+                    engine.program()
+                ))
+            }
+            StartError::Sandbox(SandboxError::ImageMissing { engine, ref image }) => {
+                let help = format!("fetch it with `{} pull {image}`, or build it", engine.program());
+                CliError::misuse(Code::NoSandbox, error).help(help)
+            }
+            StartError::Sandbox(SandboxError::ImageRefused { engine, ref image, .. }) => {
+                let help = format!(
+                    "see that it is an image for this machine's processor: `{} image inspect {image}`",
+                    engine.program()
+                );
+                CliError::misuse(Code::NoSandbox, error).help(help)
+            }
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
                 "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
                  with `--sandbox none` agents run as you and can reach what you can",

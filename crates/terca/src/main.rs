@@ -34,6 +34,16 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
+    // Holds a container, and outlives this program for a moment when it is killed.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == terca_engine::process::supervise::KEEPER)
+    {
+        return terca_engine::process::supervise::keep().unwrap_or(ExitCode::FAILURE);
+    }
+    if let Some(status) = terca_engine::process::confine::run_if_asked() {
+        return status;
+    }
     // Agents start it in the place of an MCP server.
     if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
         return status;

@@ -57,6 +57,9 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
+    for sentence in run.limit_shortcomings() {
+        screen::err(&format!("warning: {sentence}"));
+    }
     if let Some(reason) = run.not_contained() {
         screen::err(&format!(
             "warning: agents are not contained: {reason}. They run as you, and reach your files and your network. \

@@ -16,6 +16,7 @@ mod documents;
 mod http;
 mod install;
 mod mcp;
+mod mcp_http;
 mod model;
 mod outcome;
 mod patience;
@@ -28,6 +29,7 @@ mod tls;
 
 pub use documents::generated;
 pub use mcp::{LockedMcpServer, asked_of_tiny_mcp_server, tiny_mcp_entry, tiny_mcp_server};
+pub use mcp_http::{HttpMcpServer, McpRequest};
 pub use model::{
     Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Served, Trouble, Turn, Usage,
     Vocabulary,

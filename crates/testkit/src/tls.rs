@@ -22,6 +22,11 @@ pub struct TlsServer {
 impl TlsServer {
     /// Answers the first request with this status line, such as `200 OK`.
     pub fn answering(status: &'static str) -> Self {
+        Self::answering_with(status, "")
+    }
+
+    /// Answers the first request with this status line and this JSON document.
+    pub fn answering_with(status: &'static str, body: &'static str) -> Self {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
@@ -40,7 +45,14 @@ impl TlsServer {
             let mut stream = Stream::new(&mut connection, &mut socket);
             let mut asked = [0; 4096];
             let count = stream.read(&mut asked).ok()?;
-            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").ok()?;
+            let length = body.len();
+            let head = "Content-Type: application/json\r\nConnection: close";
+            write!(
+                stream,
+                "HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"
+            )
+            .ok()?;
+            stream.flush().ok()?;
             Some(String::from_utf8_lossy(&asked[..count]).into_owned())
         });
         TlsServer {

@@ -91,7 +91,7 @@ impl McpDelivery {
         }
         if tap.connected > 0 {
             self.status = Some(McpStatus::Connected);
-        } else if !tap.deaths.is_empty() {
+        } else if !tap.deaths.is_empty() || tap.refused > 0 {
             self.status = Some(McpStatus::Failed);
         } else if self.status == Some(McpStatus::Connected) {
             // It was started and has not answered yet.
@@ -155,11 +155,16 @@ mod tests {
             deaths: vec!["exit status 3".to_owned()],
             ..started.clone()
         };
+        let refused = ServerTap {
+            refused: 1,
+            ..started.clone()
+        };
         let (yes, no) = (Some(McpStatus::Connected), Some(McpStatus::Failed));
         for (claimed, tap, expected) in [
             (no, &connected, yes),
             (None, &connected, yes),
             (yes, &died, no),
+            (None, &refused, no),
             (yes, &started, None),
             (no, &started, no),
         ] {

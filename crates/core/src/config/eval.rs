@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, actions, added_actions};
-use crate::config::limits::{TrialLimits, limits};
+use crate::config::limits::{LimitSettings, limits};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::grade::TestSpec;
@@ -33,7 +33,7 @@ pub struct Eval {
     /// The agent's time limit, where it differs from the variant's.
     pub timeout: Option<Duration>,
     /// The most that a trial may use, where it differs from the suite's.
-    pub limits: Option<TrialLimits>,
+    pub limits: LimitSettings,
     /// `_base/`, copied over the suite's layers.
     pub layer: Option<Utf8PathBuf>,
     /// `_tests/`, copied over the work when it is tested.
@@ -123,7 +123,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let limits = fields.optional(
         "limits",
         limits(),
-        "The most that a trial of this eval may use, instead of the suite's `limits`.",
+        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its variants.",
     );
     let prepare = actions(
         fields,
@@ -163,7 +163,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         prompt,
         repetitions,
         timeout,
-        limits,
+        limits: limits.unwrap_or_default(),
         layer,
         tests_layer,
         solution,

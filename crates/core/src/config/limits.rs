@@ -1,43 +1,142 @@
-//! `limits` of a suite or an eval: the most that a trial may use.
+//! `limits` of a suite, an environment, an experiment or an eval: the most that a trial may use.
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::values::size;
+use crate::reader::values::{count, processors, size, size_from};
 use crate::reader::{Fields, Kind, object};
 
-/// The most that a trial may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TrialLimits {
-    /// The bytes on disk that an agent may leave in its workspace.
-    pub disk: u64,
+/// The least memory that can be asked for. Terca's own supervisor counts, and takes a part of it.
+const LEAST_MEMORY: u64 = 16_000_000;
+
+/// `limits` as they are written. What is not written is left to the level around it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LimitSettings {
+    /// Bytes on disk.
+    pub disk: Option<u64>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Processes and threads.
+    pub processes: Option<u32>,
+    /// Processors.
+    pub cpus: Option<f64>,
 }
 
-impl Default for TrialLimits {
-    /// Far more than the projects have that agents work on.
-    fn default() -> Self {
-        TrialLimits {
-            disk: 20_000_000_000,
+impl LimitSettings {
+    /// Returns these limits, with those of the level around them where they say nothing.
+    #[must_use]
+    pub fn over(self, below: LimitSettings) -> LimitSettings {
+        LimitSettings {
+            disk: self.disk.or(below.disk),
+            memory: self.memory.or(below.memory),
+            processes: self.processes.or(below.processes),
+            cpus: self.cpus.or(below.cpus),
         }
     }
 }
 
+/// The most that a trial may use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialLimits {
+    /// The bytes on disk that each directory of an agent may take.
+    pub disk: u64,
+    /// The bytes of memory of the agent, and of each test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// The processes and threads of the agent, and of each test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
+    /// The processors that the agent, and each test, may use at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+}
+
+impl Default for TrialLimits {
+    fn default() -> Self {
+        LimitSettings::default().into()
+    }
+}
+
+impl From<LimitSettings> for TrialLimits {
+    fn from(settings: LimitSettings) -> Self {
+        /// Far more than the projects have that agents work on.
+        const DISK: u64 = 20_000_000_000;
+        let LimitSettings {
+            disk,
+            memory,
+            processes,
+            cpus,
+        } = settings;
+        TrialLimits {
+            disk: disk.unwrap_or(DISK),
+            memory,
+            processes,
+            cpus,
+        }
+    }
+}
+
+/// The way in which a limit is kept on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptBy {
+    /// The kernel keeps it, by a control group.
+    Cgroup,
+    /// Terca looks about ten times a second, and ends what is beyond it.
+    Watch,
+    /// Nothing: it is not kept.
+    Nothing,
+}
+
+/// The ways in which the limits of a trial were kept. A limit that was not asked for has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitsKeptBy {
+    /// `memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<KeptBy>,
+    /// `processes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<KeptBy>,
+    /// `cpus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<KeptBy>,
+}
+
 /// `limits`.
-pub(super) fn limits() -> Kind<TrialLimits> {
+pub(super) fn limits() -> Kind<LimitSettings> {
     object("limits", "`limits`", fields_of)
-        .example("{disk: 20GB}")
+        .example("{memory: 4GB, processes: 500, disk: 20GB, cpus: 2}")
         .linked("[map](terca-yaml.md#limits)")
         .kind()
 }
 
-fn fields_of(fields: &mut Fields<'_, '_>) -> Option<TrialLimits> {
-    let disk = fields.optional(
-        "disk",
-        size(),
-        "The disk space that the agent may leave in its workspace, such as `20GB` or `500MB`. Holes in files are free. \
-         Default: `20GB`.",
-    );
-    Some(TrialLimits {
-        disk: disk.unwrap_or(TrialLimits::default().disk),
+fn fields_of(fields: &mut Fields<'_, '_>) -> Option<LimitSettings> {
+    Some(LimitSettings {
+        disk: fields.optional(
+            "disk",
+            size(),
+            "The disk space that each directory of the agent (its workspace, its home, its temporary files, its output) may \
+             take, such as `20GB` or `500MB`. Holes in files are free. Default: `20GB`.",
+        ),
+        memory: fields.optional(
+            "memory",
+            size_from(LEAST_MEMORY, "16MB"),
+            "The memory that all processes of the agent, or of a test, may use together, such as `4GB`.",
+        ),
+        processes: fields
+            .optional(
+                "processes",
+                count(),
+                "The processes and threads that the agent, or a test, may have at once.",
+            )
+            .map(|count| count.value),
+        cpus: fields
+            .optional(
+                "cpus",
+                processors(),
+                "The processors that the agent, or a test, may keep busy, such as `2` or `0.5`.",
+            )
+            .map(|cpus| cpus.value),
     })
 }

@@ -1,14 +1,18 @@
 //! `sandbox` of a suite, an environment or an experiment: the wall around the commands of a trial.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use thiserror::Error;
 
-use crate::reader::{Kind, Value, unlike};
+use crate::reader::{Fields, Kind, Value, object, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
 /// The sandbox that is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
     /// No sandbox: commands run as the user and can reach what the user can.
@@ -17,32 +21,132 @@ pub enum Sandbox {
     Bwrap,
     /// The best sandbox that works on this machine, or an error.
     Auto,
+    /// A container that Docker makes of this image, or an error.
+    Docker(Image),
+    /// A container that Podman makes of this image, or an error.
+    Podman(Image),
 }
 
 impl Sandbox {
-    /// All of them.
-    pub const ALL: [Sandbox; 3] = [Sandbox::None, Sandbox::Bwrap, Sandbox::Auto];
-
-    /// Returns the word for it in `terca.yaml` and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Sandbox::None => "none",
-            Sandbox::Bwrap => "bwrap",
-            Sandbox::Auto => "auto",
-        }
-    }
+    /// Those that are a single word.
+    const WORDS: [(&'static str, Sandbox); 3] = [
+        ("none", Sandbox::None),
+        ("bwrap", Sandbox::Bwrap),
+        ("auto", Sandbox::Auto),
+    ];
 
     /// Returns whether no sandbox is asked for.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
     pub fn is_none(&self) -> bool {
         *self == Sandbox::None
     }
 
+    /// Returns the engine and the image of a container.
+    pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
+        match self {
+            Sandbox::None | Sandbox::Bwrap | Sandbox::Auto => None,
+            Sandbox::Docker(image) => Some((ContainerEngine::Docker, image)),
+            Sandbox::Podman(image) => Some((ContainerEngine::Podman, image)),
+        }
+    }
+
     /// Finds the sandbox of a word.
     pub fn of_word(word: &str) -> Option<Self> {
-        Sandbox::ALL
-            .into_iter()
-            .find(|sandbox| sandbox.word() == word)
+        let mut all = Sandbox::WORDS.into_iter();
+        all.find_map(|(own, sandbox)| (own == word).then_some(sandbox))
+    }
+}
+
+/// Reads the form of the command line, in which a container is `docker:IMAGE`.
+impl FromStr for Sandbox {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(sandbox) = Sandbox::of_word(text) {
+            return Ok(sandbox);
+        }
+        let image = |name: &str| Image::try_from(name.to_owned()).map_err(|bad| bad.to_string());
+        match text.split_once(':') {
+            Some(("docker", name)) => Ok(Sandbox::Docker(image(name)?)),
+            Some(("podman", name)) => Ok(Sandbox::Podman(image(name)?)),
+            _ => Err("expected none, bwrap, auto, docker:IMAGE or podman:IMAGE".to_owned()),
+        }
+    }
+}
+
+/// A program that makes containers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContainerEngine {
+    /// Docker.
+    Docker,
+    /// Podman.
+    Podman,
+}
+
+impl ContainerEngine {
+    /// Both of them.
+    pub const ALL: [ContainerEngine; 2] = [ContainerEngine::Docker, ContainerEngine::Podman];
+
+    /// Returns the name of its program, which is also its key in `sandbox`.
+    pub fn program(self) -> &'static str {
+        match self {
+            ContainerEngine::Docker => "docker",
+            ContainerEngine::Podman => "podman",
+        }
+    }
+
+    /// Returns its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            ContainerEngine::Docker => "Docker",
+            ContainerEngine::Podman => "Podman",
+        }
+    }
+}
+
+/// The name of an image, such as `node:22`. It can be an argument of a program, and is never taken for an option.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Image(String);
+
+/// A text that names no image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the name of an image has letters, digits and `._-/:@`, begins with a letter or digit, and is at most 255 characters long"
+)]
+pub struct BadImage;
+
+impl Image {
+    const LONGEST: usize = 255;
+
+    /// Returns the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Image {
+    type Error = BadImage;
+
+    fn try_from(name: String) -> Result<Self, BadImage> {
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte);
+        let begins_well = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+        if begins_well && name.len() <= Image::LONGEST && name.bytes().all(is_known) {
+            Ok(Image(name))
+        } else {
+            Err(BadImage)
+        }
+    }
+}
+
+impl From<Image> for String {
+    fn from(image: Image) -> String {
+        image.0
     }
 }
 
@@ -54,6 +158,10 @@ pub enum ContainedBy {
     None,
     /// bubblewrap.
     Bwrap,
+    /// Docker, in a container.
+    Docker,
+    /// Podman, in a container.
+    Podman,
 }
 
 impl ContainedBy {
@@ -62,41 +170,130 @@ impl ContainedBy {
         match self {
             ContainedBy::None => None,
             ContainedBy::Bwrap => Some("bubblewrap"),
+            ContainedBy::Docker => Some(ContainerEngine::Docker.title()),
+            ContainedBy::Podman => Some(ContainerEngine::Podman.title()),
+        }
+    }
+}
+
+impl From<ContainerEngine> for ContainedBy {
+    fn from(engine: ContainerEngine) -> Self {
+        match engine {
+            ContainerEngine::Docker => ContainedBy::Docker,
+            ContainerEngine::Podman => ContainedBy::Podman,
         }
     }
 }
 
 const EXPECTED: &str = "`none`, `bwrap` or `auto`";
 
-/// `sandbox`. The image of a container is known and refused.
+/// `sandbox`: a word, or the image of a container.
 pub(super) fn sandbox() -> Kind<Sandbox> {
-    let schema = json!({ "enum": Sandbox::ALL.map(Sandbox::word) });
-    Kind::scalar(EXPECTED, schema, |node, reader| {
+    let words = Sandbox::WORDS.map(|(word, _)| word);
+    let word = Kind::scalar(EXPECTED, json!({ "enum": words }), |node, reader| {
         let found = match &node.value {
             Value::Text(word) => Sandbox::of_word(word),
             _ => None,
         };
-        if found.is_some() {
-            return found;
+        match found {
+            Some(sandbox) => Some(sandbox),
+            None => reader.refuse(unlike(&node, EXPECTED).help(
+                "a container has an image: `sandbox: {docker: IMAGE}` or `sandbox: {podman: IMAGE}`",
+            )),
         }
-        let container = match &node.value {
-            Value::Map(entries) => entries
-                .iter()
-                .map(|(key, _)| &key.value)
-                .find(|kind| matches!(kind.as_str(), "docker" | "podman")),
-            _ => None,
+    });
+    let container = object("container", "`sandbox`", container)
+        .about("A container of an image, in the place of a word.")
+        .linked("[map](terca-yaml.md#containers)")
+        .kind();
+    or_map(word, container)
+}
+
+fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
+    let engines = ContainerEngine::ALL.map(ContainerEngine::program);
+    let present = fields.one_of(&engines);
+    let docker = fields.filled(
+        "docker",
+        image(),
+        "The image that Docker makes containers of.",
+    );
+    let podman = fields.filled(
+        "podman",
+        image(),
+        "The image that Podman makes containers of.",
+    );
+    if present.is_empty() && !fields.has_more() {
+        return fields.missing("docker", "this names no image");
+    }
+    if let [_, second, ..] = present.as_slice() {
+        let problem =
+            Diagnostic::error(Code::WrongValue, "`docker` and `podman` exclude each other")
+                .at(second.place, "this is the second")
+                .help("remove one of them");
+        return fields.refuse(problem);
+    }
+    docker.map(Sandbox::Docker).or(podman.map(Sandbox::Podman))
+}
+
+fn image() -> Kind<Image> {
+    let pattern = format!("^[A-Za-z0-9][A-Za-z0-9._/:@-]{{0,{}}}$", Image::LONGEST - 1);
+    let schema = json!({ "type": "string", "pattern": pattern });
+    Kind::scalar("the name of an image", schema, |node, reader| {
+        let Value::Text(name) = &node.value else {
+            return reader.refuse(unlike(&node, "the name of an image, such as `node:22`"));
         };
-        let problem = match container {
-            Some(kind) => Diagnostic::error(
-                Code::NotSupported,
-                format!("`sandbox: {{{kind}: …}}` is not supported yet"),
-            )
-            .at(node.place, "this version of Terca cannot do that")
-            .help(
-                "write `sandbox: bwrap` or remove it; nothing is run while it is here, so that it is never silently ignored",
+        match Image::try_from(name.clone()) {
+            Ok(image) => Some(image),
+            Err(bad) => reader.refuse(
+                Diagnostic::error(Code::WrongValue, format!("`{name}` is no image: {bad}"))
+                    .at(node.place, "this is no name of an image"),
             ),
-            None => unlike(&node, EXPECTED),
-        };
-        reader.refuse(problem)
+        }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_never_an_option_of_the_program() {
+        for name in ["node:22", "a.b/c_d/e:1@sha256:00", "X"] {
+            assert_eq!(Image::try_from(name.to_owned()).unwrap().as_str(), name);
+        }
+        let long = "x".repeat(256);
+        for name in [
+            "",
+            "-v/:/host",
+            "--privileged",
+            "a b",
+            "a\nb",
+            "ä",
+            "a,b",
+            "/a",
+            &long,
+        ] {
+            assert_eq!(Image::try_from(name.to_owned()), Err(BadImage), "{name}");
+            let written = json!({ "docker": name });
+            assert!(
+                serde_json::from_value::<Sandbox>(written).is_err(),
+                "{name}"
+            );
+            assert!(
+                format!("podman:{name}").parse::<Sandbox>().is_err(),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_container_is_written_and_read_in_both_forms() {
+        let asked: Sandbox = "docker:node:22".parse().unwrap();
+        let written = serde_json::to_value(&asked).unwrap();
+        assert_eq!(written, json!({ "docker": "node:22" }));
+        assert_eq!(serde_json::from_value::<Sandbox>(written).unwrap(), asked);
+        assert_eq!(serde_json::to_value(Sandbox::Auto).unwrap(), "auto");
+        assert_eq!("bwrap".parse(), Ok(Sandbox::Bwrap));
+        assert!("docker".parse::<Sandbox>().is_err());
+    }
 }

@@ -11,9 +11,10 @@ use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::interpolate::Interpolator;
+use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::network::{hosts, network};
-use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
+use crate::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::network::{HostPattern, Network};
 use crate::reader::agent::agent_choice;
@@ -59,6 +60,8 @@ pub struct Setup {
     pub postamble: Patch<String>,
     /// The agent's time limit.
     pub timeout: Patch<Duration>,
+    /// The most that a trial may use.
+    pub limits: Patch<LimitSettings>,
     /// The sandbox of every command of a trial.
     pub sandbox: Patch<Sandbox>,
     /// The network of the agent.
@@ -116,11 +119,18 @@ pub struct AppliedSetup {
 }
 
 impl AppliedSetup {
+    /// Returns the engine and the image, if a container is asked for.
+    pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
+        self.sandbox.as_ref()?.container()
+    }
+
     /// Returns the network of the agent, if its sandbox is this one. Without a sandbox it is that of the machine.
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {
             ContainedBy::None => Network::Open,
-            ContainedBy::Bwrap => self.network.clone().unwrap_or(Network::Model),
+            ContainedBy::Bwrap | ContainedBy::Docker | ContainedBy::Podman => {
+                self.network.clone().unwrap_or(Network::Model)
+            }
         }
     }
 }
@@ -128,7 +138,7 @@ impl AppliedSetup {
 /// The settings of a suite that the set-ups of a variant change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Containment<'a> {
-    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) sandbox: Option<&'a Sandbox>,
     pub(crate) network: Option<&'a Network>,
     pub(crate) allow: &'a [HostPattern],
 }
@@ -163,12 +173,32 @@ impl Setup {
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
-            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied()).or(suite.sandbox),
+            sandbox: (self.sandbox.applied_to(&environment.sandbox))
+                .or(suite.sandbox)
+                .cloned(),
             network: (self.network.applied_to(&environment.network))
                 .or(suite.network)
                 .cloned(),
             allow: self.allowed(environment, suite.allow),
         }
+    }
+
+    /// Returns the limits of this experiment and its environment, over those of the suite. `null` drops those of the
+    /// levels around it.
+    pub(crate) fn limits_over(
+        &self,
+        environment: &Setup,
+        of_suite: LimitSettings,
+    ) -> LimitSettings {
+        let mut limits = of_suite;
+        for patch in [&environment.limits, &self.limits] {
+            limits = match patch {
+                Patch::Keep => limits,
+                Patch::Remove => LimitSettings::default(),
+                Patch::Set(own) => own.over(limits),
+            };
+        }
+        limits
     }
 
     /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
@@ -407,6 +437,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "timeoutSeconds",
             seconds(),
             "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
+        ),
+        limits: fields.patch(
+            "limits",
+            limits(),
+            "The most that a trial may use, instead of the same limits of the suite.",
         ),
         sandbox: fields.patch(
             "sandbox",

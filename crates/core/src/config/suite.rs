@@ -38,7 +38,7 @@ use crate::text::source::{Located, Place};
 pub use crate::config::action::{Action, ShellCommand};
 pub use crate::config::concurrency::Concurrency;
 pub use crate::config::eval::Eval;
-pub use crate::config::limits::TrialLimits;
+pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits};
 pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
@@ -79,7 +79,7 @@ pub struct Suite {
     pub timeout: Duration,
     /// The most that a trial may use.
     #[serde(skip)]
-    pub limits: TrialLimits,
+    pub limits: LimitSettings,
     /// The sandbox of variants that ask for none of their own.
     #[serde(skip)]
     pub sandbox: Option<Sandbox>,

@@ -1,7 +1,7 @@
 //! Reads the messages between an agent and an MCP server: JSON-RPC, one message a line.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{CallEnd, LONGEST_NAME, OfferedTool, TapEvent, TapEventKind, ToolCall};
 use crate::process::Exit;
@@ -72,7 +72,7 @@ impl Conversation {
         }
     }
 
-    fn event(&self, at_ms: u64, kind: TapEventKind) -> TapEvent {
+    pub(super) fn event(&self, at_ms: u64, kind: TapEventKind) -> TapEvent {
         TapEvent {
             at_ms,
             start: self.start,
@@ -96,29 +96,73 @@ impl Conversation {
         if text.trim().is_empty() {
             return Vec::new();
         }
-        match serde_json::from_str::<Value>(text) {
-            // Several messages in one.
-            Ok(Value::Array(messages)) => messages
+        match messages_of(text) {
+            Some(messages) => messages
                 .iter()
                 .filter_map(|message| self.message(from, at_ms, message))
                 .collect(),
-            Ok(message @ Value::Object(_)) => {
-                self.message(from, at_ms, &message).into_iter().collect()
-            }
-            _ => self.other(from, at_ms, text, text.len() as u64),
+            None => self.other(from, at_ms, text, text.len() as u64),
         }
     }
 
     /// Reads a line that is too long to hold. It is the answer to the only open request, if there is just one.
     fn too_long(&mut self, from: Side, at_ms: u64, head: &str, bytes: u64) -> Vec<TapEvent> {
         let looks_like_message = head.trim_start().starts_with('{');
-        if from == Side::Server && looks_like_message && self.open.len() == 1 {
-            let open = self.open.remove(0);
-            let is_error = head.contains("\"isError\":true") || head.contains("\"error\":{");
-            let result = Value::String(without_middle(head, LONGEST_TEXT));
-            return vec![self.answered(open, at_ms, result, is_error)];
+        if from == Side::Server
+            && looks_like_message
+            && let [open] = self.open.as_slice()
+        {
+            let id = open.id.clone();
+            return self.long_answer(&id, at_ms, head);
         }
         self.other(from, at_ms, head, bytes)
+    }
+
+    /// Reads the beginning of an answer that is too long to hold.
+    pub(super) fn long_answer(&mut self, id: &Value, at_ms: u64, head: &str) -> Vec<TapEvent> {
+        let open = self.take_open(id);
+        let is_error = head.contains("\"isError\":true") || head.contains("\"error\":{");
+        let result = Value::String(without_middle(head, LONGEST_TEXT));
+        open.map(|open| self.answered(open, at_ms, result, is_error))
+            .into_iter()
+            .collect()
+    }
+
+    /// Returns whether a request has no answer yet.
+    pub(super) fn is_open(&self, id: &Value) -> bool {
+        self.open.iter().any(|open| open.id == *id)
+    }
+
+    /// Reads the refusal of these requests by something else than an answer.
+    pub(super) fn refused(&mut self, ids: &[Value], at_ms: u64, reason: &str) -> Vec<TapEvent> {
+        let mut events = Vec::new();
+        for id in ids {
+            if let Some(open) = self.take_open(id) {
+                let error = json!({"message": reason});
+                events.push(self.answered(open, at_ms, error, true));
+            }
+        }
+        events
+    }
+
+    /// Reads that the first request could not even be made.
+    pub(super) fn not_begun(&self, at_ms: u64, reason: &str) -> TapEvent {
+        let asked = Asked::Initialize;
+        let id = Value::Null;
+        let error = json!({"message": reason});
+        self.answered(Open { id, at_ms, asked }, at_ms, error, true)
+    }
+
+    /// Reads that the server is gone, so that no open request will have an answer.
+    pub(super) fn lost(&mut self, at_ms: u64, reason: &str) -> Vec<TapEvent> {
+        let mut events = Vec::new();
+        for open in std::mem::take(&mut self.open) {
+            events.push(match open.asked {
+                Asked::Initialize => self.answered(open, at_ms, json!({"message": reason}), true),
+                _ => self.unanswered(open, at_ms, CallEnd::ServerEnded),
+            });
+        }
+        events
     }
 
     fn other(&mut self, from: Side, at_ms: u64, text: &str, bytes: u64) -> Vec<TapEvent> {
@@ -134,7 +178,7 @@ impl Conversation {
         vec![self.event(at_ms, TapEventKind::NotProtocol { from, text, bytes })]
     }
 
-    fn message(&mut self, from: Side, at_ms: u64, message: &Value) -> Option<TapEvent> {
+    pub(super) fn message(&mut self, from: Side, at_ms: u64, message: &Value) -> Option<TapEvent> {
         match from {
             Side::Agent => self.read_agent(at_ms, message),
             Side::Server => self.read_server(at_ms, message),
@@ -271,6 +315,15 @@ impl Conversation {
     }
 }
 
+/// Returns the messages of a text: one, or several in a list. A text that is not the protocol is `None`.
+pub(super) fn messages_of(text: &str) -> Option<Vec<Value>> {
+    match serde_json::from_str(text) {
+        Ok(Value::Array(messages)) => Some(messages),
+        Ok(message @ Value::Object(_)) => Some(vec![message]),
+        _ => None,
+    }
+}
+
 /// Returns a value as it is, or a text of its beginning and its end where it is long.
 fn short(value: Value) -> Value {
     let text = value.to_string();
@@ -295,8 +348,6 @@ fn words_of(error: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::{ServerTap, steps};
     use super::*;
     use crate::transcript::Step;

@@ -4,6 +4,7 @@
 //! agent: it sees the tools that a server offers, each call with its answer, and the end of the server.
 
 mod conversation;
+mod remote;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
+pub use remote::{RemoteRequest, RemoteTalk, SessionNumber, SessionOfRequest};
 
 /// The longest name, method or message that is kept, in characters.
 const LONGEST_NAME: usize = 300;
@@ -49,7 +51,7 @@ pub struct TapEvent {
     rename_all_fields = "camelCase"
 )]
 pub enum TapEventKind {
-    /// The agent started the server.
+    /// The agent started the server, or began a session with it.
     Started,
     /// The server answered the first request, or refused it.
     Initialized {
@@ -86,6 +88,11 @@ pub enum TapEventKind {
         text: String,
         /// Its length.
         bytes: u64,
+    },
+    /// The server of an address could not be reached any more.
+    Lost {
+        /// The reason.
+        reason: String,
     },
     /// More followed than is kept one by one.
     LeftOut,
@@ -170,7 +177,11 @@ pub struct ServerTap {
     pub starts: u64,
     /// Those of the starts in which it answered the first request.
     pub connected: u64,
-    /// The exits of those that ended although nobody had asked them to.
+    /// Those of the starts in which it refused the first request.
+    #[serde(default)]
+    pub refused: u64,
+    /// The exits of those that ended although nobody had asked them to; the reasons why those of an address could not be
+    /// reached any more.
     pub deaths: Vec<String>,
     /// Lines that are not the protocol.
     pub lines_not_protocol: u64,
@@ -200,6 +211,10 @@ impl ServerTap {
         match &event.kind {
             TapEventKind::Started => self.starts += 1,
             TapEventKind::Initialized { error: None, .. } => self.connected += 1,
+            TapEventKind::Initialized { .. } => self.refused += 1,
+            TapEventKind::Lost { reason } if self.deaths.len() < MOST_DEATHS => {
+                self.deaths.push(reason.clone());
+            }
             TapEventKind::Tools { tools } => {
                 for offered in tools {
                     if let Some(tool) = self.tool(&offered.name) {
@@ -226,8 +241,8 @@ impl ServerTap {
                 let exit = exit.map_or_else(|| "unknown".to_owned(), Exit::describe);
                 self.deaths.push(exit);
             }
-            TapEventKind::Initialized { .. }
-            | TapEventKind::Request { .. }
+            TapEventKind::Request { .. }
+            | TapEventKind::Lost { .. }
             | TapEventKind::LeftOut
             | TapEventKind::Ended { .. } => {}
         }

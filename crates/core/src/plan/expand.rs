@@ -189,14 +189,14 @@ impl Expansion<'_> {
             agent.agent,
             own_model,
             Containment {
-                sandbox: self.suite.sandbox,
+                sandbox: self.suite.sandbox.as_ref(),
                 network: self.suite.network.as_ref(),
                 allow: &self.suite.allow,
             },
             interpolator,
         );
-        if let Some(sandbox) = self.overrides.sandbox {
-            setup.sandbox = Some(sandbox);
+        if let Some(sandbox) = &self.overrides.sandbox {
+            setup.sandbox = Some(sandbox.clone());
         }
         if let Some(network) = &self.overrides.network {
             setup.network = Some(network.clone());
@@ -272,7 +272,10 @@ impl Expansion<'_> {
                 .or(eval.timeout)
                 .or(experiment.timeout.applied_to(&environment.timeout).copied())
                 .unwrap_or(self.suite.timeout),
-            limits: eval.limits.unwrap_or(self.suite.limits),
+            limits: eval
+                .limits
+                .over(experiment.limits_over(environment, self.suite.limits))
+                .into(),
             gateway: (self.overrides.gateway)
                 .or(experiment.gateway.applied_to(&environment.gateway).copied())
                 .or(self.suite.gateway),

@@ -194,9 +194,13 @@ impl<T: 'static> Number<T> {
     }
 }
 
-/// Writes a bound without a decimal point: all of them are whole.
+/// Writes a whole bound without a decimal point.
 fn json_number(bound: f64) -> serde_json::Value {
-    json!(bound as i64)
+    if bound.fract() == 0.0 {
+        json!(bound as i64)
+    } else {
+        json!(bound)
+    }
 }
 
 fn whole_number<T: 'static>(
@@ -258,6 +262,11 @@ pub(crate) fn points() -> Kind<Located<f64>> {
     decimal(Bound::Above(0.0), Some(Most::Below(100.0)))
 }
 
+/// A number of processors.
+pub(crate) fn processors() -> Kind<Located<f64>> {
+    decimal(Bound::From(0.1), Some(Most::UpTo(10_000.0)))
+}
+
 /// The units of sizes, and what each is in bytes.
 const UNITS: [(&str, u64); 9] = [
     ("kB", 1_000),
@@ -273,21 +282,32 @@ const UNITS: [(&str, u64); 9] = [
 
 /// A number of bytes, with its unit.
 pub(crate) fn size() -> Kind<u64> {
-    const EXPECTED: &str = "a size such as `20GB` or `500MB`";
+    size_of(1, "a size such as `20GB` or `500MB`".to_owned())
+}
+
+/// A number of bytes that is not too small, with its unit.
+pub(crate) fn size_from(least: u64, written: &str) -> Kind<u64> {
+    size_of(
+        least,
+        format!("a size of at least {written}, such as `500MB` or `4GB`"),
+    )
+}
+
+fn size_of(least: u64, expected: String) -> Kind<u64> {
     let schema = json!({
         "type": "string",
         "pattern": "^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*) ?([kKMGT]B|[KMGT]iB)$",
     });
-    Kind::scalar("size", schema, |node, reader| {
+    Kind::scalar("size", schema, move |node, reader| {
         let problem = match &node.value {
             Value::Text(text) => match parse_size(text) {
-                Some(bytes) if bytes > 0 => return Some(bytes),
-                _ => unlike(&node, EXPECTED),
+                Some(bytes) if bytes >= least => return Some(bytes),
+                _ => unlike(&node, &expected),
             },
-            Value::Number { written, .. } => {
-                unlike(&node, EXPECTED).help(format!("add a unit: `{written}MB` or `{written}GB`"))
+            Value::Number { value, written, .. } if *value > 0.0 => {
+                unlike(&node, &expected).help(format!("add a unit: `{written}MB` or `{written}GB`"))
             }
-            _ => unlike(&node, EXPECTED),
+            _ => unlike(&node, &expected),
         };
         reader.refuse(problem)
     })

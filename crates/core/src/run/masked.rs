@@ -70,6 +70,8 @@ impl TrialReport {
             grading: _,
             delivery,
             contained_by: _,
+            image: _,
+            limits_kept_by: _,
             network,
             started_at: _,
             duration_seconds: _,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::Delivery;
 use crate::config::sandbox::ContainedBy;
+use crate::config::suite::LimitsKeptBy;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
 use crate::network::TrialNetwork;
@@ -131,6 +132,12 @@ pub struct TrialReport {
     /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
+    /// The hash of the image of its containers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// The ways in which its limits were kept, if it has limits of memory, processes or processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits_kept_by: Option<LimitsKeptBy>,
     /// The network of a contained agent, and the hosts that it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<TrialNetwork>,
@@ -180,6 +187,8 @@ impl TrialReport {
             grading: 1,
             delivery: Delivery::default(),
             contained_by: None,
+            image: None,
+            limits_kept_by: None,
             network: None,
             started_at: None,
             duration_seconds: 0.0,

@@ -190,7 +190,7 @@ impl SelectionSettings {
             agent: agent.as_deref().map(|agent| mask.text(agent)),
             model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
-            sandbox: *sandbox,
+            sandbox: sandbox.clone(),
             network: network.clone(),
             seed: *seed,
             gateway: *gateway,

@@ -78,6 +78,7 @@ fn check_up(
         let question = VersionQuestion {
             profile,
             program,
+            image: None,
             env: &env,
             dir: &dirs.root.join("probe"),
         };

@@ -75,12 +75,17 @@ pub fn outside_paths() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, Default)]
 pub struct Host {
     variables: Variables,
+    /// The variables of a container's image, which all its commands get.
+    of_image: Variables,
 }
 
 impl Host {
     /// Makes a host with these variables and no others.
     pub fn new(variables: Variables) -> Self {
-        Host { variables }
+        Host {
+            variables,
+            of_image: Variables::new(),
+        }
     }
 
     /// Reads the variables of this process.
@@ -88,7 +93,25 @@ impl Host {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        Host { variables }
+        Host::new(variables)
+    }
+
+    /// Returns the environment of a machine with the software of an image, and with these variables of the image. Paths
+    /// of this machine mean nothing there.
+    pub fn in_image(&self, of_image: Variables) -> Self {
+        let mut variables = self.variables.clone();
+        for name in outside_paths().chain(["PATH", "HOME", "SHELL"]) {
+            variables.remove(name);
+        }
+        for name in PASSED_ON {
+            if let Some(value) = of_image.get(name) {
+                variables.insert(name.to_owned(), value.clone());
+            }
+        }
+        Host {
+            variables,
+            of_image,
+        }
     }
 
     /// Returns the value of a variable.
@@ -106,12 +129,13 @@ impl Host {
     /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
-        let mut variables: Variables = self
-            .variables
-            .iter()
-            .filter(|(name, _)| passed(name))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        let mut variables = self.of_image.clone();
+        variables.extend(
+            self.variables
+                .iter()
+                .filter(|(name, _)| passed(name))
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
         let path = variables
             .entry("PATH".into())
             .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());

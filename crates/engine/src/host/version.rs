@@ -16,11 +16,14 @@ use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Tu
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The hash of the image that a program is in, and the program's file.
+type ProgramKey = (Option<String>, Utf8PathBuf);
+
 /// The versions of the agents that a run has used so far.
 #[derive(Debug)]
 pub struct Versions {
     launcher: Arc<Launcher>,
-    known: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
+    known: Mutex<HashMap<ProgramKey, Option<String>>>,
 }
 
 impl Versions {
@@ -42,7 +45,10 @@ impl Versions {
         // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known
-            .entry(question.program.to_owned())
+            .entry((
+                question.image.map(str::to_owned),
+                question.program.to_owned(),
+            ))
             .or_insert_with(|| ask(&self.launcher, question, enclose().as_ref(), interrupt))
             .clone()
     }
@@ -55,6 +61,8 @@ pub struct VersionQuestion<'a> {
     pub profile: &'a Profile,
     /// The file of its program.
     pub program: &'a Utf8Path,
+    /// The hash of the image that the program is in; `None` if it is on this machine.
+    pub image: Option<&'a str>,
     /// The environment of an agent.
     pub env: &'a Variables,
     /// A directory that is not there yet: some programs write to their home when they are asked.
@@ -71,6 +79,7 @@ pub fn ask(
     let VersionQuestion {
         profile,
         program,
+        image: _,
         env,
         dir,
     } = question;

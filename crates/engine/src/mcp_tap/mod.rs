@@ -1,4 +1,4 @@
-//! The tap between agents and the MCP servers that are programs.
+//! The tap between agents and MCP servers. That of a server by HTTP is in the gateway; this is that of a program.
 //!
 //! An agent is told to start `terca __mcp-tap` in the place of a server. The tap starts the server, passes every byte on
 //! in both directions as it is, and sends a copy to Terca, which reads it. An agent must not notice: standard error, the
@@ -24,7 +24,7 @@ mod frame;
 mod pass;
 mod record;
 mod recorder;
-mod socket;
+mod remote;
 
 use std::ffi::OsString;
 use std::io;
@@ -35,6 +35,7 @@ use camino::Utf8PathBuf;
 
 use crate::process::own_process;
 pub use record::{Tap, Tapped, TappedServer};
+pub use remote::RemoteTaps;
 
 /// The hidden first argument that makes the program a tap. The socket, the server's name, and its command follow.
 const TAP: &str = "__mcp-tap";

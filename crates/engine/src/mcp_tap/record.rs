@@ -17,7 +17,8 @@ use terca_core::mcp_tap::{Conversation, ServerTap, Side, TapEvent, TapEventKind,
 use terca_core::text::mask::Mask;
 
 use super::frame::{Frame, Goodbye, Hello, Kind, WELCOME};
-use super::{TAP, TapProgram, socket};
+use super::{TAP, TapProgram};
+use crate::process::socket;
 
 /// The longest wait for the first message of a tap.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -309,7 +310,7 @@ impl Shared {
 }
 
 impl TappedServer {
-    fn add(&mut self, events: impl IntoIterator<Item = TapEvent>) {
+    pub(super) fn add(&mut self, events: impl IntoIterator<Item = TapEvent>) {
         for event in events {
             self.figures.add(&event);
             let is_full = self.events.len() >= MOST_EVENTS || self.bytes >= MOST_BYTES;

@@ -11,7 +11,7 @@ use memchr::memchr;
 use terca_core::mcp_tap::Side;
 
 use super::frame::{Frame, Goodbye, Hello, Kind, LONGEST, WELCOME};
-use super::socket;
+use crate::process::socket;
 
 /// The longest wait for Terca. A server does not wait longer for its record.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,8 +1,11 @@
 //! Processes: supervision, interrupts, and reading their output.
 
+pub mod cgroup;
+pub mod confine;
 pub mod interrupt;
 pub mod open_file_limit;
 pub mod output_file;
 pub mod own_process;
+pub(crate) mod socket;
 pub mod supervise;
 pub mod tail;

@@ -144,7 +144,7 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
         model: selection.model.clone(),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
-        sandbox: selection.sandbox,
+        sandbox: selection.sandbox.clone(),
         network: selection.network.clone(),
         gateway: selection.gateway,
     }

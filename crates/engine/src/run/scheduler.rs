@@ -104,7 +104,7 @@ impl Run<'_> {
                 continue;
             }
             match receiver.recv_timeout(TICK) {
-                Ok(Message::Trial(kind)) => self.hear(kind)?,
+                Ok(Message::Trial(kind)) => self.hear(*kind)?,
                 Ok(Message::Signal) => self.signal()?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
@@ -384,7 +384,7 @@ impl Run<'_> {
                 self.state.apply(&Event {
                     seq: self.sequence,
                     at: steady_clock::now(),
-                    kind,
+                    kind: *kind,
                 });
             }
         }

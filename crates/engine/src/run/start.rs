@@ -24,6 +24,7 @@ use thiserror::Error;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
+use crate::limits::LimitKeeper;
 use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
@@ -99,6 +100,7 @@ pub struct PreparedRun<'a> {
     fingerprints: Vec<CaseFingerprint>,
     sealed: SealedSuite,
     sandboxes: Sandboxes,
+    limit_keeper: LimitKeeper,
     interrupt: Arc<Interrupt>,
     mailbox: Mailbox,
     replay: Option<ReplaySource>,
@@ -142,6 +144,8 @@ impl<'a> PreparedRun<'a> {
             .map_err(StartError::NoCopyOfSuite)?;
         let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
         let replay = replay_source(plan, settings)?;
+        let asked = plan.plan.cases().map(|case| case.limits);
+        let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
         let reduced = reduced(plan, &limits);
@@ -163,6 +167,7 @@ impl<'a> PreparedRun<'a> {
             fingerprints,
             sealed,
             sandboxes,
+            limit_keeper,
             interrupt,
             mailbox,
             replay,
@@ -178,7 +183,7 @@ impl<'a> PreparedRun<'a> {
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
         let contained = self
             .agents()
-            .map(|variant| self.sandboxes.contained_by(variant.sandbox));
+            .map(|variant| self.sandboxes.contained_by(variant.sandbox.as_ref()));
         contained.collect()
     }
 
@@ -199,13 +204,18 @@ impl<'a> PreparedRun<'a> {
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
-            let contained_by = self.sandboxes.contained_by(variant.sandbox);
+            let contained_by = self.sandboxes.contained_by(variant.sandbox.as_ref());
             if contained_by != ContainedBy::None {
                 let network = variant.network_in(contained_by);
                 networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
             }
         }
         networks
+    }
+
+    /// Returns a sentence for each limit of its trials that the kernel does not keep here.
+    pub fn limit_shortcomings(&self) -> Vec<String> {
+        self.limit_keeper.shortcomings()
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
@@ -261,7 +271,7 @@ impl<'a> PreparedRun<'a> {
         let contained_by: Vec<ContainedBy> = plan
             .plan
             .cases()
-            .map(|case| self.sandboxes.contained_by(case.variant.sandbox))
+            .map(|case| self.sandboxes.contained_by(case.variant.sandbox.as_ref()))
             .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -306,13 +316,15 @@ impl<'a> PreparedRun<'a> {
         let fingerprints = self.fingerprints.clone();
         let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        let mut not_removed = context.supervisors.take_remains();
+        not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
-            not_removed: context.work.remove(),
+            not_removed,
         })
     }
 
@@ -336,6 +348,7 @@ impl<'a> PreparedRun<'a> {
             tap_program: KeptProgram::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
+            limits: self.limit_keeper,
             package_hosts: self.plan.plan.package_hosts(),
             sealed: self.sealed,
         };
@@ -374,7 +387,7 @@ fn sandboxes(
         secluded.push(sealed.place(&case.eval.dir));
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
-    let asked = plan.plan.cases().map(|case| case.variant.sandbox);
+    let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
     Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
 }
 

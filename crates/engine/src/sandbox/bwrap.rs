@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::SandboxError;
 use super::mounts::{Mounts, Place};
+use super::names;
 use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::{Host, find_program, outside_paths};
@@ -21,8 +22,6 @@ const SUPERVISOR: &str = "/run/terca";
 const OWN_PROGRAM: &str = "terca";
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
-/// The id of files whose owner is not known inside.
-const NOBODY: u32 = 65534;
 
 /// The system's directories. Where they are links, they are the same links inside.
 const SYSTEM: [&str; 10] = [
@@ -92,25 +91,18 @@ impl Bwrap {
     pub(super) fn set_up(
         dir: &Utf8Path,
         host: &Host,
-        secluded: &[&Utf8Path],
+        secluded: &[Utf8PathBuf],
     ) -> Result<Self, SandboxError> {
         if !cfg!(target_os = "linux") {
             return Err(SandboxError::NotLinux);
         }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
-        let home = host.get("HOME").map(Utf8Path::new);
-        let mut all = Vec::new();
-        for place in secluded.iter().copied().chain(home) {
-            all.push(place.to_owned());
-            // The same directory under its real name.
-            all.extend(place.canonicalize_utf8());
-        }
         let bwrap = Bwrap {
             program,
             base: base(dir, host).map_err(SandboxError::Files)?,
             last: last(),
-            secluded: all,
+            secluded: secluded.to_vec(),
             own_program: dir.join(OWN_PROGRAM),
         };
         bwrap.try_out()?;
@@ -162,20 +154,8 @@ impl Bwrap {
     /// Returns the enclosure of a command that sees `view`.
     pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let mut mounts = self.base.clone();
-        for path in view.readable.iter().filter(|path| path.exists()) {
-            mounts.set(path, Place::ReadOnly);
-        }
-        for path in &view.hidden {
-            if path.is_dir() {
-                mounts.set(path, Place::Empty);
-            } else if path.symlink_metadata().is_ok() {
-                mounts.set(path, Place::Closed);
-            }
-        }
-        let dirs = view.dirs;
-        let own = [dirs.workspace, dirs.home, dirs.tmp];
-        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
-        let own: Vec<&Utf8Path> = own.into_iter().chain(writable).collect();
+        mounts.show_what_is_read(view);
+        let own = view.own_dirs();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
@@ -198,17 +178,7 @@ impl Bwrap {
                 programs.show_named(word);
             }
         }
-        for path in own {
-            mounts.set(path, Place::Writable);
-        }
-        let tmp = Utf8Path::new("/tmp");
-        let place = if mounts.has_beneath(tmp) {
-            Place::Empty
-        } else {
-            // Not in memory, and seen by the agent where set-up has left something there.
-            Place::WritableFrom(dirs.tmp.to_owned())
-        };
-        mounts.set(tmp, place);
+        mounts.show_what_is_written(view);
         let mut args = self.args(&mounts);
         if view.own_network {
             args.push("--unshare-net".to_owned());
@@ -218,6 +188,7 @@ impl Bwrap {
             args,
             supervisor: SUPERVISOR.into(),
             outlet: None,
+            container: None,
         }
     }
 }
@@ -292,15 +263,6 @@ fn close_kernel_files() -> Vec<String> {
     args
 }
 
-/// Returns the ids of user and group inside.
-fn ids() -> (u32, u32) {
-    let user = rustix::process::geteuid();
-    if user.is_root() {
-        return (NOT_SUPERUSER, NOT_SUPERUSER);
-    }
-    (user.as_raw(), rustix::process::getegid().as_raw())
-}
-
 /// Returns the places that every sandbox has.
 fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     let mut mounts = Mounts::default();
@@ -315,7 +277,7 @@ fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     }
     let users = dir.join("passwd");
     let groups = dir.join("group");
-    write_names(&users, &groups, host)?;
+    names::write(&users, &groups, ids(), host)?;
     mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
     mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
     let supervisor = dir.join(OWN_PROGRAM);
@@ -326,21 +288,11 @@ fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     Ok(mounts)
 }
 
-/// Writes the names of the user and the group inside. Programs fail whose user has none.
-fn write_names(users: &Utf8Path, groups: &Utf8Path, host: &Host) -> io::Result<()> {
-    let (user, group) = ids();
-    let is_plain = |name: &&str| {
-        !name.is_empty() && *name != "root" && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
-    let name = host.get("USER").filter(is_plain).unwrap_or("agent");
-    let mut user_lines = format!("{name}:x:{user}:{group}:{name}:/nonexistent:/bin/sh\n");
-    let mut group_lines = format!("{name}:x:{group}:\n");
-    if user != NOBODY {
-        user_lines += &format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/nonexistent:/bin/sh\n");
+/// Returns the ids of user and group inside.
+fn ids() -> (u32, u32) {
+    let user = rustix::process::geteuid();
+    if user.is_root() {
+        return (NOT_SUPERUSER, NOT_SUPERUSER);
     }
-    if group != NOBODY {
-        group_lines += &format!("nogroup:x:{NOBODY}:\n");
-    }
-    fs_err::write(users, user_lines)?;
-    fs_err::write(groups, group_lines)
+    (user.as_raw(), rustix::process::getegid().as_raw())
 }

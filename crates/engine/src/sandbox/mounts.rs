@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::ContainerEngine;
+
+use super::view::View;
 
 /// A place in a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(super) enum Place {
     Empty,
     /// Nothing that can be read, in the place of a file.
     Closed,
+    /// What the image of a container has there.
+    OfImage,
 }
 
 /// The places of a sandbox, each above those beneath it.
@@ -42,12 +47,12 @@ impl Mounts {
         }
     }
 
-    /// Returns whether a path is the same as outside.
+    /// Returns whether a path is the same as outside, or the image's own.
     pub(super) fn has(&self, path: &Utf8Path) -> bool {
         let nearest = path.ancestors().find_map(|above| self.places.get(above));
         matches!(
             nearest,
-            Some(Place::ReadOnly | Place::Writable | Place::Link(_))
+            Some(Place::ReadOnly | Place::Writable | Place::Link(_) | Place::OfImage)
         )
     }
 
@@ -56,6 +61,35 @@ impl Mounts {
         self.places
             .keys()
             .any(|other| other != path && other.starts_with(path))
+    }
+
+    /// Shows the files that a command reads, without those that are hidden from it.
+    pub(super) fn show_what_is_read(&mut self, view: &View<'_>) {
+        for path in view.readable.iter().filter(|path| path.exists()) {
+            self.set(path, Place::ReadOnly);
+        }
+        for path in &view.hidden {
+            if path.is_dir() {
+                self.set(path, Place::Empty);
+            } else if path.symlink_metadata().is_ok() {
+                self.set(path, Place::Closed);
+            }
+        }
+    }
+
+    /// Shows the directories that a command writes to.
+    pub(super) fn show_what_is_written(&mut self, view: &View<'_>) {
+        for path in view.own_dirs() {
+            self.set(path, Place::Writable);
+        }
+        let tmp = Utf8Path::new("/tmp");
+        let place = if self.has_beneath(tmp) {
+            Place::Empty
+        } else {
+            // Not in memory, and seen by the agent where set-up has left something there.
+            Place::WritableFrom(view.dirs.tmp.to_owned())
+        };
+        self.set(tmp, place);
     }
 
     /// Returns bubblewrap's arguments. A path comes after those above it, as they would cover it.
@@ -71,6 +105,7 @@ impl Mounts {
                 Place::Link(target) => vec!["--symlink", target, path],
                 Place::Empty => vec!["--tmpfs", path],
                 Place::Closed => vec!["--ro-bind", "/dev/null", path],
+                Place::OfImage => Vec::new(),
             };
             args.extend(words.into_iter().map(str::to_owned));
         }
@@ -78,9 +113,65 @@ impl Mounts {
     }
 }
 
+impl Mounts {
+    /// Returns the arguments of Docker and Podman, which put the places into order themselves.
+    pub(super) fn container_args(&self, engine: ContainerEngine) -> Vec<String> {
+        let empty = match engine {
+            ContainerEngine::Docker => "",
+            // It would copy into the empty directory what is beneath it.
+            ContainerEngine::Podman => ",notmpcopyup",
+        };
+        let mut args = Vec::new();
+        for (path, place) in &self.places {
+            let target = field("target", path.as_str());
+            let bind = |source: &str, end: &str| {
+                let source = field("source", source);
+                format!("type=bind,{source},{target}{end}")
+            };
+            let value = match place {
+                Place::ReadOnly => bind(path.as_str(), ",readonly"),
+                Place::Writable => bind(path.as_str(), ""),
+                Place::ReadOnlyFrom(source) => bind(source.as_str(), ",readonly"),
+                Place::WritableFrom(source) => bind(source.as_str(), ""),
+                Place::Empty => format!("type=tmpfs,{target},tmpfs-mode=1777{empty}"),
+                Place::Closed => bind("/dev/null", ",readonly"),
+                Place::Link(_) | Place::OfImage => continue,
+            };
+            args.extend(["--mount".to_owned(), value]);
+        }
+        args
+    }
+}
+
+/// Returns a field of a comma-separated list. A path may have commas and quotes.
+fn field(name: &str, path: &str) -> String {
+    if path.contains([',', '"', '\n']) {
+        format!("\"{name}={}\"", path.replace('"', "\"\""))
+    } else {
+        format!("{name}={path}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_with_commas_is_one_field() {
+        let mut mounts = Mounts::default();
+        mounts.set("/a,readonly", Place::Writable);
+        mounts.set("/b", Place::ReadOnlyFrom("/x\"y".into()));
+        mounts.set("/usr", Place::OfImage);
+        assert_eq!(
+            mounts.container_args(ContainerEngine::Docker),
+            [
+                "--mount",
+                r#"type=bind,"source=/a,readonly","target=/a,readonly""#,
+                "--mount",
+                r#"type=bind,"source=/x""y",target=/b,readonly"#,
+            ]
+        );
+    }
 
     #[test]
     fn a_place_comes_after_those_above_it() {

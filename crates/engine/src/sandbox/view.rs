@@ -24,6 +24,16 @@ pub struct View<'a> {
     pub words: Words<'a>,
 }
 
+impl View<'_> {
+    /// Returns the directories that it can write to.
+    pub(super) fn own_dirs(&self) -> Vec<&Utf8Path> {
+        let dirs = self.dirs;
+        let own = [dirs.workspace, dirs.home, dirs.tmp];
+        let writable = self.writable.iter().map(Utf8PathBuf::as_path);
+        own.into_iter().chain(writable).collect()
+    }
+}
+
 /// The words of a command that may name files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Words<'a> {

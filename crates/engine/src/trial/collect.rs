@@ -101,6 +101,7 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
     }
+    report.notes.extend(run.limits_met.iter().cloned());
     note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report
 }

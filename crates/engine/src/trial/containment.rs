@@ -70,14 +70,14 @@ impl ContainedCommand<'_> {
         };
         context
             .sandboxes
-            .enclosure(self.case.variant.sandbox, &view)
+            .enclosure(self.case.variant.sandbox.as_ref(), &view)
     }
 }
 
 /// An agent, or a program that an agent starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ContainedAgent<'a> {
-    pub(super) sandbox: Option<Sandbox>,
+    pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) dirs: CommandDirs<'a>,
     /// The directory for files that it reads and writes through Terca.
     pub(super) io: &'a Utf8Path,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::config::sandbox::Sandbox;
 use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
@@ -12,6 +13,7 @@ use super::mcp_answers::Preflights;
 use super::session::ReplaySource;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
+use crate::limits::LimitKeeper;
 use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
@@ -48,6 +50,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// Keeps the limits of trials.
+    pub limits: LimitKeeper,
     /// The hosts that MCP servers of the run are fetched from.
     pub package_hosts: Vec<HostPattern>,
     /// Terca's own program, as agents start it in the place of their MCP servers.
@@ -61,6 +65,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the environment that the commands of a sandbox are made from: a container has its image's own.
+    pub(super) fn host_in(&self, sandbox: Option<&Sandbox>) -> &Host {
+        self.sandboxes.host(sandbox, &self.host)
+    }
+
     /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.
     pub(super) fn own_tree(&self, limits: Limits) -> Options<'_> {
         Options {

@@ -19,6 +19,9 @@ use crate::host::environment::{Host, Variables};
 /// The file of the artifacts with a line for each request to a model.
 pub(super) const WIRE_LOG: &str = "wire.jsonl";
 
+/// The host that the gateway listens on.
+const GATEWAY_HOST: &str = "127.0.0.1";
+
 /// The gateway of a run. It is started when the first trial needs it.
 #[derive(Debug, Default)]
 pub struct RunGateway(OnceLock<Result<Gateway, String>>);
@@ -145,17 +148,20 @@ fn reason_for_none(profile: &Profile, access: &Access) -> String {
 }
 
 /// Keeps an agent that uses a proxy from asking it for the gateway, which is on this machine.
-fn pass_by_proxies(env: &mut Variables) {
+pub(super) fn pass_by_proxies(env: &mut Variables) {
     let is_proxy = |name: &String| name.to_lowercase().ends_with("_proxy");
     if !env.keys().any(is_proxy) {
         return;
     }
     for name in ["NO_PROXY", "no_proxy"] {
         let value = env.entry(name.to_owned()).or_default();
+        if value.split(',').any(|host| host == GATEWAY_HOST) {
+            continue;
+        }
         if !value.is_empty() {
             value.push(',');
         }
-        value.push_str("127.0.0.1");
+        value.push_str(GATEWAY_HOST);
     }
 }
 
@@ -190,6 +196,8 @@ mod tests {
             ("https_proxy".to_owned(), "http://proxy.example".to_owned()),
             ("NO_PROXY".to_owned(), "inside.example".to_owned()),
         ]);
+        pass_by_proxies(&mut env);
+        // A second time changes nothing.
         pass_by_proxies(&mut env);
         assert_eq!(env["NO_PROXY"], "inside.example,127.0.0.1");
         assert_eq!(env["no_proxy"], "127.0.0.1");

@@ -62,6 +62,7 @@ mod masking;
 mod mcp_answers;
 mod mcp_preflight;
 mod network;
+mod plain_proxy;
 mod regrade;
 mod session;
 mod setup;
@@ -112,7 +113,15 @@ pub fn run(
         },
     };
     report.attempts = attempt;
-    report.contained_by = Some(context.sandboxes.contained_by(spec.case.variant.sandbox));
+    report.contained_by = Some(
+        context
+            .sandboxes
+            .contained_by(spec.case.variant.sandbox.as_ref()),
+    );
+    report.image = (context.sandboxes)
+        .image_id(spec.case.variant.sandbox.as_ref())
+        .map(str::to_owned);
+    report.limits_kept_by = context.limits.kept_by(&spec.case.limits);
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

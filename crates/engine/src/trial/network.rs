@@ -38,6 +38,7 @@ pub(super) struct NetworkRequest<'a> {
     pub(super) network: &'a Network,
     /// Further hosts.
     pub(super) allow: &'a [HostPattern],
+    /// The MCP servers that it reaches by itself, not through the gateway.
     pub(super) mcp_servers: &'a [(String, McpServer<String>)],
 }
 
@@ -93,8 +94,10 @@ impl Outlet for WaysOut {
 pub(super) struct NetworkUser<'a> {
     pub(super) profile: &'a Profile,
     pub(super) access: &'a Access,
-    /// The origins that the gateway asks for it; `None` if it has no passage there.
-    pub(super) led: Option<&'a [String]>,
+    /// The origins that the gateway asks for it.
+    pub(super) led: &'a [String],
+    /// It has an address of the gateway.
+    pub(super) needs_gateway: bool,
 }
 
 impl NetworkRequest<'_> {
@@ -104,9 +107,7 @@ impl NetworkRequest<'_> {
             Network::Off | Network::Open => return Vec::new(),
             Network::Hosts(hosts) => hosts.clone(),
             Network::Model => {
-                let of_models = user.map(|user| {
-                    model_hosts(user.profile, user.access, user.led.unwrap_or_default())
-                });
+                let of_models = user.map(|user| model_hosts(user.profile, user.access, user.led));
                 let servers = self
                     .mcp_servers
                     .iter()
@@ -135,7 +136,7 @@ impl NetworkRequest<'_> {
         let hosts = self.hosts(user);
         let gateway = context.gateway.get(&context.host)?;
         let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
-        if user.is_some_and(|user| user.led.is_some()) {
+        if user.is_some_and(|user| user.needs_gateway) {
             doors.push((gateway.address(), Door::Gateway));
         }
         if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {

@@ -3,6 +3,7 @@
 use std::io;
 
 use terca_core::agent::Profile;
+use terca_core::config::sandbox::Image;
 use terca_core::grade::TestSpec;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
@@ -35,6 +36,18 @@ impl StageError {
             TreeError::Stopped => StageError::Interrupted,
             other => StageError::setup(step, &other),
         }
+    }
+
+    /// Makes an error of a program that an image does not have, or that does not run in a container of it.
+    pub(super) fn not_in_image(image: &Image, program: &str, reason: &str) -> Self {
+        // Commands of the suite, and agents of its own.
+        let kind = if program == "/bin/sh" {
+            ErrorKind::Setup
+        } else {
+            ErrorKind::AgentMissing
+        };
+        let message = format!("`{program}` cannot be started in the image `{image}`: {reason}");
+        StageError::new(kind, message)
     }
 
     /// Adds to the message that it is about the judge of a test.

@@ -48,6 +48,8 @@ pub(super) struct AgentRun {
     pub(super) wire: Option<Wire>,
     /// The network of a contained agent.
     pub(super) network: Option<TrialNetwork>,
+    /// It met one of its limits.
+    pub(super) ran_into_limit: bool,
     /// The fault of the model's service in a session that the time limit ended.
     pub(super) service_fault: Option<TrialError>,
     pub(super) changes: Changes,

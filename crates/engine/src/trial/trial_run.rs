@@ -15,10 +15,13 @@ use super::context::Context;
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
-use crate::host::environment::Variables;
+use crate::host::environment::{Host, Variables};
 use crate::host::registries::{self, RegistryFiles};
+use crate::limits::LimitedCommand;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SupervisorGuard, Turn};
+use crate::process::supervise::{
+    Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
+};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -44,6 +47,8 @@ pub(super) struct TrialRun<'a> {
     pub(super) attempt: u32,
     /// The workspace in the folder is one that was saved, and stays as it is.
     has_saved_workspace: bool,
+    /// Sentences about limits that were met, for its notes.
+    pub(super) limits_met: Vec<String>,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
@@ -185,6 +190,7 @@ impl<'a> TrialRun<'a> {
             log,
             attempt: 1,
             has_saved_workspace: false,
+            limits_met: Vec::new(),
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
@@ -241,13 +247,19 @@ impl<'a> TrialRun<'a> {
         RegistryFiles::place(&self.context.host, home)
     }
 
+    /// Returns the environment that the trial's commands are made from.
+    pub(super) fn host(&self) -> &Host {
+        self.context
+            .host_in(self.spec.case.variant.sandbox.as_ref())
+    }
+
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
     pub(super) fn command_environment(
         &self,
         dirs: CommandDirs<'_>,
         beside: &Utf8Path,
     ) -> Variables {
-        self.context.host.for_command(
+        self.host().for_command(
             dirs,
             self.spec,
             &self.context.sealed.dir(&self.context.suite_dir),
@@ -265,10 +277,10 @@ impl<'a> TrialRun<'a> {
         logged: Logged,
     ) -> Result<(Ended, Output), StageError> {
         let output = Output::create(&self.dirs.io)?;
-        let enclosure = self.enclosure(&shell);
+        let limited = self.limited_shell(&shell)?;
         let job = self.shell_job(shell, &output, &output);
         let outputs = [(Stream::Out, &output)];
-        let ended = self.run_logged(&job, enclosure.as_ref(), &outputs, logged)?;
+        let ended = self.run_logged(&job, limited, &outputs, logged)?;
         Ok((ended, output))
     }
 
@@ -281,29 +293,56 @@ impl<'a> TrialRun<'a> {
     ) -> Result<(Ended, Output, Output), StageError> {
         let stdout = Output::create(&self.dirs.io)?;
         let stderr = Output::create(&self.dirs.io)?;
-        let enclosure = self.enclosure(&shell);
+        let limited = self.limited_shell(&shell)?;
         let job = self.shell_job(shell, &stdout, &stderr);
         let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
-        let ended = self.run_logged(&job, enclosure.as_ref(), &outputs, logged)?;
+        let ended = self.run_logged(&job, limited, &outputs, logged)?;
         Ok((ended, stdout, stderr))
     }
 
     fn run_logged(
         &mut self,
         job: &Job,
-        enclosure: Option<&Enclosure>,
+        limited: Limited,
         outputs: &[(Stream, &Output)],
         logged: Logged,
     ) -> Result<Ended, StageError> {
         let mask = &self.context.mask;
         let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
-        let ended = self.run_job(job, enclosure, &mut |log| logging.on_turn(log))?;
+        let ended = self.run_job(job, limited, &mut |log| logging.on_turn(log))?;
         logging.finish(&mut self.log)?;
         for (_, output) in outputs {
             // What set-up has printed is none of the agent's business.
             output.unlink();
         }
         Ok(ended)
+    }
+
+    /// Returns the walls and limits of a command of the suite. Set-up has no limits: it is none of the agent's doing.
+    fn limited_shell(&self, shell: &Shell<'_>) -> io::Result<Limited> {
+        let enclosure = self.enclosure(shell);
+        match shell.side {
+            Side::Setup | Side::Layer => Ok(Limited::without_limits(enclosure)),
+            Side::Tests => self.limited(Who::Test, enclosure),
+            Side::Solution => self.limited(Who::Agent, enclosure),
+        }
+    }
+
+    /// Returns an enclosure in which the limits of the trial are kept.
+    pub(super) fn limited(&self, who: Who, enclosure: Option<Enclosure>) -> io::Result<Limited> {
+        let dirs = &self.dirs;
+        let watched = match who {
+            Who::Test => Vec::new(),
+            Who::Agent => vec![
+                ("workspace", dirs.workspace.clone()),
+                ("home", dirs.home.clone()),
+                ("temporary directory", dirs.tmp.clone()),
+                ("output", dirs.io.clone()),
+            ],
+        };
+        let limits = &self.spec.case.limits;
+        let command = self.context.limits.begin(limits, enclosure, watched)?;
+        Ok(Limited::Yes(who, Box::new(command)))
     }
 
     fn enclosure(&self, shell: &Shell<'_>) -> Option<Enclosure> {
@@ -338,14 +377,76 @@ impl<'a> TrialRun<'a> {
     pub(super) fn run_job(
         &mut self,
         job: &Job,
-        enclosure: Option<&Enclosure>,
+        limited: Limited,
         on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
         let log = &mut self.log;
-        Ok(self.supervisor.run(job, enclosure, &mut || on_turn(log))?)
+        let container = self.spec.case.variant.container();
+        let explain = |error| match (error, container) {
+            (SuperviseError::Program { program, reason }, Some((_, image))) => {
+                StageError::not_in_image(image, &program, &reason)
+            }
+            (error, _) => error.into(),
+        };
+        let (who, mut command) = match limited {
+            Limited::No(enclosure) => {
+                let enclosure = enclosure.as_deref();
+                let ended = self.supervisor.run(job, enclosure, &mut || on_turn(log));
+                return ended.map_err(explain);
+            }
+            Limited::Yes(who, command) => (who, command),
+        };
+        let enclosure = command.take_enclosure();
+        let mut turn = |root| match command.on_turn(root) {
+            Turn::Kill => Turn::Kill,
+            _ => on_turn(log),
+        };
+        let mut ended = match &enclosure {
+            Some(enclosure) => self.supervisor.run_in(enclosure, job, &mut turn),
+            None => self.supervisor.run(job, None, &mut || turn(None)),
+        }
+        .map_err(explain)?;
+        if command.was_ended() && !self.context.interrupt.is_stop() {
+            ended.stopped = false;
+        }
+        for sentence in command.met(who.noun()) {
+            self.log.line(&sentence)?;
+            self.limits_met.push(sentence);
+        }
+        Ok(ended)
+    }
+}
+
+/// The one whose limits are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    Agent,
+    Test,
+}
+
+impl Who {
+    fn noun(self) -> &'static str {
+        match self {
+            Who::Agent => "the agent",
+            Who::Test => "a test",
+        }
+    }
+}
+
+/// The walls of a command, and its limits if it has any.
+#[derive(Debug)]
+pub(super) enum Limited {
+    No(Option<Box<Enclosure>>),
+    Yes(Who, Box<LimitedCommand>),
+}
+
+impl Limited {
+    /// Returns the walls of a command that has no limits.
+    pub(super) fn without_limits(enclosure: Option<Enclosure>) -> Self {
+        Limited::No(enclosure.map(Box::new))
     }
 }
 

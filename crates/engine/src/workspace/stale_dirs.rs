@@ -11,11 +11,14 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::Utf8Path;
 
+use crate::process::cgroup;
 use crate::workspace::removal::remove_and_tell;
 pub(crate) use draft::{Draft, private_dir};
 
 /// The names of work directories: this and eight digits.
 pub(crate) const NAME: &str = "run-";
+/// The file in a work directory with the places of the run's control groups.
+pub(crate) const CGROUPS: &str = "cgroups";
 
 /// Removes the drafts of programs that died.
 pub(crate) fn remove_drafts(parent: &Utf8Path) {
@@ -57,7 +60,19 @@ fn remove_unlocked(path: &Utf8Path) -> Vec<String> {
         return Vec::new();
     }
     processes::end_all(path);
-    remove_and_tell(path)
+    let mut left = remove_cgroups(path);
+    left.extend(remove_and_tell(path));
+    left
+}
+
+/// Removes the control groups of a dead run.
+fn remove_cgroups(path: &Utf8Path) -> Vec<String> {
+    let number = path.file_name().and_then(|name| name.strip_prefix(NAME));
+    let list = std::fs::read_to_string(path.join(CGROUPS)).ok();
+    match (number, list) {
+        (Some(number), Some(list)) => cgroup::remove_left(&list, number),
+        _ => Vec::new(),
+    }
 }
 
 fn is_work_dir(name: &str, meta: &Metadata) -> bool {

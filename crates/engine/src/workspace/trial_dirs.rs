@@ -94,6 +94,17 @@ impl WorkDir {
         })
     }
 
+    /// Returns the number of the run on this machine: the end of the directory's name.
+    pub fn number(&self) -> &str {
+        let name = self.path.file_name().unwrap_or_default();
+        name.strip_prefix(stale_dirs::NAME).unwrap_or(name)
+    }
+
+    /// Keeps a list of the places at which the run makes control groups, for whoever finds it dead.
+    pub fn list_cgroups(&self, list: &str) -> io::Result<()> {
+        fs_err::write(self.path.join(stale_dirs::CGROUPS), list)
+    }
+
     /// Makes a directory of the run's own, under a name that nobody can foresee.
     pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
         let path = self.path.join(TRIALS).join(secret_name()?);

@@ -94,6 +94,7 @@ impl Suite {
             tap_program: Default::default(),
             supervisors: SupervisorPool::new(launcher()),
             sandboxes: Default::default(),
+            limits: Default::default(),
         };
         Suite {
             project,

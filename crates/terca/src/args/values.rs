@@ -37,8 +37,7 @@ pub fn points(text: &str) -> Result<f64, String> {
 
 /// Parses the word for a sandbox.
 pub fn sandbox(text: &str) -> Result<Sandbox, String> {
-    let expected = || "expected none, bwrap or auto".to_owned();
-    Sandbox::of_word(text).ok_or_else(expected)
+    text.parse()
 }
 
 /// Parses a network: a word, or hosts between commas.

@@ -1,9 +1,11 @@
 //! `terca doctor`: which agents are here.
 
 use terca_core::agent::AgentChoice;
+use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
+use terca_engine::limits;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox;
@@ -39,7 +41,24 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     let palette = screen::out_palette(common.color);
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     screen::out(&containment(&host));
+    for engine in ContainerEngine::ALL {
+        screen::out(&containers(engine, &host));
+    }
+    screen::out(&limits::on_this_machine());
     Ok(0)
+}
+
+/// Says whether an engine makes containers.
+fn containers(engine: ContainerEngine, host: &Host) -> String {
+    let word = engine.program();
+    match sandbox::try_engine(engine, host) {
+        Ok((program, version)) => format!(
+            "✓ sandbox: {} {version} answers ({}); `--sandbox {word}:IMAGE` contains agents in containers of an image",
+            engine.title(),
+            screen::short(&program)
+        ),
+        Err(error) => format!("- sandbox: {error}; only `--sandbox {word}:IMAGE` needs it"),
+    }
 }
 
 /// Says whether agents can be contained.

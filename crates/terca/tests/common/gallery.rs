@@ -243,6 +243,8 @@ fn report(head: &TrialHead) -> TrialReport {
         },
         network: None,
         contained_by: None,
+        image: None,
+        limits_kept_by: None,
         started_at: None,
         duration_seconds: seconds + 6.4,
         phases: Phases {

@@ -53,3 +53,47 @@ pub fn project_with_mcp_server(script: &str, more: &str) -> Project {
             ),
         )
 }
+
+/// The header of an MCP server by HTTP.
+pub const HTTP_TOKEN: &str = "Bearer a-token-that-is-secret";
+
+/// Talks to its MCP server by the sockets of its shell. `post ID METHOD [TOOL]` sends a message to `$url` and keeps the
+/// answer in `answer.txt`.
+const HTTP_AGENT: &str = r#"#!/bin/bash
+url=$(tr -d '\n' <"$TERCA_MCP_CONFIG" | sed 's/.*"url": *"\([^"]*\)".*/\1/')
+connect() { # URL
+  rest=${1#http://}; path=/${rest#*/}; host=${rest%%/*}
+  exec 5<>"/dev/tcp/${host%:*}/${host#*:}"
+}
+request() { # METHOD URL BODY
+  connect "$2"
+  printf '%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\n' "$1" "$path" "$host" >&5
+  [ -n "$session" ] && printf 'Mcp-Session-Id: %s\r\n' "$session" >&5
+  printf 'Accept: application/json, text/event-stream\r\nContent-Length: %s\r\n\r\n%s' "${#3}" "$3" >&5
+}
+post() {
+  request POST "$url" '{"jsonrpc":"2.0","id":'$1',"method":"'$2'","params":{"name":"'$3'","arguments":{"word":"bird"}}}'
+  cat <&5 >answer.txt
+  cat answer.txt >>answers.txt
+}
+hello() {
+  post 0 initialize
+  session=$(tr -d '\r' <answer.txt | sed -n 's/^mcp-session-id: //p')
+  post 1 tools/list
+}
+"#;
+
+/// Returns a suite whose agent does what these lines say with the server at this address.
+pub fn project_with_http_server(url: &str, script: &str, more: &str) -> Project {
+    project()
+        .executable("agent.sh", &format!("{HTTP_AGENT}{script}\ntouch done\n"))
+        .env("SERVER_TOKEN", HTTP_TOKEN)
+        .file(
+            "terca.yaml",
+            format!(
+                "{more}environments:\n  - name: mine\n    agent: {{name: command, command: ./agent.sh}}\n    \
+                 mcpServers: {{docs: {{url: '{url}', headers: {{Authorization: '${{SERVER_TOKEN}}'}}}}}}\n\
+                 evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileExists: done}}]\n"
+            ),
+        )
+}

@@ -11,14 +11,18 @@
 #[allow(dead_code, reason = "the other tests use all of it")]
 #[path = "../common/mod.rs"]
 mod common;
+mod containers;
 mod real;
 
 mod needs_browser;
 mod needs_bwrap;
+mod needs_cgroups;
 mod needs_contained_agents;
+mod needs_docker;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;
+mod needs_podman;
 mod needs_python_agents;
 mod needs_real_agents;
 mod needs_xmllint;

@@ -1,6 +1,6 @@
 //! Contained trials, in sandboxes that bubblewrap makes: nothing but the trial is in reach, and nothing else is different.
 
-mod network;
+pub(crate) mod network;
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +14,10 @@ use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 
 /// A process of the same user that is none of an agent's business.
-struct Victim(Child);
+pub(crate) struct Victim(pub(crate) Child);
 
 impl Victim {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let child = Command::new("sleep")
             .arg("600")
             .env("VICTIM_KEY", "in-the-environment")
@@ -27,7 +27,7 @@ impl Victim {
         Victim(child)
     }
 
-    fn is_alive(&mut self) -> bool {
+    pub(crate) fn is_alive(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
 }
@@ -40,7 +40,7 @@ impl Drop for Victim {
 }
 
 /// Makes a file that everybody may read and write, in directories that everybody may enter: only a sandbox refuses it.
-fn open_file(path: &Utf8Path) {
+pub(crate) fn open_file(path: &Utf8Path) {
     let dir = path.parent().unwrap();
     std::fs::create_dir_all(dir).unwrap();
     std::fs::write(path, "secret").unwrap();
@@ -49,7 +49,7 @@ fn open_file(path: &Utf8Path) {
 }
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach.
-fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
+pub(crate) fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
     let suite = project.dir();
     let home = project.home();
     let work = project.work_dir();
@@ -92,13 +92,14 @@ fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
 const OF_SUPERUSERS: [(&str, &str); 8] = [
     ("be the superuser", "test \"$(id -u)\" = 0"),
     ("write the system", "test -w /usr"),
-    ("write settings", "test -w /etc || test -w /etc/passwd"),
+    // Opened and not written to: `test` of small shells does not know of read-only mounts.
+    ("write settings", ": >> /etc/passwd"),
     ("read passwords", "cat /etc/shadow"),
     (
         "set the machine's core pattern",
-        "test -w /proc/sys/kernel/core_pattern",
+        ": >> /proc/sys/kernel/core_pattern",
     ),
-    ("ask the kernel for a reboot", "test -w /proc/sysrq-trigger"),
+    ("ask the kernel for a reboot", ": >> /proc/sysrq-trigger"),
     ("mount", "test \"$(id -u)\" != 0 && mount -t tmpfs none ."),
     (
         "have a capability",
@@ -107,7 +108,7 @@ const OF_SUPERUSERS: [(&str, &str); 8] = [
 ];
 
 /// A suite whose agent tries everything and writes down what worked.
-fn probing(victim: u32) -> Project {
+pub(crate) fn probing(victim: u32) -> Project {
     let project = project()
         .file(
             "fib/eval.terca.yaml",
@@ -133,7 +134,7 @@ fn probing(victim: u32) -> Project {
     project.agent(&script)
 }
 
-fn reached(project: &Project) -> Vec<String> {
+pub(crate) fn reached(project: &Project) -> Vec<String> {
     let probe = project.trial_file("workspace/probe.txt");
     probe.lines().map(str::to_owned).collect()
 }
@@ -603,4 +604,36 @@ fn mcp_servers_of_contained_agents_are_behind_a_tap() {
         "{}",
         outcome.stdout
     );
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn limits_hold_in_a_sandbox_too() {
+    let script = "test -e /sys/fs/cgroup && echo groups > seen.txt\ntouch started\n\
+        x=$(head -c 400000000 /dev/zero | tr '\\0' x)\nsleep 600\n";
+    let project = project().agent(script);
+    let yaml = project.read("terca.yaml");
+    let limits = "limits: {memory: 64MB, processes: 30}\ntimeoutSeconds: 300\nsandbox: bwrap\n";
+    let project = project.file("terca.yaml", format!("{limits}{yaml}")).file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: started}]\n",
+    );
+    // Somebody without privileges first: the directories are theirs.
+    let as_nobody: Outcome = project
+        .command_without_privileges(&["run"])
+        .output()
+        .unwrap()
+        .into();
+    as_nobody.expect_status(0);
+    let of_nobody = project.only_trial();
+    project.terca(&["run"]).expect_status(0);
+    for trial in [of_nobody, project.only_trial()] {
+        assert!(
+            trial["notes"].to_string().contains("limits.memory (64 MB)"),
+            "{trial}"
+        );
+        assert_eq!(trial["containedBy"], "bwrap");
+    }
+    assert!(!project.trial_path("workspace/seen.txt").exists());
+    project.assert_nothing_left_but(&[]);
 }

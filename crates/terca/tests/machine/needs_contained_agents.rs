@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
 use terca_testkit::{ModelServer, Scenario, Script};
 
+// What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
+crate::real::tests_of! {
+    "needs bwrap, Node and npm";
+    claude: CLAUDE [contained_and_metered a_dead_service_is_no_failure_of_a_contained_agent]
+    codex: CODEX [contained_and_metered a_dead_service_is_no_failure_of_a_contained_agent]
+    gemini: GEMINI [contained_and_metered]
+    goose: GOOSE [contained_and_metered]
+    opencode: OPENCODE [contained_and_metered]
+    qwen: QWEN [contained_and_metered]
+}
+
 /// What a trial came to, without its times, and without what the agent asked in vain of the rest of the world.
 fn outcome(trial: &Value) -> Value {
     let notes = trial["notes"].as_array().into_iter().flatten();

@@ -88,7 +88,6 @@ codes! {
         OutsideWorkspace "outside-workspace"
         UnsetVariable "unset-variable"
         NoEvals "no-evals"
-        NotSupported "not-supported"
         DoubtfulValue "doubtful-value"
         SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"

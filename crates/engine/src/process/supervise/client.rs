@@ -1,7 +1,7 @@
 //! Terca's side of a supervisor.
 
 use std::io::{self, Read};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr};
@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
 use terca_core::process::Exit;
 use thiserror::Error;
 
-use super::launcher::{Enclosure, Launcher, pid_of};
+use super::keeper::{self, NOT_REMOVED};
+use super::launcher::{Awaited, Enclosure, Launcher, Way, pid_of};
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
@@ -64,6 +66,8 @@ pub enum Turn {
     Again,
     /// The command is to be asked to end, as at the end of its time.
     Stop,
+    /// The command is to be ended at once.
+    Kill,
 }
 
 /// A supervisor that runs. Dropping it ends everything below it.
@@ -79,6 +83,18 @@ struct Connection {
     socket: UnixStream,
     child: Child,
     lines: Lines,
+    /// The keeper's end of a container.
+    keeper: Option<Keeper>,
+}
+
+/// The hold on the keeper of a container, which is the child.
+#[derive(Debug)]
+struct Keeper {
+    /// The container's name.
+    name: String,
+    /// It removes the container when this is closed.
+    leash: UnixStream,
+    errors: Option<ChildStderr>,
 }
 
 impl Supervisor {
@@ -91,6 +107,7 @@ impl Supervisor {
                 socket,
                 child,
                 lines: Lines::default(),
+                keeper: None,
             }),
         })
     }
@@ -101,19 +118,50 @@ impl Supervisor {
         enclosure: &Enclosure,
         interrupt: &Interrupt,
     ) -> Result<Self, SuperviseError> {
-        let (mut child, socket) = launcher
+        let (mut child, way) = launcher
             .spawn_in(enclosure)
             .map_err(|error| SuperviseError::Enclosure(error.to_string()))?;
-        let errors = child.stderr.take();
+        let mut errors = child.stderr.take();
+        let started = Instant::now();
+        let (socket, keeper) = match way {
+            Way::Open(socket) => (socket, None),
+            Way::Awaited(awaited) => {
+                let leash = awaited.leash.try_clone();
+                let met = leash.and_then(|leash| Ok((meet(&awaited, &mut child)?, leash)));
+                let name = awaited.name.clone();
+                drop(awaited);
+                match met {
+                    Ok((socket, leash)) => (
+                        socket,
+                        Some(Keeper {
+                            name,
+                            leash,
+                            errors: errors.take(),
+                        }),
+                    ),
+                    Err(why) => {
+                        ends_in_time(&child, keeper::PATIENCE);
+                        let _ = child.kill();
+                        let _ = child.wait();
+                        launcher.ended(&child, false);
+                        let words = match why.kind() {
+                            io::ErrorKind::TimedOut => "it took too long".to_owned(),
+                            _ => last_words(errors),
+                        };
+                        return Err(SuperviseError::Enclosure(words));
+                    }
+                }
+            }
+        };
         let mut supervisor = Supervisor {
             launcher: launcher.clone(),
             connection: Some(Connection {
                 socket,
                 child,
                 lines: Lines::default(),
+                keeper,
             }),
         };
-        let started = Instant::now();
         loop {
             match supervisor.receive(interrupt, Passed::Kill, TURN) {
                 Ok(Some(Response::Ready)) => break,
@@ -150,6 +198,11 @@ impl Supervisor {
         } else {
             Err(io::Error::other("the supervisor passed too few sockets"))
         }
+    }
+
+    /// Returns its process, or the one that made its enclosure: all that it starts is below.
+    pub(super) fn root(&self) -> Option<Pid> {
+        pid_of(&self.connection.as_ref()?.child)
     }
 
     /// Returns whether its process is gone.
@@ -203,8 +256,11 @@ impl Supervisor {
                 | None => {}
             }
             let turn = on_turn();
-            let asked = (turn == Turn::Stop && passed == Passed::Nothing)
-                .then_some((Request::Stop, Passed::Stop));
+            let asked = match turn {
+                Turn::Stop if passed == Passed::Nothing => Some((Request::Stop, Passed::Stop)),
+                Turn::Kill if passed != Passed::Kill => Some((Request::Kill, Passed::Kill)),
+                _ => None,
+            };
             if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
                 self.send(&request)?;
                 passed = now;
@@ -215,7 +271,7 @@ impl Supervisor {
             }
             patience = match turn {
                 Turn::Again => Duration::ZERO,
-                Turn::Wait | Turn::Stop => TURN,
+                Turn::Wait | Turn::Stop | Turn::Kill => TURN,
             };
         }
     }
@@ -304,7 +360,12 @@ impl Supervisor {
     /// Kills a supervisor that is gone or of no use: nothing that it looked after may stay.
     fn give_up(&mut self, why: SuperviseError) -> SuperviseError {
         if let Some(mut connection) = self.connection.take() {
-            let _ = connection.child.kill();
+            match &connection.keeper {
+                Some(keeper) => keeper.cut(),
+                None => {
+                    let _ = connection.child.kill();
+                }
+            }
             connection.close(&self.launcher);
         }
         why
@@ -315,14 +376,72 @@ impl Connection {
     /// Closes the socket, which ends everything, and waits for that.
     fn close(self, launcher: &Launcher) {
         let Connection {
-            socket, mut child, ..
+            socket,
+            mut child,
+            keeper,
+            ..
         } = self;
         drop(socket);
-        if !ends_in_time(&child) {
+        let mut in_time = ends_in_time(&child, PATIENCE);
+        if let (false, Some(keeper)) = (in_time, &keeper) {
+            keeper.cut();
+            in_time = ends_in_time(&child, keeper::PATIENCE + PATIENCE);
+        }
+        if !in_time {
             let _ = child.kill();
         }
-        let cleanly = child.wait().is_ok_and(|status| status.success());
+        let status = child.wait();
+        let cleanly = status.as_ref().is_ok_and(std::process::ExitStatus::success);
         launcher.ended(&child, cleanly);
+        if let Some(keeper) = keeper {
+            let code = status.ok().and_then(|status| status.code());
+            if code == Some(NOT_REMOVED) {
+                launcher.remains(last_words(keeper.errors));
+            } else if !in_time {
+                launcher.remains(format!(
+                    "the container {}, which may still be there",
+                    keeper.name
+                ));
+            }
+        }
+    }
+}
+
+impl Keeper {
+    /// Asks the keeper to remove the container at once.
+    fn cut(&self) {
+        // Fails if the keeper is gone.
+        let _ = self.leash.shutdown(Shutdown::Both);
+    }
+}
+
+/// Waits until the supervisor in a container connects.
+fn meet(awaited: &Awaited, child: &mut Child) -> io::Result<UnixStream> {
+    let started = Instant::now();
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::from(TURN.subsec_nanos()),
+    };
+    loop {
+        match awaited.listener.accept() {
+            Ok((socket, _)) => {
+                socket.set_nonblocking(false)?;
+                return Ok(socket);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        if child.try_wait()?.is_some() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if started.elapsed() >= PATIENCE_AT_START {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        // Woken early or not, it looks again.
+        let _ = poll(
+            &mut [PollFd::new(&awaited.listener, PollFlags::IN)],
+            Some(&timeout),
+        );
     }
 }
 
@@ -340,13 +459,13 @@ fn last_words(errors: Option<ChildStderr>) -> String {
     }
 }
 
-fn ends_in_time(child: &Child) -> bool {
+fn ends_in_time(child: &Child, patience: Duration) -> bool {
     // Without a watch there is nothing to wait with but `wait` itself.
     let Some(exit) = pid_of(child).and_then(os::exit_watch) else {
         return true;
     };
     let timeout = Timespec {
-        tv_sec: PATIENCE.as_secs() as i64,
+        tv_sec: patience.as_secs() as i64,
         tv_nsec: 0,
     };
     poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use camino::Utf8PathBuf;
 use rustix::process::Pid;
 
+use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
-use crate::process::open_file_limit;
+use crate::process::confine::{Confinement, OWN_PROGRAM};
+use crate::process::{open_file_limit, socket};
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
 ///
@@ -32,6 +34,76 @@ pub struct Enclosure {
     pub supervisor: Utf8PathBuf,
     /// The way out of an enclosure that has a network of its own.
     pub outlet: Option<Arc<dyn Outlet>>,
+    /// Set if the supervisor is started by a service, as no child of the program's.
+    pub container: Option<Container>,
+}
+
+/// A container that a supervisor is the first process of.
+#[derive(Debug, Clone)]
+pub struct Container {
+    /// Its name, which no other has.
+    pub name: String,
+    /// The environment of the program that asks for it. Nothing of it is the container's.
+    pub env: Vec<(String, String)>,
+    /// A directory that is not there yet, which the container has at `inside`, for the socket to the supervisor.
+    pub meeting: Utf8PathBuf,
+    /// The same directory, as it is found inside.
+    pub inside: Utf8PathBuf,
+}
+
+/// The name of the socket in the directory of a container.
+const SOCKET: &str = "socket";
+
+/// The way to a supervisor that was started in an enclosure.
+pub(super) enum Way {
+    /// It has the other end.
+    Open(UnixStream),
+    /// It will connect.
+    Awaited(Awaited),
+}
+
+/// A supervisor in a container that has not connected yet.
+pub(super) struct Awaited {
+    pub(super) listener: UnixListener,
+    /// Its keeper removes the container when this is closed.
+    pub(super) leash: UnixStream,
+    /// The container's name.
+    pub(super) name: String,
+    dir: Utf8PathBuf,
+}
+
+/// Takes the socket away: there is one supervisor, and it has connected before anything else is there.
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        // Nobody listens; the directory goes with the run's.
+        let _ = fs_err::remove_file(self.dir.join(SOCKET));
+    }
+}
+
+impl Enclosure {
+    /// Returns an enclosure without walls, whose processes keep these rules.
+    pub fn without_walls(confinement: &Confinement) -> Self {
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args: confinement.args(),
+            supervisor: OWN_PROGRAM.into(),
+            outlet: None,
+            container: None,
+        }
+    }
+
+    /// Returns this enclosure, made by a program that keeps these rules itself.
+    #[must_use]
+    pub fn behind(self, confinement: &Confinement) -> Self {
+        let mut args = confinement.args();
+        args.push(self.program.into_string());
+        args.extend(self.args);
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args,
+            ..self
+        }
+    }
 }
 
 /// The way out of an enclosure that has a network of its own, in which nothing but its loopback is there.
@@ -53,6 +125,8 @@ pub trait Outlet: Debug + Send + Sync {
 pub struct Launcher {
     program: PathBuf,
     alive: Mutex<HashSet<Pid>>,
+    /// A line for each container that could not be removed.
+    remains: Mutex<Vec<String>>,
 }
 
 impl Launcher {
@@ -63,6 +137,7 @@ impl Launcher {
         Arc::new(Launcher {
             program: program.into(),
             alive: Mutex::default(),
+            remains: Mutex::default(),
         })
     }
 
@@ -79,6 +154,7 @@ impl Launcher {
         let mut command = Command::new(&self.program);
         command
             .arg0("terca")
+            .env_clear()
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
             .stderr(Stdio::null());
@@ -86,27 +162,60 @@ impl Launcher {
     }
 
     /// Starts a supervisor in an enclosure. Returns the process that made the enclosure, which lives as long as the
-    /// supervisor, and the socket to talk to the supervisor. Its standard error is a pipe.
-    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, UnixStream)> {
+    /// supervisor, and the way to the supervisor. Its standard error is a pipe.
+    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, Way)> {
         let limit = open_file_limit::limit_at_start();
-        let mut command = Command::new(&enclosure.program);
+        let mut command = match &enclosure.container {
+            None => Command::new(&enclosure.program),
+            Some(container) => {
+                let mut command = Command::new(&self.program);
+                command
+                    .arg0("terca")
+                    .arg(KEEPER)
+                    .arg(&enclosure.program)
+                    .arg(&container.name);
+                command
+            }
+        };
         command
+            .env_clear()
             .args(&enclosure.args)
             .arg(&enclosure.supervisor)
             .arg(ARGUMENT)
             .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
             .arg(ENCLOSED)
-            // Ctrl+C in the terminal reaches Terca alone, which then decides.
-            .process_group(0)
             .stderr(Stdio::piped());
-        self.spawn_with_socket(command)
+        if enclosure.program != OWN_PROGRAM {
+            // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
+            // the leader of a group cannot do.
+            command.process_group(0);
+        }
+        let Some(container) = &enclosure.container else {
+            let (child, socket) = self.spawn_with_socket(command)?;
+            return Ok((child, Way::Open(socket)));
+        };
+        fs_err::create_dir_all(&container.meeting)?;
+        let listener = socket::listen(&container.meeting.join(SOCKET))?;
+        listener.set_nonblocking(true)?;
+        command
+            .arg(container.inside.join(SOCKET))
+            .envs(container.env.iter().map(|(name, value)| (name, value)));
+        let (child, leash) = self.spawn_with_socket(command)?;
+        Ok((
+            child,
+            Way::Awaited(Awaited {
+                listener,
+                leash,
+                name: container.name.clone(),
+                dir: container.meeting.clone(),
+            }),
+        ))
     }
 
     fn spawn_with_socket(&self, mut command: Command) -> io::Result<(Child, UnixStream)> {
         let (socket, theirs) = UnixStream::pair()?;
         let mut alive = self.alive();
         let child = command
-            .env_clear()
             // Not the suite's, which an agent could look up.
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -126,6 +235,18 @@ impl Launcher {
         if !cleanly {
             end_children(|pid| !alive.contains(&pid));
         }
+    }
+
+    /// Takes note of a container that could not be removed.
+    pub(super) fn remains(&self, line: String) {
+        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        remains.push(line);
+    }
+
+    /// Returns a line for each container that could not be removed.
+    pub fn take_remains(&self) -> Vec<String> {
+        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *remains)
     }
 
     fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {

@@ -25,6 +25,14 @@
 //!   └────────socket───────┘
 //! ```
 //!
+//! In a container, the supervisor is no child of Terca's: it connects to a socket that is shown there, and another process
+//! of Terca's ([`keep`]) holds the program that asked for the container, and removes the container when Terca is gone.
+//!
+//! ```text
+//! terca ──► keeper ──► docker run      daemon ──► supervisor (process 1) ──► sh -c … ──► …
+//!   └──────────────────socket─────────────────────────┘
+//! ```
+//!
 //! Out of reach: both killed at the same moment, and programs that run as another user, which are left and noted in the
 //! results. On systems without subreapers (macOS) only the process group is ended.
 //!
@@ -40,13 +48,14 @@
 //!   see other process ids in it. A sandbox has one.
 //! - *`bwrap` below a supervisor outside.* It dies of the signal that asks a command to end, takes the namespace with it at
 //!   once, and makes an exit code of a signal. With a supervisor inside, requests and results pass through its socket.
-//! - *A cgroup.* Needs delegation by systemd or root.
+//! - *A cgroup for everybody.* Needs delegation by systemd or root. A command with limits has one where that is possible.
 //! - *A sweep by an environment marker in `/proc`.* Races with processes that fork, and a program can clean its
 //!   environment.
 //! - *One supervisor for each command.* Starting one is the dearest thing that a small trial does.
 
 mod client;
 mod condition;
+mod keeper;
 mod launcher;
 mod os;
 mod passed_sockets;
@@ -56,7 +65,9 @@ mod supervisor;
 mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
-pub use launcher::{Enclosure, Launcher, Outlet};
+pub use keeper::{KEEPER, keep};
+pub use launcher::{Container, Enclosure, Launcher, Outlet};
+pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;

@@ -34,13 +34,14 @@ pub(super) fn has_no_children() -> bool {
 
 /// Returns the children of this process, adopted ones included.
 pub(super) fn children() -> Vec<Pid> {
-    children_from_tasks().unwrap_or_else(children_from_stat)
+    children_of("self").unwrap_or_else(children_from_stat)
 }
 
-/// Reads the kernel's list of children, which is one file for each thread.
-fn children_from_tasks() -> Option<Vec<Pid>> {
+/// Reads the kernel's list of the children of a process, which is one file for each thread. `None` if the process is gone
+/// or the kernel has no such list.
+pub(crate) fn children_of(process: &str) -> Option<Vec<Pid>> {
     let mut pids = Vec::new();
-    for task in std::fs::read_dir("/proc/self/task").ok()? {
+    for task in std::fs::read_dir(format!("/proc/{process}/task")).ok()? {
         let Ok(task) = task else { continue };
         match std::fs::read_to_string(task.path().join("children")) {
             Ok(list) => pids.extend(list.split_whitespace().filter_map(pid)),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use rustix::process::Pid;
 use terca_core::process::Exit;
 
 use super::client::{SuperviseError, Supervisor, Turn};
@@ -41,10 +42,16 @@ impl SupervisorPool {
             .pop();
         Ok(SupervisorGuard {
             supervisor: rested.map_or_else(|| Supervisor::start(&self.launcher), Ok)?,
+            is_used: false,
             enclosed: Vec::new(),
             pool: self,
             interrupt,
         })
+    }
+
+    /// Returns a line for each container that could not be removed.
+    pub fn take_remains(&self) -> Vec<String> {
+        self.launcher.take_remains()
     }
 
     /// Takes a supervisor back. One that cannot prove that it is as good as new ends here.
@@ -74,6 +81,8 @@ fn lost(started: Instant, timed_out: bool, stopped: bool) -> Ended {
 #[derive(Debug)]
 pub struct SupervisorGuard<'a> {
     supervisor: Supervisor,
+    /// It has run a command in this trial.
+    is_used: bool,
     /// Supervisors in enclosures whose commands may have left services running.
     enclosed: Vec<Supervisor>,
     pool: &'a SupervisorPool,
@@ -94,8 +103,9 @@ impl SupervisorGuard<'_> {
         on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, SuperviseError> {
         if let Some(enclosure) = enclosure {
-            return self.run_in(enclosure, job, on_turn);
+            return self.run_in(enclosure, job, &mut |_| on_turn());
         }
+        self.is_used = true;
         if self.supervisor.has_ended() {
             self.replace()?;
         }
@@ -112,17 +122,18 @@ impl SupervisorGuard<'_> {
         Ok(lost(started, timed_out, stopped))
     }
 
-    /// Runs a command in an enclosure of its own. The kernel may kill its supervisor for want of memory, which is judged
+    /// Runs a command in an enclosure of its own. `on_turn` is given the process that all of its own are below. The kernel may kill its supervisor for want of memory, which is judged
     /// as if the command had done it.
-    fn run_in(
+    pub fn run_in(
         &mut self,
         enclosure: &Enclosure,
         job: &Job,
-        on_turn: &mut dyn FnMut() -> Turn,
+        on_turn: &mut dyn FnMut(Option<Pid>) -> Turn,
     ) -> Result<Ended, SuperviseError> {
         let mut inside = Supervisor::start_in(&self.pool.launcher, enclosure, self.interrupt)?;
         let started = Instant::now();
-        let ended = match inside.run(job, self.interrupt, on_turn) {
+        let root = inside.root();
+        let ended = match inside.run(job, self.interrupt, &mut || on_turn(root)) {
             Err(SuperviseError::Lost) => lost(started, false, self.interrupt.is_stop()),
             Err(SuperviseError::Stuck) => lost(started, true, self.interrupt.is_stop()),
             Err(error) => return Err(error),
@@ -131,6 +142,10 @@ impl SupervisorGuard<'_> {
         if job.sweep {
             drop(inside);
             self.enclosed.clear();
+            if self.is_used {
+                // Services of commands without an enclosure end too.
+                self.sweep()?;
+            }
         } else {
             self.enclosed.push(inside);
         }

@@ -12,7 +12,8 @@ use terca_core::process::Exit;
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
 pub const ARGUMENT: &str = "__supervise";
-/// The third argument of a supervisor in an enclosure, which says when it is ready.
+/// The third argument of a supervisor in an enclosure, which says when it is ready. A fourth is the path of the socket to
+/// connect to, where standard input is none.
 pub(super) const ENCLOSED: &str = "enclosed";
 
 /// A command to run.

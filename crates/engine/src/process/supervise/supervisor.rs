@@ -38,7 +38,11 @@ pub fn serve() -> io::Result<()> {
     }
     os::become_subreaper();
     let condition = Condition::now();
-    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut socket = match std::env::args().nth(4) {
+        // In a container, standard input is not Terca's.
+        Some(path) => UnixStream::connect(path)?,
+        None => UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?),
+    };
     let mut lines = Lines::default();
     if std::env::args()
         .nth(3)

@@ -51,6 +51,7 @@ impl Prepared {
             reading: worked.reading,
             wire: worked.wire,
             network: worked.network,
+            ran_into_limit: worked.ran_into_limit,
             service_fault: worked.service_fault,
             changes: worked.changes,
             is_reference,
@@ -92,6 +93,8 @@ impl AgentRun {
             Ending::Completed => Ok(()),
             // A timeout is no error: the work until then is graded. The reason for the wait may be an error.
             Ending::Crashed(_) | Ending::Failed(_) if self.ended.timed_out => Ok(()),
+            // Nor is a limit of the suite: an agent that runs into it again and again gets no further attempts by it.
+            Ending::Crashed(_) | Ending::Failed(_) if self.ran_into_limit => Ok(()),
             // What it left is too much, which says nothing about trouble with a provider.
             Ending::Crashed(_) if !self.is_keepable => Ok(()),
             Ending::Crashed(_) | Ending::Failed(_) if self.ended.lost => Ok(()),
@@ -145,6 +148,7 @@ struct Worked {
     reading: Reading,
     wire: Option<Wire>,
     network: Option<TrialNetwork>,
+    ran_into_limit: bool,
     service_fault: Option<TrialError>,
     changes: Changes,
     breach: Option<String>,
@@ -229,6 +233,7 @@ fn work(
         reading,
         wire: played.wire,
         network: played.network,
+        ran_into_limit: played.ran_into_limit,
         service_fault,
         changes,
         breach,
@@ -304,6 +309,7 @@ struct Played {
     time_limit: Option<TimeLimit>,
     wire: Option<Wire>,
     network: Option<TrialNetwork>,
+    ran_into_limit: bool,
     /// A remark of Terca's, about a solution that failed.
     note: Option<String>,
 }
@@ -318,13 +324,17 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 time_limit,
                 wire,
                 network,
-            } = process.run(run, &|activity, usage| progress.report(activity, usage))?;
+                ran_into_limit,
+            } = process.run(run, true, &|activity, usage| {
+                progress.report(activity, usage);
+            })?;
             Ok(Played {
                 ended,
                 reading,
                 time_limit,
                 wire,
                 network,
+                ran_into_limit,
                 note: None,
             })
         }
@@ -345,6 +355,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 time_limit: None,
                 wire: None,
                 network: None,
+                ran_into_limit: false,
                 note,
             })
         }

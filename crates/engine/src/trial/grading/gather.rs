@@ -110,7 +110,11 @@ fn command_end(
             .transpose()?
             .unwrap_or_default(),
         output: read_output(&stderr)?,
-        missing: missing_program(ended.exit, command, &path),
+        // The programs of an image are not known here.
+        missing: match run.spec.case.variant.container() {
+            None => missing_program(ended.exit, command, &path),
+            Some(_) => None,
+        },
         mask: run.context.mask.clone(),
     }))
 }

@@ -98,16 +98,17 @@ fn ask_once(
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
     let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
+    let sandbox = case.variant.sandbox.as_ref();
     let env = context
-        .host
+        .host_in(sandbox)
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
-    let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+    let contained_by = context.sandboxes.contained_by(sandbox);
     // A judge needs its own model, whatever the agent reaches.
     let network = match case.variant.network_in(contained_by) {
         Network::Open => Network::Open,
         Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
     };
-    let session = FoundAgent::find(judge, env)
+    let session = FoundAgent::find(judge, sandbox, env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
             context,
@@ -119,7 +120,7 @@ fn ask_once(
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,
-                sandbox: case.variant.sandbox,
+                sandbox: case.variant.sandbox.as_ref(),
                 network: &network,
                 allow: &case.variant.allow,
                 gateway: case.gateway_in(contained_by),
@@ -171,7 +172,7 @@ fn play(
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
         AgentKind::Process(process) => {
-            let AgentEnd { ended, reading, .. } = process.run(run, &on_progress)?;
+            let AgentEnd { ended, reading, .. } = process.run(run, false, &on_progress)?;
             if ended.lost && !ended.stopped {
                 return Err(StageError::new(
                     ErrorKind::Internal,

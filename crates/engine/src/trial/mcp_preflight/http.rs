@@ -9,9 +9,8 @@ use super::{initialize, silence};
 use crate::host::environment::Variables;
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
+use crate::trial::plain_proxy::is_behind_plain_proxy;
 use crate::trial::stage_error::StageError;
-
-const PROXIES: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Asks the server once.
 pub(super) fn ask(
@@ -22,7 +21,7 @@ pub(super) fn ask(
     env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
-    if is_proxied(url, env) {
+    if is_behind_plain_proxy(url, env) {
         return Ok(Answer::NotAsked(
             "it may be behind a proxy for `http`; the agent will find out",
         ));
@@ -61,15 +60,4 @@ pub(super) fn ask(
         Err(NoAnswer::Silent) => Answer::Failed(silence(limit)),
         Err(error) => Answer::Failed(error.to_string()),
     })
-}
-
-/// Returns whether a proxy may be needed that Terca does not ask: one for plain `http`.
-fn is_proxied(url: &str, env: &Variables) -> bool {
-    let Some(rest) = url.strip_prefix("http://") else {
-        return false;
-    };
-    let is_loopback = ["localhost", "127.", "[::1]"]
-        .iter()
-        .any(|host| rest.starts_with(host));
-    !is_loopback && PROXIES.iter().any(|name| env.contains_key(*name))
 }

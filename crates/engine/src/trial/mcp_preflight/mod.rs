@@ -91,28 +91,32 @@ fn ask(
         McpServer::Stdio { .. } => {
             let profile = case.variant.agent.agent.profile();
             let scratch = context.work.trial_dirs()?;
-            let env = context
-                .host
-                .for_agent(scratch.for_agent(), profile, &case.env);
+            let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+                scratch.for_agent(),
+                profile,
+                &case.env,
+            );
             let servers = &case.variant.mcp_servers;
             let words = words_of(None, servers);
             let words = Words {
                 program: None,
                 others: &words,
             };
-            let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+            let contained_by = context
+                .sandboxes
+                .contained_by(case.variant.sandbox.as_ref());
             let network = case.variant.network_in(contained_by);
             let asked = NetworkRequest {
                 network: &network,
                 allow: &case.variant.hosts_beside(&network, &context.package_hosts),
-                mcp_servers: servers,
+                mcp_servers: &[],
             };
             let mut env = without_credentials(env, profile.credential_variables);
             let network = asked.make(context, None)?;
             network.set_variables(&mut env);
             let contained = ContainedAgent {
                 network: &network,
-                sandbox: case.variant.sandbox,
+                sandbox: case.variant.sandbox.as_ref(),
                 dirs: scratch.for_agent(),
                 io: &scratch.io,
                 env: &env,

@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use terca_core::agent::mcp::McpServer;
+use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 
 use super::{initialize, silence};
@@ -54,7 +55,8 @@ pub(super) fn ask(
     if !dir.is_dir() {
         return Ok(Answer::Failed(format!("its directory {dir} is not there")));
     }
-    let Some(program) = program(command, &dir, &env) else {
+    let is_in_image = contained.sandbox.and_then(Sandbox::container).is_some();
+    let Some(program) = program(command, &dir, &env, is_in_image) else {
         return Ok(Answer::Failed(format!(
             "`{command}` is not installed, or not on the trial's PATH"
         )));
@@ -121,8 +123,17 @@ pub(super) fn ask(
     })
 }
 
-/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`.
-fn program(command: &str, dir: &Utf8Path, env: &Variables) -> Option<Utf8PathBuf> {
+/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`. The files of an image are not known
+/// here: the program is looked for when it is started.
+fn program(
+    command: &str,
+    dir: &Utf8Path,
+    env: &Variables,
+    is_in_image: bool,
+) -> Option<Utf8PathBuf> {
+    if is_in_image {
+        return Some(command.into());
+    }
     if command.contains('/') {
         let path = dir.join(command);
         return path.is_file().then_some(path);

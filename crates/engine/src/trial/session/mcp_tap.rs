@@ -10,9 +10,13 @@ use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
 use super::AgentRequest;
-use crate::mcp_tap::{Tap, Tapped, TappedServer};
+use crate::host::environment::Variables;
+use crate::mcp_tap::{RemoteTaps, Tap, Tapped, TappedServer};
 use crate::tree::{Dir, Options};
 use crate::trial::context::Context;
+use crate::trial::gateway::pass_by_proxies;
+use crate::trial::plain_proxy::is_behind_plain_proxy;
+use crate::trial::stage_error::StageError;
 
 /// The longest part of a server's name in the name of its file.
 const LONGEST_FILE_NAME: usize = 100;
@@ -20,32 +24,115 @@ const LONGEST_FILE_NAME: usize = 100;
 /// The directory of the artifacts with a file for each server.
 const DIR: &str = "mcp";
 
-/// Opens the taps of an agent's servers. An agent works without them where they cannot be made, and a note says so.
-pub(super) fn open(
-    context: &Context,
-    io_dir: &Utf8Path,
-    request: &AgentRequest<'_>,
-    notes: &mut Vec<String>,
-) -> Option<Tap> {
-    let servers = request.mcp_servers;
-    if !servers
-        .iter()
-        .any(|(_, server)| matches!(server, McpServer::Stdio { .. }))
-    {
-        return None;
+/// The taps of an agent's servers.
+#[derive(Debug, Default)]
+pub(super) struct Taps {
+    /// Those of programs.
+    programs: Option<Tap>,
+    /// Those of servers by HTTP.
+    remote: RemoteTaps,
+}
+
+/// An agent's servers with taps before them.
+#[derive(Debug, Default)]
+pub(super) struct TappedServers {
+    pub(super) taps: Taps,
+    /// The servers as the agent is given them.
+    pub(super) servers: Vec<(String, McpServer<String>)>,
+}
+
+impl TappedServers {
+    /// Returns the servers that the agent reaches by itself.
+    pub(super) fn not_led(&self, own: &[(String, McpServer<String>)]) -> Vec<NamedServer> {
+        let mut not_led = self.servers.clone();
+        // A server that is led has another address.
+        not_led.retain(|server| own.contains(server));
+        not_led
     }
-    let kept = || context.tap_program.get(|| context.work.new_dir());
-    let Some(program) = context.sandboxes.tap_program(request.sandbox).or_else(kept) else {
-        notes.push(unseen("a copy of Terca's program could not be made"));
-        return None;
-    };
-    match Tap::open(io_dir, servers, &program, &context.mask) {
-        Ok(tap) => tap,
-        Err(error) => {
-            notes.push(unseen(&error.to_string()));
-            None
+}
+
+type NamedServer = (String, McpServer<String>);
+
+/// Leads an agent to its servers by HTTP through the gateway. A server that cannot be led is the agent's own affair,
+/// and a note says so.
+pub(super) fn lead(
+    context: &Context,
+    request: &AgentRequest<'_>,
+    env: &mut Variables,
+    notes: &mut Vec<String>,
+) -> Result<TappedServers, StageError> {
+    let mut servers = request.mcp_servers.to_vec();
+    let mut remote = RemoteTaps::default();
+    for (name, server) in &mut servers {
+        let McpServer::Remote { url, .. } = server else {
+            continue;
+        };
+        if is_behind_plain_proxy(url, env) {
+            let reason = "it may be behind a proxy for `http`";
+            notes.push(unseen_server(name, reason));
+            continue;
+        }
+        let gateway = context.gateway.get(&context.host)?;
+        if let Err(reason) = remote.lead(gateway, name, server, &context.mask) {
+            notes.push(unseen_server(name, &reason));
         }
     }
+    if !remote.is_empty() {
+        pass_by_proxies(env);
+    }
+    Ok(TappedServers {
+        taps: Taps {
+            programs: None,
+            remote,
+        },
+        servers,
+    })
+}
+
+impl Taps {
+    /// Returns whether the agent reaches a server through the gateway.
+    pub(super) fn need_gateway(&self) -> bool {
+        !self.remote.is_empty()
+    }
+
+    /// Opens the taps of servers that are programs, and puts them in their places. An agent works without them where they
+    /// cannot be made, and a note says so.
+    pub(super) fn open_programs(
+        &mut self,
+        context: &Context,
+        io_dir: &Utf8Path,
+        request: &AgentRequest<'_>,
+        servers: &mut Vec<NamedServer>,
+        notes: &mut Vec<String>,
+    ) {
+        let is_program = |(_, server): &NamedServer| matches!(server, McpServer::Stdio { .. });
+        if !servers.iter().any(is_program) {
+            return;
+        }
+        let kept = || context.tap_program.get(|| context.work.new_dir());
+        let Some(program) = context.sandboxes.tap_program(request.sandbox).or_else(kept) else {
+            notes.push(unseen("a copy of Terca's program could not be made"));
+            return;
+        };
+        match Tap::open(io_dir, request.mcp_servers, &program, &context.mask) {
+            Ok(tap) => self.programs = tap,
+            Err(error) => notes.push(unseen(&error.to_string())),
+        }
+        if let Some(tap) = &self.programs {
+            *servers = tap.in_place_of(servers);
+        }
+    }
+
+    /// Reads the rest of what the taps have seen. Every process of the agent must have ended.
+    pub(super) fn close(self) -> Tapped {
+        let mut tapped = self.programs.map(Tap::close).unwrap_or_default();
+        self.remote.close(&mut tapped);
+        tapped
+    }
+}
+
+fn unseen_server(name: &str, reason: &str) -> String {
+    format!("calls of the MCP server `{name}` are those that the agent reports: {reason}")
 }
 
 fn unseen(reason: &str) -> String {

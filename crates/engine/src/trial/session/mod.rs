@@ -24,7 +24,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::Sandbox;
 use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
@@ -44,6 +44,7 @@ use crate::sandbox::Words;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
+use mcp_tap::TappedServers;
 pub(super) use process::{AgentEnd, AgentProcess};
 use recording_file::RecordingFile;
 pub use replay_source::ReplaySource;
@@ -57,7 +58,7 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Option<Sandbox>,
+    pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
@@ -116,8 +117,12 @@ pub(super) enum BuiltIn {
 
 impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
-    pub(super) fn find(choice: &AgentChoice, env: Variables) -> Result<Self, StageError> {
-        let program = find_agent_program(choice, &env)?;
+    pub(super) fn find(
+        choice: &AgentChoice,
+        sandbox: Option<&Sandbox>,
+        env: Variables,
+    ) -> Result<Self, StageError> {
+        let program = find_agent_program(choice, sandbox, &env)?;
         Ok(FoundAgent {
             profile: choice.agent.profile(),
             env,
@@ -142,7 +147,7 @@ impl FoundAgent {
             .as_ref()
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
-        let contained_by = context.sandboxes.contained_by(request.sandbox);
+        let is_superuser = context.sandboxes.is_superuser(request.sandbox);
         // Its own services and keys, whichever way leads to them.
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
@@ -176,24 +181,22 @@ impl FoundAgent {
         } else {
             Led::past_the_gateway(request.config)
         };
-        let network = network_of(context, request, profile, &access, &led)?;
-        let mut notes = led.notes;
-        let mut mcp_servers = network.servers(request.mcp_servers);
-        let tap = if profile.is_built_in() {
-            None
-        } else {
-            mcp_tap::open(context, &dirs.io, request, &mut notes)
-        };
-        if let Some(tap) = &tap {
-            mcp_servers = tap.in_place_of(&mcp_servers);
+        let mut notes = led.notes.clone();
+        let mut tapped = TappedServers::default();
+        if !profile.is_built_in() {
+            tapped = mcp_tap::lead(context, request, &mut env, &mut notes)?;
         }
+        let network = network_of(context, request, profile, &access, &led, &tapped)?;
+        let mut taps = tapped.taps;
+        let mut mcp_servers = network.servers(&tapped.servers);
+        taps.open_programs(context, &dirs.io, request, &mut mcp_servers, &mut notes);
         let led_request = AgentRequest {
             config: led.config.as_ref(),
             mcp_servers: &mcp_servers,
             ..*request
         };
         let (invocation, decoder) =
-            write_inputs(&dirs, &led_request, &env, contained_by, &context.mask)?;
+            write_inputs(&dirs, &led_request, &env, is_superuser, &context.mask)?;
         own.extend(invocation.env.iter().cloned());
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
@@ -221,7 +224,7 @@ impl FoundAgent {
                 side_files: invocation.side_files,
                 decoder,
                 timeout: request.timeout,
-                sandbox: request.sandbox,
+                sandbox: request.sandbox.cloned(),
                 words,
                 dirs,
                 network,
@@ -229,7 +232,7 @@ impl FoundAgent {
                 passage: led.passage,
                 recording_file,
                 sought: request.sought.to_vec(),
-                tap,
+                taps,
             })),
         };
         Ok(AgentSession {
@@ -242,14 +245,19 @@ impl FoundAgent {
     }
 }
 
-/// Returns the file of the agent's program, or `None` for an agent without one.
+/// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's, and looked
+/// for when it is started.
 pub(super) fn find_agent_program(
     choice: &AgentChoice,
+    sandbox: Option<&Sandbox>,
     env: &Variables,
 ) -> Result<Option<Utf8PathBuf>, StageError> {
     let Some(name) = choice.program() else {
         return Ok(None);
     };
+    if sandbox.and_then(Sandbox::container).is_some() {
+        return Ok(Some(name.into()));
+    }
     let profile = choice.agent.profile();
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     match find_program(name, path) {
@@ -294,6 +302,7 @@ fn ask_version(
     let question = VersionQuestion {
         profile,
         program,
+        image: context.sandboxes.image_id(request.sandbox),
         env,
         dir: &dirs.probe,
     };
@@ -308,6 +317,7 @@ fn network_of(
     profile: &Profile,
     access: &Access,
     led: &Led,
+    tapped: &TappedServers,
 ) -> Result<AgentNetwork, StageError> {
     let asked = NetworkRequest {
         network: if profile.is_built_in() {
@@ -316,12 +326,13 @@ fn network_of(
             request.network
         },
         allow: request.allow,
-        mcp_servers: request.mcp_servers,
+        mcp_servers: &tapped.not_led(request.mcp_servers),
     };
     let user = NetworkUser {
         profile,
         access,
-        led: led.passage.is_some().then_some(&led.origins),
+        led: &led.origins,
+        needs_gateway: led.passage.is_some() || tapped.taps.need_gateway(),
     };
     asked.make(context, Some(user))
 }
@@ -349,7 +360,7 @@ fn write_inputs(
     dirs: &AgentDirs,
     request: &AgentRequest<'_>,
     env: &Variables,
-    contained_by: ContainedBy,
+    is_superuser: bool,
     mask: &Mask,
 ) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
     let prompt_file = dirs.prompt_file();
@@ -369,8 +380,7 @@ fn write_inputs(
         git: dirs.workspace.join(".git").exists(),
         prompt: request.prompt,
         session_id: &random_uuid(),
-        // In a sandbox nobody is.
-        superuser: contained_by == ContainedBy::None && rustix::process::geteuid().is_root(),
+        superuser: is_superuser,
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
         artifacts_dir: &dirs.own_artifacts(),

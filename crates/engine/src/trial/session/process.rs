@@ -18,11 +18,11 @@ use terca_gateway::Passage;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
+use super::mcp_tap::{self, Taps};
 use super::recording_file::RecordingFile;
 use super::transcript::Transcript;
-use super::{mcp_tap, own_artifacts, replayed};
+use super::{own_artifacts, replayed};
 use crate::host::environment::Variables;
-use crate::mcp_tap::Tap;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
 use crate::process::tail::Tail;
@@ -37,7 +37,7 @@ use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
 use crate::trial::network::AgentNetwork;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{GRACE, TrialRun};
+use crate::trial::trial_run::{GRACE, Limited, TrialRun, Who};
 
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
@@ -65,7 +65,7 @@ pub(in crate::trial) struct AgentProcess {
     /// The parts of the variant that are looked for in its requests.
     pub(super) sought: Vec<Sought>,
     /// The taps of its MCP servers.
-    pub(super) tap: Option<Tap>,
+    pub(super) taps: Taps,
 }
 
 /// The end of an agent's process.
@@ -78,6 +78,8 @@ pub(in crate::trial) struct AgentEnd {
     pub(in crate::trial) wire: Option<Wire>,
     /// The network of a contained agent.
     pub(in crate::trial) network: Option<TrialNetwork>,
+    /// It met one of its limits.
+    pub(in crate::trial) ran_into_limit: bool,
 }
 
 /// The two files that an agent prints to.
@@ -93,10 +95,11 @@ struct KeptOutputs {
 }
 
 impl AgentProcess {
-    /// Runs the agent to its end, and keeps everything that it printed.
+    /// Runs the agent to its end, and keeps everything that it printed. A judge has no limits.
     pub(in crate::trial) fn run(
         self,
         run: &mut TrialRun<'_>,
+        has_limits: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<AgentEnd, StageError> {
         let outputs = Outputs {
@@ -105,6 +108,12 @@ impl AgentProcess {
         };
         let job = self.job(&outputs);
         let enclosure = self.enclosure(run.context);
+        let is_contained = enclosure.is_some();
+        let limited = if has_limits {
+            run.limited(Who::Agent, enclosure)?
+        } else {
+            Limited::without_limits(enclosure)
+        };
         let limit = self.timeout;
         let AgentProcess {
             profile,
@@ -116,7 +125,7 @@ impl AgentProcess {
             recording_file,
             model,
             sought,
-            tap,
+            taps,
             ..
         } = self;
         if let Some(words) = network.words() {
@@ -145,15 +154,16 @@ impl AgentProcess {
             limit,
             mask,
         );
-        let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
+        let mut ended = run.run_job(&job, limited, &mut |log| {
             let turn = listener.on_turn(log, on_progress);
             if passage.as_ref().is_some_and(Passage::has_diverged) {
                 return Turn::Stop;
             }
             turn
         })?;
+        let limits_met = std::mem::take(&mut run.limits_met);
         let closed = passage.map(Passage::finish);
-        let tapped = tap.map(Tap::close).unwrap_or_default();
+        let tapped = taps.close();
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
         if let Some(recording) = recording_file {
@@ -207,7 +217,9 @@ impl AgentProcess {
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
-        let network = network.report(enclosure.is_some());
+        let ran_into_limit = !limits_met.is_empty();
+        output.reading.notes.extend(limits_met);
+        let network = network.report(is_contained);
         if let Some(note) = network.as_ref().and_then(TrialNetwork::note) {
             run.log.line(&note)?;
             output.reading.notes.push(note);
@@ -229,12 +241,13 @@ impl AgentProcess {
             }),
             wire,
             network,
+            ran_into_limit,
         })
     }
 
     fn enclosure(&self, context: &Context) -> Option<Enclosure> {
         let contained = ContainedAgent {
-            sandbox: self.sandbox,
+            sandbox: self.sandbox.as_ref(),
             dirs: self.dirs.for_agent(),
             io: &self.dirs.io,
             env: &self.env,

@@ -42,7 +42,7 @@ impl Part<'_> {
     fn environment(self, run: &TrialRun<'_>, beside: &Utf8Path) -> Variables {
         match self {
             Part::Before | Part::Command => run.command_environment(run.dirs.for_setup(), beside),
-            Part::Prepare(layer) => run.context.host.for_layer(
+            Part::Prepare(layer) => run.host().for_layer(
                 run.dirs.for_layer(),
                 layer,
                 &run.context.suite_dir,

@@ -18,6 +18,9 @@ use crate::workspace::layers::LayerError;
 use crate::workspace::tree_hash::TreeHashes;
 use crate::workspace::visible::copy_visible;
 
+/// The digits of an image's hash in the name of a layer.
+const IMAGE_DIGITS: usize = 16;
+
 /// Returns the directories that layers are copied from, lowest first.
 pub(super) fn directories(
     run: &mut TrialRun<'_>,
@@ -63,7 +66,15 @@ fn copy_noted(
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
     let below = directories(run, &layer.below)?;
     let context = run.context;
-    let key = key(context, layer);
+    let mut key = key(context, layer);
+    let image = context
+        .sandboxes
+        .image_id(run.spec.case.variant.sandbox.as_ref())
+        .and_then(|id| id.strip_prefix("sha256:"));
+    if let Some(hash) = image {
+        // The programs that make it are the image's.
+        key = format!("{key}-{}", &hash[..hash.len().min(IMAGE_DIGITS)]);
+    }
     let mut made = false;
     let make = |tree: &Utf8Path| {
         made = true;

@@ -25,11 +25,13 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let case = run.spec.case.clone();
     let variant = &case.variant;
     let profile = variant.agent.agent.profile();
-    let env = context
-        .host
-        .for_agent(run.dirs.for_agent(), profile, &case.env);
+    let env = context.host_in(variant.sandbox.as_ref()).for_agent(
+        run.dirs.for_agent(),
+        profile,
+        &case.env,
+    );
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(&variant.agent, env)?;
+    let agent = FoundAgent::find(&variant.agent, variant.sandbox.as_ref(), env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
@@ -43,7 +45,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
-    let contained_by = context.sandboxes.contained_by(variant.sandbox);
+    let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
     let network = variant.network_in(contained_by);
     let allow = variant.hosts_beside(&network, &context.package_hosts);
     let request = AgentRequest {
@@ -53,7 +55,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         config: variant.config.as_ref(),
         prompt: &case.prompt,
         timeout: case.timeout,
-        sandbox: variant.sandbox,
+        sandbox: variant.sandbox.as_ref(),
         network: &network,
         allow: &allow,
         gateway: case.gateway_in(contained_by),
@@ -101,7 +103,8 @@ fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
         let judge = case.judge(asked);
         let profile = judge.agent.profile();
-        find_agent_program(judge, env).map_err(|error| error.of_judge(test, profile))?;
+        find_agent_program(judge, case.variant.sandbox.as_ref(), env)
+            .map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }

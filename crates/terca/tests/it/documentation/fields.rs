@@ -15,6 +15,7 @@ const PAGES: [(&str, &[&str]); 2] = [
             "repetitions",
             "limits",
             "price",
+            "container",
             "experiment",
             "agent",
             "mcpServer",

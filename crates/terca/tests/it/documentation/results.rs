@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
-use terca_core::config::suite::TrialLimits;
+use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
 use terca_core::recording::OnMiss;
@@ -20,7 +20,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 40] = [
+const TABLES: [(&str, &[&str]); 41] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -45,6 +45,7 @@ const TABLES: [(&str, &[&str]); 40] = [
     ("wire", &["trials[].wire"]),
     ("sent", &["trials[].wire.sent[]"]),
     ("network", &["trials[].network"]),
+    ("limitsKeptBy", &["trials[].limitsKeptBy"]),
     ("refused", &["trials[].network.refused[]"]),
     ("delivery", &["trials[].delivery"]),
     (
@@ -220,7 +221,13 @@ fn every_key_and_every_file_is_documented() {
     for number in 0..=TrialNetwork::MOST_HOSTS {
         network.refuse(&format!("{number}.example"), 443);
     }
-    let contained = json!({ "trials": [{ "network": network }] });
+    // Nor keep every limit.
+    let kept = LimitsKeptBy {
+        memory: Some(KeptBy::Cgroup),
+        processes: Some(KeptBy::Watch),
+        cpus: Some(KeptBy::Nothing),
+    };
+    let contained = json!({ "trials": [{ "network": network, "limitsKeptBy": kept }] });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, keys) in by_path {

@@ -9,18 +9,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use terca_testkit::agents::GOOSE;
-use terca_testkit::{ModelServer, Outcome, Project, Scenario, Script};
+use terca_testkit::{HttpMcpServer, ModelServer, Outcome, Project, Scenario, Script};
 
+use crate::common::mcp::{HTTP_TOKEN, project_with_http_server};
 use crate::common::project;
 
 /// A service on this machine, which answers every request with the same words.
-struct Service {
-    port: u16,
+pub(crate) struct Service {
+    pub(crate) port: u16,
     connections: Arc<AtomicUsize>,
 }
 
 impl Service {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let connections = Arc::new(AtomicUsize::new(0));
@@ -34,7 +35,7 @@ impl Service {
         Service { port, connections }
     }
 
-    fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
@@ -311,6 +312,29 @@ fn with_the_gateway_there_is_no_way_past_it() {
         workspace(&project, "answers.txt"),
         "HTTP/1.1 403 Forbidden\n"
     );
+}
+
+/// It reaches its MCP server through the gateway, and nothing else at the server's host.
+#[test]
+#[ignore = "needs bwrap"]
+fn an_mcp_server_by_http_needs_no_way_out() {
+    let docs = HttpMcpServer::start(HTTP_TOKEN);
+    let address = docs.url("");
+    let script = format!(
+        "hello; post 2 tools/call search; (request GET '{address}/mcp' && cat <&5) >past.txt 2>&1; true"
+    );
+    for network in ["model", "[example.com]"] {
+        let more = format!("sandbox: bwrap\nnetwork: {network}\n");
+        let project = project_with_http_server(&docs.url("/mcp"), &script, &more);
+        project.terca(&["run"]).expect_status(0);
+        let trial = project.only_trial();
+        let server = &trial["delivery"]["mcpServers"]["docs"];
+        assert_eq!(server["status"], "connected", "{trial:#}");
+        assert_eq!(server["calls"], 1);
+        let past = workspace(&project, "past.txt");
+        assert!(past.contains("refused"), "{past}");
+        assert!(!past.contains("HTTP/1.1"), "{past}");
+    }
 }
 
 #[test]

@@ -11,51 +11,49 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
-        a_dead_service_is_no_failure
     ]
     codex: CODEX [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
-        a_dead_service_is_no_failure
     ]
     gemini: GEMINI [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        rules_are_proven_on_the_wire
     ]
 }

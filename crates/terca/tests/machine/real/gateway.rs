@@ -15,6 +15,17 @@ const SEARCH: &str = "{ env; tr '\\0' '\\n' </proc/$PPID/environ; } | grep 'fals
 
 /// The figures of the wire are those that were served, the agent's own agree, and the key is with the service alone.
 pub fn metered_by_the_gateway(agent: RealAgent) {
+    metered(agent, &["--gateway", "meter"]);
+}
+
+/// In a sandbox the gateway is there by itself, and all of this is true as well.
+pub fn contained_and_metered(agent: RealAgent) {
+    let trial = metered(agent, &["--sandbox", "bwrap"]);
+    assert_eq!(trial["containedBy"], "bwrap");
+    assert_eq!(trial["network"]["mode"], "model");
+}
+
+fn metered(agent: RealAgent, args: &[&str]) -> Value {
     let scenario = Scenario::new([
         Turn::calling("Searching.", Action::run(SEARCH)),
         Turn::calling("Writing.", Action::write("done.txt", "done\n")),
@@ -30,12 +41,13 @@ pub fn metered_by_the_gateway(agent: RealAgent) {
             {"name": "refused", "prompt": "Go on. scenario:refused"},
         ]),
     );
-    let meter = ["--format", "plain", "--gateway", "meter"];
+    let args = [&["--format", "plain"], args].concat();
     bench
-        .terca(&[&meter[..], &["-t", "metered"]].concat())
+        .terca(&[&args[..], &["-t", "metered"]].concat())
         .expect_status(0);
-    let trial = bench.trial("metered", "only");
-    assert_passed(&trial);
+    let passed = bench.trial("metered", "only");
+    let trial = &passed;
+    assert_passed(trial);
     let served = scenario.usage_of(3);
     let wire = &trial["wire"];
     let figures = |names: [&str; 5]| names.map(|name| wire[name].as_u64());
@@ -51,7 +63,7 @@ pub fn metered_by_the_gateway(agent: RealAgent) {
         "{wire:#}"
     );
     assert_eq!(wire["modelsAsked"], json!({agent.asked_for: 3}));
-    assert_used(&trial, &scenario, 3, 2);
+    assert_used(trial, &scenario, 3, 2);
 
     let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
     let read = |name: &str| std::fs::read_to_string(folder.join("workspace").join(name)).unwrap();
@@ -68,11 +80,12 @@ pub fn metered_by_the_gateway(agent: RealAgent) {
     }
 
     bench
-        .terca(&[&meter[..], &["-t", "refused"]].concat())
+        .terca(&[&args[..], &["-t", "refused"]].concat())
         .expect_status(3);
     let trial = bench.trial("refused", "only");
     assert_error(&trial, "auth");
     assert_eq!(trial["wire"]["answered"], 0);
     assert_eq!(trial["stats"]["inputTokens"], Value::Null);
     bench.project.assert_nothing_left();
+    passed
 }

@@ -3,10 +3,56 @@
 use serde_json::json;
 use terca_testkit::agents::RealAgent;
 use terca_testkit::{
-    Action, LockedMcpServer, Scenario, Turn, asked_of_tiny_mcp_server, tiny_mcp_entry,
+    Action, HttpMcpServer, LockedMcpServer, Scenario, Turn, asked_of_tiny_mcp_server,
+    tiny_mcp_entry,
 };
 
-use super::{Bench, Complaints, limit_of};
+use super::{Bench, Complaints, assert_passed, limit_of};
+
+/// A server by HTTP is called through the gateway, which has its key and writes the call down.
+pub fn remote_mcp_servers_are_recorded(agent: RealAgent) {
+    const TOKEN: &str = "Bearer very-secret-token-of-docs";
+    let scenario = Scenario::new([
+        Turn::calling(
+            "Asking.",
+            Action::mcp("docs", "search", json!({"word": "bird"})),
+        ),
+        Turn::saying("Done."),
+    ]);
+    let bench = Bench::new(agent, &[("docs", scenario)]);
+    let docs = HttpMcpServer::start(TOKEN);
+    let server =
+        json!({"url": docs.url("/mcp"), "type": "http", "headers": {"Authorization": TOKEN}});
+    let bench = bench.suite(
+        &json!([{"name": "remote", "mcpServers": {"docs": server}}]),
+        &json!([{"name": "docs", "prompt": "Look it up, please. scenario:docs"}]),
+    );
+    bench.run().expect_status(0);
+    let trial = bench.trial("docs", "remote");
+    assert_passed(&trial);
+    let claimed = &trial["delivery"]["mcpServers"]["docs"];
+    assert_eq!(claimed["status"], "connected", "{trial:#}");
+    assert_eq!(docs.asked("tools/call"), 1);
+    let tool = &claimed["tap"]["tools"]["search"];
+    assert_eq!(
+        (&tool["calls"], &tool["errors"]),
+        (&json!(1), &json!(0)),
+        "{trial:#}"
+    );
+    assert!(tool["estimatedTokens"].is_u64(), "{trial:#}");
+    let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
+    let record = std::fs::read_to_string(folder.join("artifacts/mcp/docs.jsonl")).unwrap();
+    assert!(record.contains("FOUND-IT"), "{record}");
+    let answered = bench.requests("docs");
+    let answered = answered
+        .iter()
+        .filter(|request| request.mentions("FOUND-IT"));
+    assert_eq!(
+        answered.count(),
+        1,
+        "what the server said goes back to the model"
+    );
+}
 
 /// A server that lets nobody in, hangs, exits, dies when it is called, or answers with an error.
 pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {

@@ -40,12 +40,22 @@ fn deaths(agent: RealAgent) -> Vec<(&'static str, Scenario, &'static [&'static s
 
 /// Whether it gives up by itself or is ended by a short time limit, the trial is an error.
 pub fn a_dead_service_is_no_failure(agent: RealAgent) {
+    is_no_failure(agent, "none");
+}
+
+/// Behind the gateway and in a sandbox, too.
+pub fn a_dead_service_is_no_failure_of_a_contained_agent(agent: RealAgent) {
+    is_no_failure(agent, "bwrap");
+}
+
+fn is_no_failure(agent: RealAgent, sandbox: &str) {
     let deaths = deaths(agent);
     let scenarios: Vec<_> = deaths
         .iter()
         .map(|(name, scenario, _)| (*name, scenario.clone()))
         .collect();
-    let bench = Bench::new(agent, &scenarios);
+    let mut bench = Bench::new(agent, &scenarios);
+    bench.project = bench.project.env("TERCA_SANDBOX", sandbox);
     let evals: Vec<Value> = deaths
         .iter()
         .map(|(name, ..)| {

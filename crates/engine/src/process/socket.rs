@@ -8,13 +8,13 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// Makes a socket and listens to it.
-pub(super) fn listen(path: &Utf8Path) -> io::Result<UnixListener> {
+pub(crate) fn listen(path: &Utf8Path) -> io::Result<UnixListener> {
     let (_dir, path) = shortened(path)?;
     UnixListener::bind(path)
 }
 
 /// Connects to a socket.
-pub(super) fn connect(path: &Utf8Path) -> io::Result<UnixStream> {
+pub(crate) fn connect(path: &Utf8Path) -> io::Result<UnixStream> {
     let (_dir, path) = shortened(path)?;
     UnixStream::connect(path)
 }

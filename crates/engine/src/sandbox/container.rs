@@ -1,0 +1,442 @@
+//! Containers: an engine such as Docker, found and tried once, and asked for a container for every command.
+//!
+//! The software inside is the image's; the trial's directories are shown at the same paths as outside. The first process is
+//! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::{ContainerEngine, Image};
+
+use super::SandboxError;
+use super::carried_program::{self, MEETING, PLACE, PROGRAM};
+use super::mounts::{Mounts, Place};
+use super::names;
+use super::programs::Programs;
+use super::view::View;
+use crate::host::environment::{Host, Variables, find_program};
+use crate::mcp_tap::TapProgram;
+use crate::process::supervise::{ARGUMENT, Container, Enclosure};
+
+/// The label of every container. Its value is a directory that is there as long as its run is.
+const LABEL: &str = "terca.run";
+/// The directory that all containers see, in the directory for their files.
+const CARRIED: &str = "carried";
+/// The time that an engine has for an answer, on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+const GLANCE: Duration = Duration::from_millis(5);
+/// The `PATH` of an image that has none, as Docker has it.
+const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Directories that are the image's, also where a command names files in them.
+const OF_IMAGE: [&str; 16] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc",
+    "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
+];
+
+/// The variables that the programs of engines read. Containers have none of them.
+const OF_ENGINES: [&str; 22] = [
+    "HOME",
+    "PATH",
+    "USER",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_API_VERSION",
+    "DOCKER_CERT_PATH",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "DOCKER_TLS_VERIFY",
+    "CONTAINERS_CONF",
+    "CONTAINERS_CONF_OVERRIDE",
+    "CONTAINERS_REGISTRIES_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "CONTAINER_CONNECTION",
+    "CONTAINER_HOST",
+    "STORAGE_DRIVER",
+    "STORAGE_OPTS",
+];
+
+/// The program of an engine.
+#[derive(Debug)]
+pub(super) struct EngineProgram {
+    engine: ContainerEngine,
+    program: Utf8PathBuf,
+    env: Vec<(String, String)>,
+}
+
+/// An engine that answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// Its version.
+    pub(super) version: String,
+    /// Its own users have numbers of their own; the superuser inside is the caller outside.
+    is_rootless: bool,
+    /// The numbers of users inside are others outside, unless that is switched off.
+    is_remapped: bool,
+}
+
+impl EngineProgram {
+    pub(super) fn find(engine: ContainerEngine, host: &Host) -> Result<Self, SandboxError> {
+        let path = host.get("PATH").unwrap_or(USUAL_PATH);
+        let program = find_program(engine.program(), path);
+        let mut env = Vec::new();
+        for name in OF_ENGINES {
+            if let Some(value) = host.get(name) {
+                env.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        Ok(EngineProgram {
+            engine,
+            program: program.ok_or(SandboxError::EngineMissing { engine })?,
+            env,
+        })
+    }
+
+    /// Returns its file.
+    pub(super) fn program(&self) -> &Utf8Path {
+        &self.program
+    }
+
+    /// Asks for its version, which only an engine that works can say.
+    pub(super) fn answer(&self) -> Result<Answer, SandboxError> {
+        let format = match self.engine {
+            ContainerEngine::Docker => "{{.ServerVersion}} {{json .SecurityOptions}}",
+            ContainerEngine::Podman => "{{.Version.Version}}",
+        };
+        let told = self.told(&["info", "--format", format])?;
+        let (version, security) = told.split_once(' ').unwrap_or((&told, ""));
+        if version.is_empty() {
+            return Err(self.refused("it does not say its version".to_owned()));
+        }
+        Ok(Answer {
+            version: version.to_owned(),
+            is_rootless: security.contains("name=rootless"),
+            is_remapped: security.contains("name=userns"),
+        })
+    }
+
+    fn refused(&self, reason: String) -> SandboxError {
+        SandboxError::EngineRefused {
+            engine: self.engine,
+            program: self.program.clone(),
+            reason,
+        }
+    }
+
+    /// Runs the program. Returns what it printed, or its last words.
+    fn told(&self, args: &[&str]) -> Result<String, SandboxError> {
+        self.output(args).map_err(|words| self.refused(words))
+    }
+
+    fn output(&self, args: &[&str]) -> Result<String, String> {
+        let started = Instant::now();
+        let mut child = Command::new(&self.program)
+            .args(args)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        // Answers are short, and fit into a pipe.
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if started.elapsed() < PATIENCE => std::thread::sleep(GLANCE),
+                Ok(None) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(format!(
+                        "it does not answer within {} s",
+                        PATIENCE.as_secs()
+                    ));
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        };
+        if status.success() {
+            return Ok(read(child.stdout).trim().to_owned());
+        }
+        let words = read(child.stderr);
+        let mut lines = words.trim().lines().rev();
+        // Advice after the error.
+        let last = lines.find(|line| {
+            !line.is_empty() && !line.starts_with("Run '") && !line.starts_with("See '")
+        });
+        Err(last.unwrap_or("it says nothing").to_owned())
+    }
+}
+
+fn read(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What cannot be read is not known.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// An image that is there.
+#[derive(Debug)]
+pub(super) struct FoundImage {
+    /// The hash of its content and settings.
+    pub(super) id: String,
+    /// The environment that Terca would have been started with inside.
+    pub(super) host: Host,
+}
+
+/// The containers of an engine, as it works on this machine.
+#[derive(Debug)]
+pub(super) struct Containers {
+    engine: EngineProgram,
+    /// The directory for files that all containers need.
+    dir: Utf8PathBuf,
+    /// The places that every container has.
+    base: Mounts,
+    /// The arguments of every container.
+    walls: Vec<String>,
+    secluded: Vec<Utf8PathBuf>,
+    pub(super) images: BTreeMap<Image, FoundImage>,
+    /// The user inside has the number of the superuser.
+    pub(super) is_superuser: bool,
+}
+
+impl Containers {
+    /// Looks for the engine, its service and the images, and starts a container of each. Files that all of them need are
+    /// made in `dir`.
+    pub(super) fn set_up(
+        engine: ContainerEngine,
+        images: &[&Image],
+        dir: &Utf8Path,
+        host: &Host,
+        secluded: &[Utf8PathBuf],
+    ) -> Result<Self, SandboxError> {
+        let program = EngineProgram::find(engine, host)?;
+        let answer = program.answer()?;
+        let own = (
+            rustix::process::geteuid().as_raw(),
+            rustix::process::getegid().as_raw(),
+        );
+        let (user, group) = if answer.is_rootless { (0, 0) } else { own };
+        let mut walls = walls(dir);
+        walls.extend(["--user".to_owned(), format!("{user}:{group}")]);
+        if engine == ContainerEngine::Podman && user != 0 {
+            walls.extend(["--userns".to_owned(), "keep-id".to_owned()]);
+        }
+        if answer.is_remapped {
+            walls.extend(["--userns".to_owned(), "host".to_owned()]);
+        }
+        let mut containers = Containers {
+            engine: program,
+            dir: dir.to_owned(),
+            base: base(dir, (user, group), host).map_err(SandboxError::Files)?,
+            walls,
+            secluded: secluded.to_vec(),
+            images: BTreeMap::new(),
+            is_superuser: user == 0,
+        };
+        containers.remove_stale();
+        for image in images {
+            if !containers.images.contains_key(*image) {
+                let found = containers.find_image(image, host)?;
+                containers.try_out(image, &found.id)?;
+                containers.images.insert((*image).clone(), found);
+            }
+        }
+        Ok(containers)
+    }
+
+    fn find_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
+        let name = image.as_str();
+        let format = "{{.Id}} {{json .Config.Env}}";
+        let told = self
+            .engine
+            .output(&["image", "inspect", "--format", format, name]);
+        let told = told.map_err(|words| {
+            let said = words.to_lowercase();
+            if ["no such image", "not known", "failed to find image"]
+                .iter()
+                .any(|known| said.contains(known))
+            {
+                SandboxError::ImageMissing {
+                    engine: self.engine.engine,
+                    image: image.clone(),
+                }
+            } else {
+                self.engine.refused(words)
+            }
+        })?;
+        let (id, env) = told.split_once(' ').unwrap_or((&told, "null"));
+        let env: Option<Vec<String>> = serde_json::from_str(env).unwrap_or_default();
+        let mut variables = Variables::from([("PATH".to_owned(), USUAL_PATH.to_owned())]);
+        for variable in env.into_iter().flatten() {
+            if let Some((name, value)) = variable.split_once('=') {
+                variables.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let hash = id.strip_prefix("sha256:").unwrap_or(id);
+        Ok(FoundImage {
+            id: format!("sha256:{hash}"),
+            host: host.in_image(variables),
+        })
+    }
+
+    /// Starts Terca's own program in a container, where it ends at once.
+    fn try_out(&self, image: &Image, id: &str) -> Result<(), SandboxError> {
+        let name = new_name();
+        let mut args = self.args(&name, &self.base, true);
+        args.extend([
+            id.to_owned(),
+            format!("{PLACE}/{PROGRAM}"),
+            ARGUMENT.to_owned(),
+        ]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let tried = self.engine.output(&args);
+        tried.map(drop).map_err(|reason| {
+            // It may be there after an answer that took too long.
+            let _ = self.engine.output(&["rm", "--force", "--volumes", &name]);
+            SandboxError::ImageRefused {
+                engine: self.engine.engine,
+                image: image.clone(),
+                reason,
+            }
+        })
+    }
+
+    /// Removes the containers of runs that were killed together with the keepers of their containers.
+    fn remove_stale(&self) {
+        let filter = format!("label={LABEL}");
+        let Ok(ids) = self
+            .engine
+            .output(&["ps", "--all", "--quiet", "--filter", &filter])
+        else {
+            return;
+        };
+        for id in ids.lines() {
+            let format = format!("{{{{index .Config.Labels \"{LABEL}\"}}}}");
+            let run = self.engine.output(&["inspect", "--format", &format, id]);
+            if run.is_ok_and(|dir| dir.starts_with('/') && !Utf8Path::new(&dir).exists()) {
+                // The next run tries again.
+                let _ = self.engine.output(&["rm", "--force", "--volumes", id]);
+            }
+        }
+    }
+
+    /// Returns the arguments for a container up to its image.
+    fn args(&self, name: &str, mounts: &Mounts, own_network: bool) -> Vec<String> {
+        let mut args: Vec<String> = ["run", "--rm", "--name", name].map(str::to_owned).to_vec();
+        args.extend(self.walls.iter().cloned());
+        let network = if own_network { "none" } else { "host" };
+        args.extend(["--network".to_owned(), network.to_owned()]);
+        args.extend(mounts.container_args(self.engine.engine));
+        args
+    }
+
+    /// Returns Terca's own program, as it is found inside.
+    pub(super) fn tap_program(&self) -> TapProgram {
+        TapProgram {
+            path: Utf8Path::new(PLACE).join(PROGRAM),
+            file: self.dir.join(CARRIED).join(PROGRAM),
+        }
+    }
+
+    /// Returns the enclosure of a command that sees `view`.
+    pub(super) fn enclosure(&self, image: &FoundImage, view: &View<'_>) -> Enclosure {
+        let mut mounts = self.base.clone();
+        mounts.show_what_is_read(view);
+        let own = view.own_dirs();
+        let mut programs = Programs {
+            mounts: &mut mounts,
+            secluded: &self.secluded,
+            of_agents: &own,
+            path: "",
+        };
+        for word in view.words.others.iter().map(Utf8Path::new) {
+            if word.is_absolute() {
+                programs.show_named(word);
+            }
+        }
+        mounts.show_what_is_written(view);
+        let name = new_name();
+        // Not where other containers see it: who connects first is taken for the supervisor.
+        let meeting = self.dir.join(&name);
+        let inside = Utf8Path::new(PLACE).join(MEETING);
+        mounts.set(&inside, Place::ReadOnlyFrom(meeting.clone()));
+        let mut args = self.args(&name, &mounts, view.own_network);
+        args.push(image.id.clone());
+        Enclosure {
+            program: self.engine.program.clone(),
+            args,
+            supervisor: Utf8Path::new(PLACE).join(PROGRAM),
+            outlet: None,
+            container: Some(Container {
+                name,
+                env: self.engine.env.clone(),
+                meeting,
+                inside,
+            }),
+        }
+    }
+}
+
+fn new_name() -> String {
+    format!("terca-{:016x}", fastrand::u64(..))
+}
+
+/// Returns the arguments of every container.
+fn walls(dir: &Utf8Path) -> Vec<String> {
+    let mut args = vec!["--label".to_owned(), format!("{LABEL}={dir}")];
+    let walls = [
+        // An image is never fetched by the way: `docker run` would.
+        "--pull",
+        "never",
+        // Terca reads files; what is printed past them is nobody's.
+        "--log-driver",
+        "none",
+        "--no-healthcheck",
+        "--read-only",
+        "--cap-drop",
+        "ALL",
+        "--security-opt",
+        "no-new-privileges",
+        // The files of the trial would need a label of the container's.
+        "--security-opt",
+        "label=disable",
+        "--workdir",
+        "/",
+        "--entrypoint",
+        "",
+    ];
+    args.extend(walls.map(str::to_owned));
+    args
+}
+
+/// Returns the places that every container has.
+fn base(dir: &Utf8Path, ids: (u32, u32), host: &Host) -> std::io::Result<Mounts> {
+    let mut mounts = Mounts::default();
+    for path in OF_IMAGE {
+        mounts.set(path, Place::OfImage);
+    }
+    let carried = dir.join(CARRIED);
+    fs_err::create_dir(&carried)?;
+    carried_program::carry(&carried)?;
+    let users = carried.join("passwd");
+    let groups = carried.join("group");
+    names::write(&users, &groups, ids, host)?;
+    mounts.set(PLACE, Place::ReadOnlyFrom(carried));
+    mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
+    mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
+    for path in ["/run", "/tmp", "/var/tmp"] {
+        mounts.set(path, Place::Empty);
+    }
+    Ok(mounts)
+}

@@ -1,0 +1,237 @@
+//! A request of an agent to an MCP server: read, given its headers, and passed on.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use serde_json::{Value, json};
+use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest};
+
+use crate::event_stream::LONGEST;
+use crate::forward::{AnswerBody, make_readable, reason, refuse};
+use crate::hop_by_hop;
+use crate::mcp::{McpWay, PROTECTED_RESOURCE, Place, WELL_KNOWN, line_of};
+use crate::mcp_address::resolve;
+use crate::mcp_answer::{Hearing, McpAnswer};
+use crate::request_body;
+
+/// The name of a session.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The most addresses that one request is sent on to.
+const MOST_REDIRECTS: usize = 5;
+/// The longest document about signing in.
+const LONGEST_DOCUMENT: usize = 1024 * 1024;
+
+/// Passes a request on, and its answer back.
+pub(crate) async fn forward(
+    way: Arc<McpWay>,
+    place: Place<'_>,
+    request: Request<Incoming>,
+) -> Response<AnswerBody> {
+    let (parts, body) = request.into_parts();
+    if parts.headers.contains_key(header::UPGRADE) {
+        return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
+    }
+    let (address, known) = match place {
+        Place::Server => (way.url.clone(), None),
+        Place::Messages(number) => match way.endpoint(number) {
+            Some(endpoint) => (endpoint.address, endpoint.session),
+            None => return refuse(StatusCode::NOT_FOUND, "the server named no such address"),
+        },
+        Place::Document(document) => return pass_document(&way, document, &parts.headers).await,
+    };
+    let body = match request_body::read(body, &way.room).await {
+        Ok(body) => body,
+        Err(not_held) => return refuse(not_held.status, &not_held.reason),
+    };
+    let session = text(&parts.headers, &SESSION);
+    let asked = if parts.method == Method::POST {
+        let line = way.masked(&body[..body.len().min(LONGEST)]);
+        let line = line_of(&line, body.len());
+        let session = match known {
+            Some(number) => SessionOfRequest::Known(number),
+            None => SessionOfRequest::Named(session),
+        };
+        way.hear(|talk, at_ms, events| talk.asked(at_ms, session, line, events))
+    } else {
+        way.hear(|talk, _, _| talk.listening(session))
+    };
+    let mut headers = parts.headers.clone();
+    make_readable(&mut headers);
+    for name in way.headers.keys() {
+        headers.remove(name);
+    }
+    headers.extend(way.headers.clone());
+    let sent = tokio::select! {
+        sent = send(&way, &parts, address, headers, body) => sent,
+        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+    };
+    match sent {
+        Ok(response) => pass_back(&way, &parts, place, asked, response),
+        Err(why) => {
+            let host = way
+                .url
+                .authority()
+                .map_or("", |authority| authority.as_str());
+            let message = format!("{host} could not be reached: {why}");
+            way.hear(|talk, at_ms, events| {
+                events.extend(if parts.method == Method::GET {
+                    talk.not_begun(at_ms, &message)
+                } else {
+                    talk.lost(&asked, at_ms, &message)
+                });
+            });
+            refuse(StatusCode::BAD_GATEWAY, &message)
+        }
+    }
+}
+
+/// Sends a request, and sends it on within the same host, as clients would: many servers want a slash at the end of
+/// their path.
+async fn send(
+    way: &McpWay,
+    parts: &Parts,
+    mut address: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response<Incoming>, String> {
+    let mut redirects = 0;
+    loop {
+        let mut onward = Request::new(Full::new(body.clone()));
+        *onward.method_mut() = parts.method.clone();
+        *onward.uri_mut() = address.clone();
+        *onward.headers_mut() = headers.clone();
+        let response = way.upstream.send(onward).await;
+        let response = response.map_err(|error| reason(&error))?;
+        let is_sent_on = match response.status().as_u16() {
+            307 | 308 => true,
+            301 | 302 => parts.method == Method::GET,
+            _ => false,
+        };
+        let next = text(response.headers(), &header::LOCATION)
+            .filter(|_| is_sent_on && redirects < MOST_REDIRECTS)
+            .and_then(|text| resolve(&address, text));
+        match next {
+            Some(next) => address = next,
+            None => return Ok(response),
+        }
+        redirects += 1;
+    }
+}
+
+fn pass_back(
+    way: &Arc<McpWay>,
+    asked_by: &Parts,
+    place: Place<'_>,
+    asked: RemoteRequest,
+    response: Response<Incoming>,
+) -> Response<AnswerBody> {
+    let (mut parts, body) = response.into_parts();
+    hop_by_hop::remove(&mut parts.headers);
+    let status = parts.status;
+    if let Some(name) = text(&parts.headers, &SESSION) {
+        way.hear(|talk, _, _| talk.named(&asked, name));
+    }
+    if asked_by.method == Method::DELETE && status.is_success() {
+        let session = text(&asked_by.headers, &SESSION);
+        way.hear(|talk, at_ms, events| events.extend(talk.ended(session, at_ms)));
+    }
+    let is_refused = status.is_client_error() || status.is_server_error();
+    if asked_by.method == Method::GET && is_refused {
+        let why = format!("HTTP {}", status.as_u16());
+        way.hear(|talk, at_ms, events| events.extend(talk.not_begun(at_ms, &why)));
+    }
+    lead_to_documents(way, &mut parts.headers);
+    let content_type = text(&parts.headers, &header::CONTENT_TYPE).unwrap_or_default();
+    let is_stream = content_type.starts_with("text/event-stream");
+    let is_encoded = text(&parts.headers, &header::CONTENT_ENCODING)
+        .is_some_and(|encoding| encoding != "identity");
+    let is_listening = asked_by.method == Method::GET && is_stream && !is_encoded;
+    // An address for messages answers with nothing that counts, unless it refuses.
+    let is_read = match place {
+        Place::Messages(_) => !status.is_success(),
+        Place::Server | Place::Document(_) => {
+            asked_by.method == Method::POST && status != StatusCode::ACCEPTED
+        }
+    };
+    let hearing = (is_listening || is_read)
+        .then(|| Hearing::new(Arc::clone(way), asked, status, is_stream, is_encoded));
+    if is_listening {
+        // The address in the stream is replaced, and may be longer.
+        parts.headers.remove(header::CONTENT_LENGTH);
+    }
+    let body = McpAnswer::new(body, way, hearing, is_listening && place == Place::Server);
+    Response::from_parts(parts, body.boxed_unsync())
+}
+
+/// Puts the gateway's address in the place of that of the document about signing in.
+fn lead_to_documents(way: &McpWay, headers: &mut HeaderMap) {
+    const NAME: &str = "resource_metadata=\"";
+    let led = headers
+        .get_all(header::WWW_AUTHENTICATE)
+        .iter()
+        .map(|value| {
+            let text = value.to_str().ok()?;
+            let start = text.find(NAME)? + NAME.len();
+            let end = start + text[start..].find('"')?;
+            let address = resolve(&way.url, &text[start..end])?;
+            way.set_protected_resource(address);
+            let ours = way.document_address();
+            HeaderValue::from_str(&format!("{}{ours}{}", &text[..start], &text[end..])).ok()
+        });
+    let led: Vec<Option<HeaderValue>> = led.collect();
+    if let Some(value) = led.into_iter().flatten().next() {
+        headers.insert(header::WWW_AUTHENTICATE, value);
+    }
+}
+
+/// Passes a document about signing in back. Clients compare the address in it with the one that they were given.
+async fn pass_document(way: &McpWay, document: &str, headers: &HeaderMap) -> Response<AnswerBody> {
+    let path = way.url.path();
+    let mut candidates = Vec::new();
+    if document == PROTECTED_RESOURCE {
+        candidates.extend(way.protected_resource());
+    }
+    for path in [path, ""] {
+        candidates.extend(resolve(&way.url, &format!("{WELL_KNOWN}{document}{path}")));
+    }
+    let mut headers = headers.clone();
+    make_readable(&mut headers);
+    for address in candidates {
+        let mut request = Request::new(Full::new(Bytes::new()));
+        *request.uri_mut() = address;
+        *request.headers_mut() = headers.clone();
+        let sent = tokio::select! {
+            sent = way.upstream.send(request) => sent,
+            () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+        };
+        let response = match sent {
+            Ok(response) if response.status() == StatusCode::OK => response,
+            _ => continue,
+        };
+        let body = Limited::new(response.into_body(), LONGEST_DOCUMENT);
+        let Ok(body) = body.collect().await else {
+            continue;
+        };
+        let Ok(mut found) = serde_json::from_slice::<Value>(&body.to_bytes()) else {
+            continue;
+        };
+        if document == PROTECTED_RESOURCE && found.get("resource").is_some() {
+            found["resource"] = json!(way.address());
+        }
+        let body = Full::new(Bytes::from(found.to_string())).map_err(|never| match never {});
+        let mut response = Response::new(body.boxed_unsync());
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        return response;
+    }
+    refuse(StatusCode::NOT_FOUND, "the server has no such document")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
