@@ -38,6 +38,7 @@ mod mcp_address;
 mod mcp_answer;
 mod mcp_forward;
 mod metered;
+mod milliseconds;
 mod open_passages;
 mod passage;
 mod played_body;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use terca_core::sought::{Seen, Sought};
@@ -11,6 +11,7 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::milliseconds::milliseconds;
 use crate::player::Player;
 use crate::recorder::Recorder;
 use crate::request_body::Room;
@@ -234,10 +235,6 @@ impl Way {
         }
         exchanges
     }
-}
-
-pub(crate) fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use terca_core::recording::{
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 
-use crate::passage::milliseconds;
+use crate::milliseconds::milliseconds;
 
 /// The largest answer that is kept.
 const LARGEST_ANSWER: usize = 16 * 1024 * 1024;
