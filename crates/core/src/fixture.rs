@@ -33,6 +33,7 @@ fn played(
         identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
+        replay_of: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),
     }];
     kinds.extend(

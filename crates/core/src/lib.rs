@@ -23,6 +23,7 @@ pub mod plan;
 pub mod prices;
 pub mod process;
 mod reader;
+pub mod recording;
 pub mod run;
 pub mod scaffold;
 pub mod sought;

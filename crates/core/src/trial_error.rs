@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Mcp,
     /// The rules or skills of the variant were not in the requests to models, and the suite requires it.
     Delivery,
+    /// A request to a model is not in the recording that is replayed, or there is no recording that can be.
+    Replay,
     /// The agent crashed before doing anything, or its session has no proper end.
     Agent,
     /// The machine refused, or Terca itself is at fault.
@@ -42,6 +44,7 @@ impl ErrorKind {
             ErrorKind::Model => "model",
             ErrorKind::Mcp => "mcp",
             ErrorKind::Delivery => "delivery",
+            ErrorKind::Replay => "replay",
             ErrorKind::Agent => "agent",
             ErrorKind::Internal => "internal",
         }
@@ -79,6 +82,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::Model => Code::Model,
             ErrorKind::Mcp => Code::Mcp,
             ErrorKind::Delivery => Code::Delivery,
+            ErrorKind::Replay => Code::Replay,
             ErrorKind::Agent => Code::Agent,
             ErrorKind::Internal => Code::Internal,
         }
@@ -93,7 +97,8 @@ mod tests {
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
         use ErrorKind::{
-            Agent, AgentMissing, Auth, Delivery, Internal, Mcp, Model, ModelApi, RateLimit, Setup,
+            Agent, AgentMissing, Auth, Delivery, Internal, Mcp, Model, ModelApi, RateLimit, Replay,
+            Setup,
         };
         for kind in [
             Setup,
@@ -104,6 +109,7 @@ mod tests {
             Model,
             Mcp,
             Delivery,
+            Replay,
             Agent,
             Internal,
         ] {

@@ -75,6 +75,9 @@ pub struct Exchange {
     pub first_byte_ms: Option<u64>,
     /// The time from the request to the end of the answer, in milliseconds.
     pub total_ms: u64,
+    /// True if the answer came from a recording.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// The parts of the variant that were found in the request, where some were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
@@ -104,6 +107,9 @@ pub struct Wire {
     pub answered: u64,
     /// Requests that repeat one that had failed.
     pub retries: u64,
+    /// Requests whose answers came from a recording: their tokens were not spent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replayed: u64,
     /// Tokens sent, the cached ones included; `null` if no answer said.
     pub input_tokens: Option<u64>,
     /// Tokens read from the service's cache.
@@ -147,6 +153,7 @@ impl Wire {
             wire.requests += 1;
             wire.answered += u64::from(exchange.is_answered());
             wire.retries += u64::from(exchange.retry);
+            wire.replayed += u64::from(exchange.replayed);
             let tokens = exchange.tokens;
             add(&mut wire.input_tokens, tokens.input);
             add(&mut wire.cached_input_tokens, tokens.cached);
@@ -276,6 +283,9 @@ impl Wire {
         if self.retries > 0 {
             words += &format!(", {} tried again", self.retries);
         }
+        if self.replayed > 0 {
+            words += &format!(", {} replayed", self.replayed);
+        }
         if let Some(seconds) = self.first_byte_seconds {
             words += &format!(", first byte after {}", prose::duration(seconds));
         }
@@ -314,6 +324,11 @@ fn status_words(status: &str) -> &str {
     } else {
         status
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn is_notable(reported: u64, seen: u64) -> bool {
@@ -396,6 +411,7 @@ mod tests {
             started_ms,
             first_byte_ms: Some(started_ms / 10),
             total_ms,
+            replayed: false,
             seen: None,
             end: ExchangeEnd::Whole,
             error: None,

@@ -384,6 +384,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
+            replay_of: None,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -668,6 +669,7 @@ fn results_have_the_keys_of_the_specification() {
         identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
+        replay_of: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished {

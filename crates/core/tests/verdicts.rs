@@ -114,6 +114,7 @@ impl Run {
             identical_to_baseline: Vec::new(),
             adaptive: self.adaptive,
             descriptions: None,
+            replay_of: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {

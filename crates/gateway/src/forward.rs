@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use serde_json::json;
@@ -17,6 +17,9 @@ use crate::dialect::Dialect;
 use crate::hop_by_hop;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
+use crate::played_body::PlayedBody;
+use crate::player::{Found, PlayedAnswer, Player};
+use crate::recorder::Taking;
 use crate::request_body;
 
 /// Headers that a key may be in.
@@ -26,6 +29,9 @@ const OF_KEY: [HeaderName; 4] = [
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-goog-api-key"),
 ];
+
+/// The answer to a request that is not in the recording that is played.
+const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
 
 pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyError>;
 
@@ -87,6 +93,44 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         }
         None => None,
     };
+    if let Some(player) = way.player.clone() {
+        let asked = Asked {
+            method: parts.method.to_string(),
+            path: target.path.to_owned(),
+            body: body.clone(),
+            is_for_model: number.is_some(),
+        };
+        match play(player, asked).await {
+            Found::Live => {}
+            Found::Refused if number.is_some() => {
+                if let Some(number) = number {
+                    way.end(
+                        number,
+                        ExchangeEnd::Unreachable,
+                        Some(NOT_RECORDED.to_owned()),
+                    );
+                }
+                return refuse(StatusCode::BAD_REQUEST, NOT_RECORDED);
+            }
+            Found::Refused => return refuse(StatusCode::NOT_FOUND, NOT_RECORDED),
+            Found::Answer(answer) => {
+                if let Some(number) = number {
+                    way.replayed(number);
+                }
+                return play_back(&way, answer, dialect.zip(number), &upstream.origin);
+            }
+        }
+    }
+    let taking = way.recorder.as_ref().map(|recorder| {
+        let query = uri.query().unwrap_or_default();
+        recorder.request(
+            parts.method.as_str(),
+            target.path,
+            query,
+            &parts.headers,
+            &body,
+        )
+    });
     // An agent that hangs up while it waits drops this future.
     let waiting = number.map(|number| Waiting {
         way: Arc::clone(&way),
@@ -108,16 +152,68 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     };
     let number = waiting.and_then(Waiting::over);
     match sent {
-        Ok(response) => pass_back(&way, response, dialect.zip(number)),
+        Ok(response) => pass_back(&way, response, dialect.zip(number), taking),
         Err(error) => {
             let reason = reason(&error);
+            if let Some(taking) = taking {
+                taking.end(ExchangeEnd::Unreachable, Some(reason.clone()));
+            }
             if let Some(number) = number {
                 way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
             }
-            let message = format!("{} could not be reached: {reason}", upstream.origin);
+            let message = unreachable(&upstream.origin, &reason);
             refuse(StatusCode::BAD_GATEWAY, &message)
         }
     }
+}
+
+/// A request that is looked for in a recording.
+struct Asked {
+    method: String,
+    path: String,
+    body: Bytes,
+    is_for_model: bool,
+}
+
+/// Looks for a request in a recording. It takes a while, so no other connection waits for it.
+async fn play(player: Arc<Player>, asked: Asked) -> Found {
+    let found = tokio::task::spawn_blocking(move || {
+        player.find(&asked.method, &asked.path, &asked.body, asked.is_for_model)
+    });
+    found.await.unwrap_or(Found::Refused)
+}
+
+/// Answers as the service did when it was recorded.
+fn play_back(
+    way: &Arc<Way>,
+    answer: PlayedAnswer,
+    asked: Option<(Dialect, usize)>,
+    origin: &str,
+) -> Response<AnswerBody> {
+    let status = answer
+        .status
+        .and_then(|status| StatusCode::from_u16(status).ok());
+    let Some(status) = status else {
+        let reason = answer.error.unwrap_or_default();
+        if let Some((_, number)) = asked {
+            way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
+        }
+        let message = unreachable(origin, &reason);
+        return refuse(StatusCode::BAD_GATEWAY, &message);
+    };
+    let mut response = Response::new(PlayedBody::new(answer.body, answer.end));
+    *response.status_mut() = status;
+    for (name, value) in &answer.headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    pass_back(way, response, asked, None)
+}
+
+fn unreachable(origin: &str, reason: &str) -> String {
+    format!("{origin} could not be reached: {reason}")
 }
 
 /// A request that waits for the head of its answer.
@@ -140,11 +236,16 @@ impl Drop for Waiting {
     }
 }
 
-fn pass_back(
+fn pass_back<B>(
     way: &Arc<Way>,
-    response: Response<Incoming>,
+    response: Response<B>,
     asked: Option<(Dialect, usize)>,
-) -> Response<AnswerBody> {
+    taking: Option<Taking>,
+) -> Response<AnswerBody>
+where
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BodyError>,
+{
     let (mut parts, body) = response.into_parts();
     hop_by_hop::remove(&mut parts.headers);
     let reading = asked.map(|(dialect, number)| {
@@ -160,7 +261,10 @@ fn pass_back(
         let reader = AnswerReader::new(dialect, content_type, encoding != "identity");
         Reading::new(Arc::clone(way), number, reader)
     });
-    let body = Metered::new(body, way, reading);
+    if let Some(taking) = &taking {
+        taking.head(parts.status.as_u16(), &parts.headers);
+    }
+    let body = Metered::new(body, way, reading, taking);
     Response::from_parts(parts, body.boxed_unsync())
 }
 
@@ -256,6 +360,8 @@ mod tests {
             Vec::new(),
             vec![("tok".into(), "sk-real".into())],
             Vec::new(),
+            None,
+            None,
         );
         let mut headers = HeaderMap::new();
         for (name, value) in [

@@ -7,16 +7,42 @@ use std::sync::Arc;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
+use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
+use crate::player::{Played, Player, Replay};
+use crate::recorder::{NewRecording, Recorder};
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
 const THREADS: usize = 2;
+
+/// A passage that cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// An origin is none.
+    #[error(transparent)]
+    Address(#[from] BadAddress),
+    /// The recording cannot be begun.
+    #[error("the recording cannot be written: {0}")]
+    Recording(io::Error),
+}
+
+/// The part of recordings in a passage.
+#[derive(Debug, Default)]
+pub enum Playback {
+    /// None.
+    #[default]
+    None,
+    /// Exchanges are recorded.
+    Record(NewRecording),
+    /// Answers come from a recording.
+    Replay(Box<Replay>),
+}
 
 /// The gateway of a run.
 #[derive(Debug)]
@@ -66,7 +92,18 @@ impl Gateway {
         origins: &[String],
         keys: &[String],
         sought: Vec<Sought>,
-    ) -> Result<Passage, BadAddress> {
+    ) -> Result<Passage, OpenError> {
+        self.open_with(origins, keys, sought, Playback::None)
+    }
+
+    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording.
+    pub fn open_with(
+        &self,
+        origins: &[String],
+        keys: &[String],
+        sought: Vec<Sought>,
+        playback: Playback,
+    ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
         let mut upstreams = Vec::new();
@@ -74,9 +111,19 @@ impl Gateway {
             upstreams.push(self.passages.connector.upstream(origin)?);
         }
         let tokens: Vec<String> = keys.iter().map(|_| random_token()).collect();
-        let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let way = Arc::new(Way::new(upstreams, pairs.collect(), sought));
         let token = random_token();
+        let hidden: Vec<String> = tokens.iter().chain([&token]).cloned().collect();
+        let mut recorder = None;
+        let mut player = None;
+        match playback {
+            Playback::None => {}
+            Playback::Record(new) => {
+                recorder = Some(Recorder::begin(new, &hidden).map_err(OpenError::Recording)?);
+            }
+            Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
+        }
+        let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
+        let way = Arc::new(Way::new(upstreams, pairs, sought, recorder, player));
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
@@ -155,10 +202,39 @@ pub struct Passage {
     passages: Arc<OpenPassages>,
 }
 
+/// Everything that is known of a passage that was closed.
+#[derive(Debug, Default)]
+pub struct Closed {
+    /// The requests to models, in the order in which they were made.
+    pub exchanges: Vec<Exchange>,
+    /// Remarks about the recording.
+    pub notes: Vec<String>,
+    /// The figures of the recording that was played, if one was.
+    pub played: Option<Played>,
+}
+
 impl Passage {
     /// Closes the passage, and returns the requests to models in the order in which they were made.
     pub fn close(self) -> Vec<Exchange> {
-        self.end()
+        self.finish().exchanges
+    }
+
+    /// Returns whether a request to a model was not in the recording that is played, and was refused.
+    pub fn has_diverged(&self) -> bool {
+        let player = self.way.player.as_ref();
+        player.is_some_and(|player| player.has_diverged())
+    }
+
+    /// Closes the passage, and returns everything that is known of it.
+    pub fn finish(self) -> Closed {
+        let exchanges = self.end();
+        let recorder = self.way.recorder.as_ref();
+        let notes = recorder.and_then(|recorder| recorder.finish());
+        Closed {
+            exchanges,
+            notes: notes.into_iter().collect(),
+            played: self.way.player.as_ref().map(|player| player.played()),
+        }
     }
 
     fn end(&self) -> Vec<Exchange> {

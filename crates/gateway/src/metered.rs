@@ -5,21 +5,24 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::{Body, Frame, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
 use crate::passage::Way;
+use crate::recorder::Taking;
 
 /// The reason why a body could not be passed on to its end.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An answer of a service on its way to the agent.
-pub(crate) struct Metered {
-    body: Incoming,
+pub(crate) struct Metered<B> {
+    body: B,
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Reads the answer to a request for a model.
     reading: Option<Reading>,
+    /// Takes the answer for a recording.
+    taking: Option<Taking>,
 }
 
 /// An answer that is read.
@@ -49,6 +52,11 @@ impl Reading {
         }
     }
 
+    /// Returns whether the protocol's own end was seen.
+    fn has_ended(&self) -> bool {
+        self.reader.answer().has_ended
+    }
+
     fn finish(&mut self, broken: Option<String>) {
         self.reader.finish();
         let answer = self.reader.answer();
@@ -71,17 +79,55 @@ impl Drop for Reading {
     }
 }
 
-impl Metered {
-    pub(crate) fn new(body: Incoming, way: &Way, reading: Option<Reading>) -> Self {
+impl<B> Metered<B> {
+    pub(crate) fn new(
+        body: B,
+        way: &Way,
+        reading: Option<Reading>,
+        taking: Option<Taking>,
+    ) -> Self {
         Metered {
             body,
             closed: Box::pin(way.closed()),
             reading,
+            taking,
+        }
+    }
+
+    /// Passes bytes by those who read them.
+    fn see(&mut self, bytes: &[u8]) {
+        if let Some(reading) = &mut self.reading {
+            reading.feed(bytes);
+        }
+        if let Some(taking) = &self.taking {
+            taking.feed(bytes);
+            if self.reading.as_ref().is_some_and(Reading::has_ended) {
+                taking.is_whole();
+            }
+        }
+    }
+
+    /// Tells the end to those who wait for it.
+    fn end(&mut self, broken: Option<String>) {
+        if let Some(mut reading) = self.reading.take() {
+            reading.finish(broken.clone());
+        }
+        if let Some(taking) = self.taking.take() {
+            // Half an answer that ends properly is to end properly again.
+            let end = match broken {
+                None => ExchangeEnd::Whole,
+                Some(_) => ExchangeEnd::CutByService,
+            };
+            taking.end(end, broken);
         }
     }
 }
 
-impl Body for Metered {
+impl<B> Body for Metered<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BodyError>,
+{
     type Data = Bytes;
     type Error = BodyError;
 
@@ -96,24 +142,24 @@ impl Body for Metered {
         let Poll::Ready(frame) = polled else {
             return Poll::Pending;
         };
-        let reading = &mut self.reading;
         match frame {
             Some(Ok(frame)) => {
-                if let (Some(reading), Some(bytes)) = (reading, frame.data_ref()) {
-                    reading.feed(bytes);
+                if let Some(bytes) = frame.data_ref() {
+                    self.see(bytes);
+                }
+                // Nobody asks again for a body whose length was told.
+                if self.body.is_end_stream() {
+                    self.end(None);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
             Some(Err(error)) => {
-                if let Some(mut reading) = reading.take() {
-                    reading.finish(Some(error.to_string()));
-                }
-                Poll::Ready(Some(Err(error.into())))
+                let error: BodyError = error.into();
+                self.end(Some(error.to_string()));
+                Poll::Ready(Some(Err(error)))
             }
             None => {
-                if let Some(mut reading) = reading.take() {
-                    reading.finish(None);
-                }
+                self.end(None);
                 Poll::Ready(None)
             }
         }
@@ -121,7 +167,7 @@ impl Body for Metered {
 
     fn is_end_stream(&self) -> bool {
         // The end is to be seen here, too.
-        self.reading.is_none() && self.body.is_end_stream()
+        self.reading.is_none() && self.taking.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -1,8 +1,8 @@
 //! The way of one trial's agent to its models, and the log of what passed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use bytes::Bytes;
 use terca_core::sought::{Seen, Sought};
@@ -11,6 +11,9 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::milliseconds::milliseconds;
+use crate::player::Player;
+use crate::recorder::Recorder;
 use crate::request_body::Room;
 use crate::upstream::Upstream;
 
@@ -27,6 +30,10 @@ pub(crate) struct Way {
     keys: Vec<(String, String)>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
+    /// Takes what passes, if it is to be kept.
+    pub(crate) recorder: Option<Arc<Recorder>>,
+    /// Answers requests from a recording.
+    pub(crate) player: Option<Arc<Player>>,
     opened: Instant,
     log: Mutex<Log>,
     is_closed: watch::Sender<bool>,
@@ -53,12 +60,16 @@ impl Way {
         upstreams: Vec<Upstream>,
         keys: Vec<(String, String)>,
         sought: Vec<Sought>,
+        recorder: Option<Recorder>,
+        player: Option<Player>,
     ) -> Self {
         Way {
             upstreams,
             room: Room::default(),
             keys,
             sought,
+            recorder: recorder.map(Arc::new),
+            player: player.map(Arc::new),
             opened: Instant::now(),
             log: Mutex::default(),
             is_closed: watch::Sender::new(false),
@@ -118,6 +129,7 @@ impl Way {
                 started_ms: milliseconds(started - self.opened),
                 first_byte_ms: None,
                 total_ms: 0,
+                replayed: false,
                 seen: None,
                 end: ExchangeEnd::LeftByAgent,
                 error: None,
@@ -158,6 +170,11 @@ impl Way {
     /// Notes the status of an answer.
     pub(crate) fn status(&self, number: usize, status: u16) {
         self.change(number, |entry| entry.exchange.status = Some(status));
+    }
+
+    /// Notes that the answer comes from a recording.
+    pub(crate) fn replayed(&self, number: usize) {
+        self.change(number, |entry| entry.exchange.replayed = true);
     }
 
     /// Notes that the first byte of an answer has come.
@@ -220,17 +237,13 @@ impl Way {
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_agent_in_a_loop_is_stopped() {
-        let way = Way::new(Vec::new(), Vec::new(), Vec::new());
+        let way = Way::new(Vec::new(), Vec::new(), Vec::new(), None, None);
         for number in 0..MOST_REQUESTS {
             let body = Bytes::copy_from_slice(&number.to_le_bytes());
             assert_eq!(way.begin("/v1/messages", None, &body), Some(number));

@@ -10,7 +10,7 @@ use hyper::StatusCode;
 use hyper::body::Body;
 
 /// The largest request. Services accept less.
-const LARGEST: usize = 64 * 1024 * 1024;
+pub(crate) const LARGEST: usize = 64 * 1024 * 1024;
 /// The most bytes of all requests of one trial at a time. An agent must not fill the memory.
 const MOST_OF_A_TRIAL: usize = 2 * LARGEST;
 

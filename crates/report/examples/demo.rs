@@ -142,6 +142,7 @@ impl Demo {
             identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: None,
+            replay_of: None,
             trials,
         });
         let mut next = 1;

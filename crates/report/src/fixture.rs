@@ -184,6 +184,7 @@ impl Script {
             identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
+            replay_of: None,
             trials,
         });
         script

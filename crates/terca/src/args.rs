@@ -114,6 +114,7 @@ impl From<&SelectionArgs> for SelectionSettings {
 pub enum GatewayChoice {
     Off,
     Meter,
+    Record,
 }
 
 impl From<GatewayChoice> for GatewayMode {
@@ -121,6 +122,7 @@ impl From<GatewayChoice> for GatewayMode {
         match choice {
             GatewayChoice::Off => GatewayMode::Off,
             GatewayChoice::Meter => GatewayMode::Meter,
+            GatewayChoice::Record => GatewayMode::Record,
         }
     }
 }

@@ -145,6 +145,7 @@ mod tests {
             fail_under: 0.9,
             margin: Some(0.025),
             keep: Keep::Failed,
+            replay: None,
         };
         assert_eq!(RunSettings::from(args), expected);
         let usual = read(["terca".into()]).unwrap();

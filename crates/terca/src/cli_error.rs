@@ -210,6 +210,7 @@ impl From<StartError> for CliError {
         match error {
             StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
             StartError::Store(error) => error.into(),
+            StartError::Replay(error) => error.into(),
             StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
                 .help("make room there, or name another directory with `TERCA_WORK_DIR`"),
             StartError::Sandbox(SandboxError::Files(_)) => {

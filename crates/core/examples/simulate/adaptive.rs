@@ -156,6 +156,7 @@ impl AdaptiveWorld {
                 identical_to_baseline: Vec::new(),
                 adaptive,
                 descriptions: None,
+                replay_of: None,
                 trials,
             },
         );

@@ -29,6 +29,9 @@ pub struct Results {
     /// The descriptions of the suite, its evals, variants and tests.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub descriptions: Descriptions,
+    /// The run whose recorded answers took the place of models: tokens are as recorded, and nothing was spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<String>,
     /// The status of the run.
     pub status: RunStatus,
     /// The seed of everything that is drawn.
@@ -135,6 +138,7 @@ impl Results {
             run: state.run().to_owned(),
             suite: state.suite().to_owned(),
             descriptions: state.descriptions().clone(),
+            replay_of: state.replay_of().map(str::to_owned),
             status: state.status(),
             seed: state.seed(),
             grading: state.grading(),

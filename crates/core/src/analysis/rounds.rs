@@ -125,6 +125,7 @@ mod tests {
                 identical_to_baseline: Vec::new(),
                 adaptive: Some(Adaptive { min, max: MAX }),
                 descriptions: None,
+                replay_of: None,
                 trials: trials.collect(),
             });
             play

@@ -14,17 +14,20 @@ pub enum GatewayMode {
     Off,
     /// Requests pass through the gateway, which keeps the key and counts tokens.
     Meter,
+    /// Like [`GatewayMode::Meter`], and every exchange is kept with the trial.
+    Record,
 }
 
 impl GatewayMode {
     /// All of them.
-    pub const ALL: [GatewayMode; 2] = [GatewayMode::Off, GatewayMode::Meter];
+    pub const ALL: [GatewayMode; 3] = [GatewayMode::Off, GatewayMode::Meter, GatewayMode::Record];
 
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             GatewayMode::Off => "off",
             GatewayMode::Meter => "meter",
+            GatewayMode::Record => "record",
         }
     }
 }
@@ -33,7 +36,7 @@ impl GatewayMode {
 pub(super) fn gateway_mode() -> Kind<GatewayMode> {
     let names = GatewayMode::ALL.map(GatewayMode::as_str);
     Kind::scalar(
-        "`off`, `meter`",
+        "`off`, `meter`, `record`",
         json!({ "enum": names }),
         |node, reader| {
             let written = match &node.value {
@@ -46,7 +49,7 @@ pub(super) fn gateway_mode() -> Kind<GatewayMode> {
                 .find(|mode| mode.as_str() == written);
             match mode {
                 Some(mode) => Some(mode),
-                None => reader.refuse(unlike(&node, "`off` or `meter`")),
+                None => reader.refuse(unlike(&node, "`off`, `meter` or `record`")),
             }
         },
     )

@@ -317,7 +317,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "gateway",
         gateway_mode(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
-         key from the agent and counts tokens. Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",
+         key from the agent and counts tokens; `record` also keeps every exchange with the trial, for `terca replay`. \
+         Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",
     );
     let require_delivery = fields.or(
         "requireDelivery",

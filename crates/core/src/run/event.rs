@@ -60,6 +60,9 @@ pub enum EventKind {
         /// The descriptions of evals, variants and tests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         descriptions: Option<Box<Descriptions>>,
+        /// The run whose recorded answers take the place of models.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replay_of: Option<String>,
         /// The trials of the plan.
         trials: Vec<TrialHead>,
     },

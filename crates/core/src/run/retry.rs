@@ -25,7 +25,8 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
         | ErrorKind::Auth
         | ErrorKind::Model
         | ErrorKind::AgentMissing
-        | ErrorKind::Delivery => None,
+        | ErrorKind::Delivery
+        | ErrorKind::Replay => None,
         ErrorKind::Mcp | ErrorKind::Agent | ErrorKind::Internal => Some(Duration::ZERO),
         ErrorKind::RateLimit | ErrorKind::ModelApi => match told(&error.message) {
             Some(wait) if wait > LONGEST_TOLD => None,
@@ -121,6 +122,7 @@ mod tests {
             ErrorKind::Model,
             ErrorKind::AgentMissing,
             ErrorKind::Delivery,
+            ErrorKind::Replay,
         ] {
             assert_eq!(wait(kind, "try again in 1s", 1), None, "{kind:?}");
         }

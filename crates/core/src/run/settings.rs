@@ -15,6 +15,7 @@ use crate::config::verdict::check_margin;
 use crate::network::Network;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
+use crate::recording::OnMiss;
 use crate::text::mask::Mask;
 
 /// Repetitions of each eval in each variant.
@@ -65,6 +66,19 @@ pub struct RunSettings {
     pub margin: Option<f64>,
     /// The workspaces that stay on disk.
     pub keep: Keep,
+    /// The run whose recorded answers take the place of models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySettings>,
+}
+
+/// The run whose recorded answers take the place of models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplaySettings {
+    /// The name of the run.
+    pub run: String,
+    /// What becomes of a request that was not recorded.
+    pub on_miss: OnMiss,
 }
 
 impl Default for RunSettings {
@@ -81,6 +95,7 @@ impl Default for RunSettings {
             fail_under: 1.0,
             margin: None,
             keep: Keep::All,
+            replay: None,
         }
     }
 }
@@ -136,6 +151,19 @@ impl SelectionSettings {
             evals: self.evals.clone(),
             experiments: self.experiments.clone(),
             environments: self.environments.clone(),
+        }
+    }
+
+    /// Chooses by other names, where there are some.
+    pub fn choose(&mut self, names: &SelectionSettings) {
+        for (chosen, asked) in [
+            (&mut self.evals, &names.evals),
+            (&mut self.experiments, &names.experiments),
+            (&mut self.environments, &names.environments),
+        ] {
+            if !asked.is_empty() {
+                chosen.clone_from(asked);
+            }
         }
     }
 

@@ -66,6 +66,7 @@ pub struct RunState {
     identical_to_baseline: Vec<VariantName>,
     adaptive: Option<Adaptive>,
     descriptions: Descriptions,
+    replay_of: Option<String>,
     status: RunStatus,
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
@@ -156,6 +157,7 @@ impl Default for RunState {
             identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: Descriptions::default(),
+            replay_of: None,
             status: RunStatus::Running,
             started_at: None,
             finished_at: None,
@@ -186,6 +188,11 @@ impl RunState {
     /// Returns the version of Terca that ran it last.
     pub fn terca_version(&self) -> &str {
         &self.terca_version
+    }
+
+    /// Returns the run whose recorded answers took the place of models, if this one is a replay.
+    pub fn replay_of(&self) -> Option<&str> {
+        self.replay_of.as_deref()
     }
 
     /// Returns the seed of everything that is drawn.

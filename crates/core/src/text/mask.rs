@@ -101,15 +101,23 @@ impl Found {
 impl Mask {
     /// Makes a mask for these values and each of their lines.
     pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
+        Mask::default().with(values)
+    }
+
+    /// Makes a mask that hides these values too.
+    #[must_use]
+    pub fn with<S: AsRef<str>>(&self, values: impl IntoIterator<Item = S>) -> Self {
         let values: Vec<S> = values.into_iter().collect();
         // A key of several lines is printed and logged line by line, so each line is a secret too.
         let lines = values.iter().flat_map(|value| value.as_ref().lines());
+        let known = self.search.iter().flat_map(|search| search.forms.iter());
         let forms: BTreeSet<Form> = values
             .iter()
             .map(AsRef::as_ref)
             .chain(lines)
             .filter(|value| value.len() >= SHORTEST)
             .flat_map(forms_of)
+            .chain(known.cloned())
             .collect();
         Mask {
             search: Search::new(forms.into_iter().collect()).map(Arc::new),

@@ -27,6 +27,7 @@ use terca_core::text::source::Sources;
 use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::host::registries;
+use crate::run::replay;
 use crate::suite::discover;
 use crate::suite::discover::{DiscoverError, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
@@ -64,7 +65,7 @@ pub fn load(
     settings: &RunSettings,
     host: &Host,
 ) -> Result<LoadedPlan, DiscoverError> {
-    let loaded = discover::load(dir, &|name| host.get(name).map(str::to_owned))?;
+    let loaded = discover::load(dir, &|name| replay::variable(settings, host, name))?;
     let mut problems = loaded.problems;
     let overrides = overrides(&settings.selection, &mut problems);
     let plan = loaded
@@ -86,7 +87,7 @@ fn make(
     problems: &mut Diagnostics,
 ) -> RunPlan {
     let chosen = settings.selection.names();
-    let variables = |name: &str| host.get(name).map(str::to_owned);
+    let variables = |name: &str| replay::variable(settings, host, name);
     let plan = if settings.validate {
         let rest = validation::prepare(&mut suite, &chosen, problems);
         let plan = expand(&suite, &rest, overrides, &variables, problems);

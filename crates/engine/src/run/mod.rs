@@ -10,6 +10,7 @@ mod names;
 pub mod past_runs;
 pub mod record;
 pub mod regrade;
+pub mod replay;
 mod results_throttle;
 pub mod resume;
 pub mod scheduler;

@@ -59,16 +59,7 @@ impl OpenRun {
     /// the run was started with.
     pub fn settings_for(&self, names: &SelectionSettings, concurrency: Option<u32>) -> RunSettings {
         let mut settings = self.settings();
-        let selection = &mut settings.selection;
-        for (chosen, asked) in [
-            (&mut selection.evals, &names.evals),
-            (&mut selection.experiments, &names.experiments),
-            (&mut selection.environments, &names.environments),
-        ] {
-            if !asked.is_empty() {
-                chosen.clone_from(asked);
-            }
-        }
+        settings.selection.choose(names);
         settings.concurrency = concurrency.or(settings.concurrency);
         settings
     }

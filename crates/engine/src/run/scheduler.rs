@@ -104,7 +104,7 @@ impl Run<'_> {
                 continue;
             }
             match receiver.recv_timeout(TICK) {
-                Ok(Message::Trial(kind)) => self.hear(kind)?,
+                Ok(Message::Trial(kind)) => self.hear(*kind)?,
                 Ok(Message::Signal) => self.signal()?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
@@ -151,6 +151,7 @@ impl Run<'_> {
             identical_to_baseline: request.identical_to_baseline.clone(),
             adaptive: request.adaptive,
             descriptions: request.descriptions.clone(),
+            replay_of: request.replay_of.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }
@@ -383,7 +384,7 @@ impl Run<'_> {
                 self.state.apply(&Event {
                     seq: self.sequence,
                     at: steady_clock::now(),
-                    kind,
+                    kind: *kind,
                 });
             }
         }

@@ -30,12 +30,13 @@ use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
 use crate::run::load::RunPlan;
+use crate::run::past_runs::{self, RunsError};
 use crate::run::scheduler;
 use crate::run::scheduler::{Mailbox, Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::sandbox::{SandboxError, Sandboxes};
-use crate::trial::{Context, Preflights, RunGateway, Versions};
+use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
@@ -56,6 +57,9 @@ pub enum StartError {
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
+    /// The run that is to be replayed cannot be found.
+    #[error(transparent)]
+    Replay(#[from] RunsError),
     /// `run.json` cannot be made from the plan.
     #[error("the plan cannot be written down: {0}")]
     RunFile(serde_json::Error),
@@ -99,6 +103,7 @@ pub struct PreparedRun<'a> {
     limit_keeper: LimitKeeper,
     interrupt: Arc<Interrupt>,
     mailbox: Mailbox,
+    replay: Option<ReplaySource>,
 }
 
 /// A run that has come to an end.
@@ -138,6 +143,7 @@ impl<'a> PreparedRun<'a> {
             })
             .map_err(StartError::NoCopyOfSuite)?;
         let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
+        let replay = replay_source(plan, settings)?;
         let cases = plan.plan.cases();
         // The engine of a container keeps those of its own.
         let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
@@ -167,6 +173,7 @@ impl<'a> PreparedRun<'a> {
             limit_keeper,
             interrupt,
             mailbox,
+            replay,
         })
     }
 
@@ -222,6 +229,17 @@ impl<'a> PreparedRun<'a> {
     /// Returns the hashes of what the cases are made from.
     pub fn fingerprints(&self) -> &[CaseFingerprint] {
         &self.fingerprints
+    }
+
+    /// Returns how many trials have a recording in the run that is replayed, or `None` if none is.
+    pub fn recorded_trials(&self) -> Option<usize> {
+        let source = self.replay.as_ref()?;
+        let trials = self.plan.trials.iter();
+        Some(
+            trials
+                .filter(|trial| source.has_recording(&trial.dir))
+                .count(),
+        )
     }
 
     /// Returns how many trials can be in flight; at least one.
@@ -292,6 +310,7 @@ impl<'a> PreparedRun<'a> {
             adaptive: plan.plan.adaptive,
             descriptions: Descriptions::of(&plan.suite, &plan.trials),
             budget_usd: self.settings.budget_usd,
+            replay_of: self.replay.as_ref().map(|source| source.run.clone()),
             trials: plan.trials.clone(),
             order: plan.order.clone(),
             past,
@@ -328,6 +347,7 @@ impl<'a> PreparedRun<'a> {
             versions: Versions::new(launcher.clone()),
             preflights: Preflights::default(),
             gateway: RunGateway::default(),
+            replay: self.replay,
             tap_program: KeptProgram::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
@@ -337,6 +357,22 @@ impl<'a> PreparedRun<'a> {
         };
         (Arc::new(context), self.mailbox)
     }
+}
+
+/// Finds the run that is to be replayed, if one is.
+fn replay_source(
+    plan: &RunPlan,
+    settings: &RunSettings,
+) -> Result<Option<ReplaySource>, RunsError> {
+    let Some(replay) = &settings.replay else {
+        return Ok(None);
+    };
+    let dir = past_runs::find(&plan.suite.root, Some(&replay.run))?;
+    Ok(Some(ReplaySource {
+        run: replay.run.clone(),
+        dir,
+        on_miss: replay.on_miss,
+    }))
 }
 
 /// Settles how the sandboxes of a plan are made.

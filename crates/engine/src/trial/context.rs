@@ -10,6 +10,7 @@ use terca_core::text::mask::Mask;
 
 use super::gateway::RunGateway;
 use super::mcp_answers::Preflights;
+use super::replay_source::ReplaySource;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::limits::LimitKeeper;
@@ -57,6 +58,8 @@ pub struct Context {
     pub tap_program: KeptProgram,
     /// The gateway between agents and their models.
     pub gateway: RunGateway,
+    /// The run whose recorded answers take the place of models, in a replay.
+    pub replay: Option<ReplaySource>,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
 }

@@ -10,7 +10,7 @@ use terca_core::sought::Sought;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
-use terca_gateway::{Gateway, Passage};
+use terca_gateway::{Gateway, Passage, Playback};
 
 use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
@@ -60,6 +60,8 @@ pub(super) struct LedRequest<'a> {
     pub(super) sought: &'a [Sought],
     /// Somebody has asked for the gateway.
     pub(super) is_asked: bool,
+    /// Answers come from a recording.
+    pub(super) is_replay: bool,
 }
 
 impl Led {
@@ -79,6 +81,7 @@ impl Led {
         access: &Access,
         env: &mut Variables,
         request: LedRequest<'_>,
+        playback: impl FnOnce() -> Result<Playback, StageError>,
     ) -> Result<Self, StageError> {
         let config = request.config;
         let redirect = Redirect::find(profile, env, config);
@@ -86,6 +89,11 @@ impl Led {
             // A gateway that nobody asked for is missed where the agent holds something of value.
             let is_missed = request.is_asked || !access.credentials.is_empty();
             let reason = reason_for_none(profile, access);
+            if request.is_replay {
+                // Never past the gateway: a replay asks no service.
+                let message = format!("nothing can be replayed: {reason}");
+                return Err(StageError::new(ErrorKind::Replay, message));
+            }
             let note = is_missed.then(|| format!("the gateway is off: {reason}"));
             return Ok(Led {
                 notes: note.into_iter().collect(),
@@ -93,9 +101,13 @@ impl Led {
             });
         }
         let gateway = gateway.get(host)?;
-        let opened = gateway.open(&redirect.origins, &redirect.keys, request.sought.to_vec());
+        let sought = request.sought.to_vec();
+        let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback()?);
         let passage = opened.map_err(|error| {
-            StageError::new(ErrorKind::Setup, format!("the gateway cannot ask: {error}"))
+            StageError::new(
+                ErrorKind::Setup,
+                format!("the gateway has no way for the agent: {error}"),
+            )
         })?;
         let config = redirect.apply(&passage.addresses, &passage.tokens, env, config);
         pass_by_proxies(env);

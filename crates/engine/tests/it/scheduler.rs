@@ -81,6 +81,7 @@ fn run(
         retries: 0,
         adaptive: None,
         descriptions: None,
+        replay_of: None,
         budget_usd: None,
         trials: suite.specs.clone(),
         order: (0..suite.specs.len()).collect(),

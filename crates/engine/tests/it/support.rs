@@ -89,6 +89,7 @@ impl Suite {
             layers: LayerCache::new(&project.dir(), false),
             preflights: Preflights::default(),
             gateway: RunGateway::default(),
+            replay: None,
             package_hosts: Vec::new(),
             tap_program: Default::default(),
             supervisors: SupervisorPool::new(launcher()),

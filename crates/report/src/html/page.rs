@@ -100,6 +100,9 @@ fn footer(results: &Results) -> Markup {
         footer {
             p.quiet {
                 "Made by Terca " (results.terca_version) " · seed " (results.seed)
+                @if let Some(run) = &results.replay_of {
+                    " · a replay of " (run) ": tokens are as recorded"
+                }
                 " · keys: / search, j and k next and previous trial, Esc back"
             }
         }

@@ -17,6 +17,7 @@ pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String 
         StyledLine::plain(&format!("results: {}", here.run_dir.join("results.json")));
     let mut lines = vec![counts(results)];
     lines.extend(spent(results));
+    lines.extend(replayed(results));
     lines.extend(errors(results));
     lines.extend(stopped(results).iter().map(|said| {
         let next = format!("{said}; `{} resume --errors` runs them", here.terca);
@@ -31,6 +32,21 @@ pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String 
         .iter()
         .map(|line| line.render(palette) + "\n")
         .collect()
+}
+
+/// `a replay of 2026-11-16-01: tokens are as recorded, and nothing was spent`.
+fn replayed(results: &Results) -> Option<StyledLine> {
+    let run = results.replay_of.as_ref()?;
+    let live = results.trials.iter().any(|trial| {
+        let wire = trial.report.wire.as_ref();
+        wire.is_some_and(|wire| wire.replayed < wire.answered)
+    });
+    let rest = if live {
+        "tokens of its answers are as recorded, and only what was asked of the service cost something"
+    } else {
+        "tokens are as recorded, and nothing was spent on models"
+    };
+    Some(StyledLine::plain(&format!("a replay of {run}: {rest}")))
 }
 
 /// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.

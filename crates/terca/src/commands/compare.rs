@@ -69,7 +69,24 @@ fn find(args: &CompareArgs, common: &Common) -> Result<Compared, CliError> {
     let first = open(args.run.as_deref(), common)?;
     match args.other.as_deref() {
         None => in_one(&first, args),
-        Some(other) => of_two(&first, &open(Some(other), common)?, args),
+        Some(other) => {
+            let other = open(Some(other), common)?;
+            note_replay(&first, &other);
+            of_two(&first, &other, args)
+        }
+    }
+}
+
+/// Notes that the models of a run were recorded answers.
+fn note_replay(one: &PastRun, other: &PastRun) {
+    for run in [one, other] {
+        if let Some(recorded) = run.state.replay_of() {
+            screen::err(&format!(
+                "note: {} is a replay of {recorded}: its models said again what they had said, so what differs is due to \
+                 the tests, the suite or the machine; its tokens are as recorded, and it cost nothing",
+                run.state.run()
+            ));
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod man;
 mod merge;
 mod plan;
 mod regrade;
+mod replay;
 mod report;
 mod resume;
 mod run;
@@ -63,6 +64,8 @@ pub enum Command {
     Resume(resume::ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
     Regrade(regrade::RegradeArgs),
+    /// Run the suite with the answers that a run has recorded: free, offline, without a key
+    Replay(replay::ReplayArgs),
     /// Join the runs of the parts of a plan (--shard) into one
     Merge(merge::MergeArgs),
     /// Check that a run is as Terca wrote it: no line was changed, removed or added since
@@ -102,6 +105,7 @@ impl Command {
             Command::View(args) => view::view(args, common),
             Command::Resume(args) => resume::resume(args, common),
             Command::Regrade(args) => regrade::regrade(args, common),
+            Command::Replay(args) => replay::replay(args, common),
             Command::Merge(args) => merge::merge(args, common),
             Command::Verify(args) => verify::verify(args, common),
             Command::List => list::list(common),

@@ -5,6 +5,7 @@ use terca_core::run::settings::{self, RunSettings};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::replay;
 use terca_engine::run::resume::{OpenRun, Remaining};
 use terca_engine::run::start::{PreparedRun, Program};
 use terca_engine::workspace::trial_dirs::WorkDir;
@@ -38,12 +39,12 @@ pub struct ResumeArgs {
 }
 
 pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
-    let (_, dir) = past::find(args.run.as_deref(), common)?;
+    let (suite_dir, dir) = past::find(args.run.as_deref(), common)?;
     let mut open = OpenRun::open(&dir)?;
     let mut settings = open.settings();
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.budget_usd = args.budget_usd.or(settings.budget_usd);
-    let host = Host::of_this_process();
+    let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let mut plan = load::plan(&settings, common, &host)?;
     let remaining = open.keep_remaining(&mut plan, args.errors);
     if remaining.is_over {

@@ -73,6 +73,7 @@ impl From<&RunArgs> for RunSettings {
             fail_under: args.fail_under,
             margin: args.margin,
             keep: args.keep.into(),
+            replay: None,
         }
     }
 }
@@ -121,6 +122,16 @@ pub(super) fn start(
         rebuild_layers: output.rebuild_layers,
     };
     let run = PreparedRun::new(plan, settings, program, host)?;
+    execute(settings, run, output, common)
+}
+
+/// Runs what is prepared in a directory of its own.
+pub(super) fn execute(
+    settings: &RunSettings,
+    run: PreparedRun<'_>,
+    output: &Output<'_>,
+    common: &Common,
+) -> Outcome {
     run_output::note_before_start(&run);
     let store = run.create_dir()?;
     let mut observer = run_output::observer(output.format, common);

@@ -47,6 +47,7 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
+        replay_of: None,
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),

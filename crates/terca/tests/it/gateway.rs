@@ -312,7 +312,7 @@ fn a_mode_that_there_is_not_is_a_mistake() {
     let outcome = project.terca(&["check"]);
     assert_eq!(outcome.status, 2, "{}", outcome.stderr);
     assert!(
-        outcome.stderr.contains("`off` or `meter`"),
+        outcome.stderr.contains("`off`, `meter` or `record`"),
         "{}",
         outcome.stderr
     );

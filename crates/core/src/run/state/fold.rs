@@ -36,6 +36,7 @@ impl RunState {
                 identical_to_baseline,
                 adaptive,
                 descriptions,
+                replay_of,
                 trials,
             } => {
                 *self = RunState {
@@ -48,6 +49,7 @@ impl RunState {
                     baseline: baseline.clone(),
                     verdict: *verdict,
                     identical_to_baseline: identical_to_baseline.clone(),
+                    replay_of: replay_of.clone(),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };

@@ -121,6 +121,7 @@ codes! {
         NothingToCompare "nothing-to-compare"
         UnknownBaseline "unknown-baseline"
         NothingToGrade "nothing-to-grade"
+        NothingToReplay "nothing-to-replay"
         NothingToLearn "nothing-to-learn"
         CannotMerge "cannot-merge"
         Interrupted "interrupted"
@@ -134,6 +135,7 @@ codes! {
         Model "model"
         Mcp "mcp"
         Delivery "delivery"
+        Replay "replay"
         Agent "agent"
         Internal "internal"
     }

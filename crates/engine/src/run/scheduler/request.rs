@@ -34,6 +34,8 @@ pub struct RunRequest {
     pub descriptions: Option<Box<Descriptions>>,
     /// No further trial starts once those that ended have cost this much.
     pub budget_usd: Option<f64>,
+    /// The run whose recorded answers take the place of models.
+    pub replay_of: Option<String>,
     /// The trials, in the order of their ids.
     pub trials: Vec<TrialSpec>,
     /// Positions in `trials`, in the order to start them; spare trials wait until a round needs them.

@@ -16,7 +16,7 @@ use crate::trial::{self, Context};
 #[derive(Debug)]
 pub enum Message {
     /// Something happened to a trial.
-    Trial(EventKind),
+    Trial(Box<EventKind>),
     /// SIGINT, SIGTERM or SIGHUP.
     Signal,
 }
@@ -42,7 +42,7 @@ pub(super) fn start(
         move || {
             let emit = |kind| {
                 // The loop has left when this fails: nobody is listening any more.
-                let _ = sender.send(Message::Trial(kind));
+                let _ = sender.send(Message::Trial(Box::new(kind)));
             };
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 trial::run(&trial, attempt, &context, &emit)
@@ -61,10 +61,10 @@ pub(super) fn start(
         .spawn(work)
     {
         let report = internal_error(format!("no thread could be started: {error}"), attempt);
-        let _ = sender.send(Message::Trial(EventKind::TrialFinished {
+        let _ = sender.send(Message::Trial(Box::new(EventKind::TrialFinished {
             trial: id,
             report: Box::new(report),
-        }));
+        })));
     }
 }
 

@@ -57,6 +57,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
+        replay_of: None,
         trials: (1..=trials).map(head).collect(),
     }];
     for trial in 1..=trials {

@@ -1,6 +1,6 @@
 //! The directories of one agent.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -43,6 +43,11 @@ impl AgentDirs {
             tmp: &self.tmp,
             workspace: &self.workspace,
         }
+    }
+
+    /// Returns the directory that has all others of the agent.
+    pub(super) fn root(&self) -> &Utf8Path {
+        self.workspace.parent().unwrap_or(&self.workspace)
     }
 
     pub(super) fn prompt_file(&self) -> Utf8PathBuf {

@@ -7,8 +7,11 @@ mod headlines;
 mod last_words;
 mod listener;
 mod mcp_tap;
+mod new_file;
 mod own_artifacts;
 mod process;
+mod recording_file;
+mod replayed;
 mod transcript;
 
 use std::collections::BTreeSet;
@@ -26,12 +29,14 @@ use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
+use terca_gateway::Playback;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::gateway::{Led, LedRequest};
 use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
+use super::replay_source::PlayerFacts;
 use super::stage_error::StageError;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
@@ -42,6 +47,7 @@ pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
 use mcp_tap::TappedServers;
 pub(super) use process::{AgentEnd, AgentProcess};
+use recording_file::RecordingFile;
 
 /// The work that an agent is asked to do, and the means for it.
 #[derive(Debug, Clone, Copy)]
@@ -145,8 +151,10 @@ impl FoundAgent {
         // Its own services and keys, whichever way leads to them.
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
-        let led = match request.gateway {
-            GatewayMode::Meter if !profile.is_built_in() => Led::through(
+        let mut recording_file = None;
+        let is_led = context.replay.is_some() || request.gateway != GatewayMode::Off;
+        let led = if is_led && !profile.is_built_in() {
+            Led::through(
                 &context.gateway,
                 &context.host,
                 profile,
@@ -156,9 +164,31 @@ impl FoundAgent {
                     config: request.config,
                     sought: request.sought,
                     is_asked: request.gateway_is_asked,
+                    is_replay: context.replay.is_some(),
                 },
-            )?,
-            GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
+                || {
+                    if let Some(source) = &context.replay {
+                        // It has the same place in its run as the agent has in this one.
+                        let place = dirs.artifacts.strip_prefix(&context.run_dir);
+                        let player = PlayerFacts {
+                            directory: dirs.root(),
+                            agent_version: version.clone(),
+                            mask: &context.mask,
+                        };
+                        let replay = source.open(place.unwrap_or(&dirs.artifacts), player)?;
+                        return Ok(Playback::Replay(Box::new(replay)));
+                    }
+                    if request.gateway != GatewayMode::Record {
+                        return Ok(Playback::None);
+                    }
+                    let (kept, new) =
+                        RecordingFile::create(&dirs, version.as_deref(), &context.mask)?;
+                    recording_file = Some(kept);
+                    Ok(Playback::Record(new))
+                },
+            )?
+        } else {
+            Led::past_the_gateway(request.config)
         };
         let mut notes = led.notes.clone();
         let mut tapped = TappedServers::default();
@@ -209,6 +239,7 @@ impl FoundAgent {
                 network,
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
+                recording_file,
                 sought: request.sought.to_vec(),
                 taps,
             })),

@@ -1,6 +1,5 @@
 //! An agent as a process: started, listened to, and its output kept.
 
-use std::fs::File;
 use std::io;
 use std::time::Duration;
 
@@ -19,11 +18,13 @@ use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
 use super::mcp_tap::{self, Taps};
-use super::own_artifacts;
+use super::new_file::new_file;
+use super::recording_file::RecordingFile;
 use super::transcript::Transcript;
+use super::{own_artifacts, replayed};
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
 use crate::process::tail::Tail;
 use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
@@ -59,6 +60,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) model: Option<String>,
     /// Its way to its models, if it leads through the gateway.
     pub(super) passage: Option<Passage>,
+    /// The recording of its exchanges, if there is one.
+    pub(super) recording_file: Option<RecordingFile>,
     /// The parts of the variant that are looked for in its requests.
     pub(super) sought: Vec<Sought>,
     /// The taps of its MCP servers.
@@ -119,6 +122,7 @@ impl AgentProcess {
             decoder,
             network,
             passage,
+            recording_file,
             model,
             sought,
             taps,
@@ -150,14 +154,33 @@ impl AgentProcess {
             limit,
             mask,
         );
-        let mut ended =
-            run.run_job(&job, limited, &mut |log| listener.on_turn(log, on_progress))?;
+        let mut ended = run.run_job(&job, limited, &mut |log| {
+            let turn = listener.on_turn(log, on_progress);
+            if passage.as_ref().is_some_and(Passage::has_diverged) {
+                return Turn::Stop;
+            }
+            turn
+        })?;
         let limits_met = std::mem::take(&mut run.limits_met);
-        let exchanges = passage.map(Passage::close);
+        let closed = passage.map(Passage::finish);
         let tapped = taps.close();
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
-        if let Some(error) = output.lost.take()
+        if let Some(recording) = recording_file {
+            output.reading.notes.extend(recording.keep()?);
+        }
+        let mut played = None;
+        let exchanges = closed.map(|closed| {
+            output.reading.notes.extend(closed.notes);
+            played = closed.played;
+            closed.exchanges
+        });
+        let diverged = played
+            .as_ref()
+            .and_then(|played| replayed::error(run.context, played));
+        if let Some(error) = diverged {
+            stopped_at_once(&mut ended, &mut output.reading, error);
+        } else if let Some(error) = output.lost.take()
             && ended.stopped
             && !run.context.interrupt.is_stop()
         {
@@ -177,7 +200,7 @@ impl AgentProcess {
         let is_whole =
             output.reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
         let wire = exchanges.as_deref().map(|exchanges| {
-            let mut wire = Wire::of(exchanges, prices.of_exchanges(exchanges));
+            let mut wire = Wire::of(exchanges, replayed::cost(prices, exchanges));
             wire.look_for(&sought, exchanges);
             wire
         });
@@ -186,7 +209,11 @@ impl AgentProcess {
             keep_exchanges(exchanges, &dirs.artifacts, mask)?;
         }
         let reading = &mut output.reading;
-        add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        if let (Some(played), Some(wire)) = (&played, &wire) {
+            replayed::add(played, wire, reading);
+        } else {
+            add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        }
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
@@ -285,15 +312,6 @@ fn copy_to_log(kept: &Utf8Path, stream: Stream, log: &mut RunLog, mask: &Mask) -
     let mut writer = LogPartWriter::new(LogPart::ends(stream, mask), log);
     io::copy(&mut fs_err::File::open(kept)?, &mut writer)?;
     writer.finish()
-}
-
-/// Makes a file in the place of what has its name: a link there could lead anywhere.
-fn new_file(path: &Utf8Path) -> io::Result<File> {
-    match fs_err::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    File::options().write(true).create_new(true).open(path)
 }
 
 impl KeptOutputs {

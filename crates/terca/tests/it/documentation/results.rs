@@ -9,7 +9,9 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
+use terca_core::recording::OnMiss;
 use terca_core::run::run_file::RunFile;
+use terca_core::run::settings::ReplaySettings;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
 
@@ -158,7 +160,7 @@ fn runs(room: &Room) -> Vec<Utf8PathBuf> {
         let runs = suite.path().join(".terca/runs").read_dir_utf8().unwrap();
         found.extend(runs.map(|run| run.unwrap().path().to_owned()));
     }
-    assert_eq!(found.len(), 5, "{}", said.output);
+    assert_eq!(found.len(), 6, "{}", said.output);
     found
 }
 
@@ -398,6 +400,10 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     file.merged_from = vec!["part".into()];
     file.settings.validate = true;
     file.settings.margin = Some(0.05);
+    file.settings.replay = Some(ReplaySettings {
+        run: "recorded".into(),
+        on_miss: OnMiss::Error,
+    });
     file.verdict = VerdictSettings {
         margin: 0.05,
         measure: Measure::Score,

@@ -32,7 +32,7 @@ JUDGE
 chmod +x judge.sh
 cat > terca.yaml <<'SUITE'
 description: All that there is.
-gateway: meter
+gateway: record
 mcpPreflight: false
 env: { OF_THE_JUDGE_BASE_URL: "http://127.0.0.1:9" }
 repetitions: 2
@@ -56,6 +56,7 @@ evals:
 SUITE
 terca
 terca regrade -t a
+terca replay -t c
 cd ..
 
 # What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.

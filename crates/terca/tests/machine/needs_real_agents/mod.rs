@@ -12,6 +12,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
     ]
     codex: CODEX [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
@@ -19,6 +20,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
     ]
     gemini: GEMINI [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
@@ -26,6 +28,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
@@ -34,6 +37,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
@@ -42,6 +46,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
@@ -49,5 +54,6 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
     ]
 }

@@ -7,6 +7,7 @@ mod complaints;
 mod figures;
 mod gateway;
 mod mcp_claims;
+mod replay;
 mod rules;
 mod service;
 
@@ -14,6 +15,7 @@ pub use complaints::Complaints;
 pub use figures::figures_and_models_are_those_served;
 pub use gateway::{contained_and_metered, metered_by_the_gateway};
 pub use mcp_claims::{mcp_claims_agree_with_the_server, remote_mcp_servers_are_recorded};
+pub use replay::a_recorded_session_comes_to_the_same;
 pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
 pub use service::{
     a_dead_service_is_no_failure, a_dead_service_is_no_failure_of_a_contained_agent,

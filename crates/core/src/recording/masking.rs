@@ -1,0 +1,148 @@
+//! Hides secrets in bodies that are to be played again: what is masked must still be read as what it was.
+//!
+//! A value of JSON is masked wherever a secret is in it. A name of JSON is masked only if it is a key: other secrets may
+//! be words, such as `message`, and a body without its names is of no use.
+
+use crate::text::json_strings;
+use crate::text::mask::{MASK, Mask, Pieces};
+
+/// Masks the body of a request.
+pub fn masked_request(body: &[u8], mask: &Mask) -> Vec<u8> {
+    if mask.is_empty() || !mask.hides(body) {
+        return body.to_vec();
+    }
+    masked_json(body, mask)
+}
+
+/// Masks the body of an answer, which may be a stream of events: a secret may be in pieces of several.
+pub fn masked_answer(body: &[u8], mask: &Mask) -> Vec<u8> {
+    if mask.is_empty() {
+        return body.to_vec();
+    }
+    let whole = without_pieces(body, mask);
+    if !mask.hides(&whole) {
+        return whole;
+    }
+    if begins_json(&whole) {
+        return masked_json(&whole, mask);
+    }
+    let mut masked = Vec::with_capacity(whole.len());
+    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+        let (field, data) = line.split_at(data_start(line));
+        masked.extend(mask.bytes(field));
+        masked.extend(masked_json(data, mask));
+    }
+    masked
+}
+
+fn without_pieces(body: &[u8], mask: &Mask) -> Vec<u8> {
+    let mut pieces = Pieces::new(mask);
+    let mut place = 0;
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        let start = data_start(line);
+        pieces.line((place + start) as u64, &line[start..]);
+        place += line.len();
+    }
+    let mut edits = pieces.finish();
+    if edits.is_empty() {
+        return body.to_vec();
+    }
+    let mut edited = Vec::with_capacity(body.len());
+    let mut at = 0;
+    while let Some((start, end, is_first)) = edits.pop() {
+        let (start, end) = (place_in(body, start), place_in(body, end));
+        edited.extend_from_slice(&body[at.min(start)..start]);
+        if is_first {
+            edited.extend_from_slice(MASK.as_bytes());
+        }
+        at = end;
+    }
+    let end = edits.cut.map_or(body.len(), |cut| place_in(body, cut));
+    edited.extend_from_slice(&body[at.min(end)..end]);
+    edited
+}
+
+fn place_in(body: &[u8], place: u64) -> usize {
+    usize::try_from(place).unwrap_or(usize::MAX).min(body.len())
+}
+
+/// Returns where the data of a line of a stream of events begins.
+pub(super) fn data_start(line: &[u8]) -> usize {
+    match line.strip_prefix(b"data:") {
+        Some(data) => line.len() - data.trim_ascii_start().len(),
+        None => 0,
+    }
+}
+
+pub(super) fn begins_json(bytes: &[u8]) -> bool {
+    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+fn masked_json(bytes: &[u8], mask: &Mask) -> Vec<u8> {
+    if !begins_json(bytes) {
+        return mask.bytes(bytes);
+    }
+    let mut masked = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    for string in json_strings::of(bytes) {
+        masked.extend_from_slice(&bytes[at..string.range.start]);
+        let text = &bytes[string.range.clone()];
+        if !string.is_name || mask.has_key(text) {
+            masked.extend(mask.bytes(text));
+        } else {
+            masked.extend_from_slice(text);
+        }
+        at = string.range.end;
+    }
+    let rest = &bytes[at..];
+    // What is no JSON any more may have anything in it.
+    if mask.has_key(rest) {
+        masked.extend(mask.bytes(rest));
+    } else {
+        masked.extend_from_slice(rest);
+    }
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq";
+
+    fn text(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_request_stays_readable() {
+        let mask = Mask::new([KEY, "message"]);
+        let body = format!(r#"{{"message": "the message {KEY}", "{KEY}": 1}}"#);
+        assert_eq!(
+            text(masked_request(body.as_bytes(), &mask)),
+            r#"{"message": "the *** ***", "***": 1}"#
+        );
+        let form = format!("a=1&key={KEY}");
+        assert_eq!(text(masked_request(form.as_bytes(), &mask)), "a=1&key=***");
+        let broken = format!(r#"{{"a": "b" {KEY}"#);
+        assert!(!text(masked_request(broken.as_bytes(), &mask)).contains(KEY));
+    }
+
+    #[test]
+    fn a_key_in_pieces_of_an_answer_is_masked() {
+        let mask = Mask::new([KEY]);
+        let (one, other) = KEY.split_at(20);
+        let body = format!(
+            "event: a\ndata: {{\"text\": \"it is {one}\"}}\n\nevent: a\ndata: {{\"text\": \"{other}.\"}}\n\ndata: [DONE]\n\n"
+        );
+        assert_eq!(
+            text(masked_answer(body.as_bytes(), &mask)),
+            "event: a\ndata: {\"text\": \"it is ***\"}\n\nevent: a\ndata: {\"text\": \".\"}\n\ndata: [DONE]\n\n"
+        );
+        let whole = format!("data: {{\"text\": \"{KEY}\"}}\n\n: {KEY}\n");
+        assert_eq!(
+            text(masked_answer(whole.as_bytes(), &mask)),
+            "data: {\"text\": \"***\"}\n\n: ***\n"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! `terca replay`: the suite once more, with the answers that a run has recorded.
+
+use clap::{Args, ValueEnum};
+use terca_core::recording::OnMiss;
+use terca_core::run::settings::{self, SelectionSettings};
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::run::replay;
+use terca_engine::run::start::{PreparedRun, Program};
+
+use super::run;
+use crate::args::values::{share, within};
+use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs};
+use crate::cli_error::{CliError, Outcome};
+use crate::{VERSION, load, past, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct ReplayArgs {
+    /// A run with recordings: its name or number (default: the latest)
+    run: Option<String>,
+    #[command(flatten)]
+    names: NameArgs,
+    /// What becomes of a request that was not recorded: the trial is an error, or the service is asked (needs the key)
+    #[arg(long, value_enum, default_value_t = MissChoice::Error, value_name = "WHAT")]
+    on_miss: MissChoice,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
+    concurrency: Option<u32>,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    fail_under: f64,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    format: Format,
+    /// Which workspaces stay on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    keep: KeepChoice,
+    #[command(flatten)]
+    ci: CiArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MissChoice {
+    Error,
+    Live,
+}
+
+impl From<MissChoice> for OnMiss {
+    fn from(choice: MissChoice) -> Self {
+        match choice {
+            MissChoice::Error => OnMiss::Error,
+            MissChoice::Live => OnMiss::Live,
+        }
+    }
+}
+
+pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
+    let (suite_dir, dir) = past::find(args.run.as_deref(), common)?;
+    let name = dir.file_name().unwrap_or_default();
+    let names = SelectionSettings::from(&args.names);
+    let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss.into())?;
+    settings.concurrency = args.concurrency.or(settings.concurrency);
+    settings.fail_under = args.fail_under;
+    settings.keep = args.keep.into();
+    let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
+    let plan = load::plan(&settings, common, &host)?;
+    let program = Program {
+        version: VERSION,
+        rebuild_layers: false,
+    };
+    let prepared = PreparedRun::new(&plan, &settings, program, host)?;
+    let recorded = prepared.recorded_trials().unwrap_or(0);
+    let source = settings.replay.as_ref();
+    let source = source.map_or(name, |replay| replay.run.as_str());
+    if recorded == 0 {
+        let text = format!(
+            "there is nothing to replay: no trial of the selection was recorded in {source}"
+        );
+        let help = "`terca --gateway record` records a run";
+        return Err(CliError::misuse(Code::NothingToReplay, text).help(help));
+    }
+    screen::err(&format!(
+        "replaying {source}: {recorded} of {} trials were recorded; their answers cost nothing",
+        plan.trials.len()
+    ));
+    let output = run::Output {
+        format: args.format,
+        ci: &args.ci,
+        rebuild_layers: false,
+    };
+    run::execute(&settings, prepared, &output, common)
+}
