@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -10,11 +11,13 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use serde_json::json;
+use terca_core::config::gateway::Injection;
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
+use crate::injector::CutBody;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
 use crate::played_body::PlayedBody;
@@ -29,6 +32,12 @@ const OF_KEY: [HeaderName; 4] = [
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-goog-api-key"),
 ];
+
+/// The answer to a request that is answered by a fault.
+const INJECTED: &str = "the suite asks for this fault (`inject`)";
+
+/// The answer to a request whose trial has come to its end.
+const TRIAL_IS_OVER: &str = "the trial is over";
 
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
@@ -93,6 +102,13 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         }
         None => None,
     };
+    let injection = number.and_then(|_| way.injector.as_ref()?.next());
+    if let (Some(number), Some(injection)) = (number, &injection)
+        && let Some(response) = inject(&way, number, injection).await
+    {
+        return response;
+    }
+    let is_cut = injection.is_some_and(|injection| injection.cut);
     if let Some(player) = way.player.clone() {
         let asked = Asked {
             method: parts.method.to_string(),
@@ -117,7 +133,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
                 if let Some(number) = number {
                     way.replayed(number);
                 }
-                return play_back(&way, answer, dialect.zip(number), &upstream.origin);
+                return play_back(&way, answer, dialect.zip(number), &upstream.origin, is_cut);
             }
         }
     }
@@ -148,10 +164,14 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     *onward.headers_mut() = onward_headers(&way, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
-        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     let number = waiting.and_then(Waiting::over);
     match sent {
+        Ok(response) if is_cut => {
+            let response = response.map(CutBody::new);
+            pass_back(&way, response, dialect.zip(number), taking)
+        }
         Ok(response) => pass_back(&way, response, dialect.zip(number), taking),
         Err(error) => {
             let reason = reason(&error);
@@ -165,6 +185,36 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             refuse(StatusCode::BAD_GATEWAY, &message)
         }
     }
+}
+
+/// Makes a fault of a request. Returns the answer, if the service is not to be asked.
+async fn inject(
+    way: &Arc<Way>,
+    number: usize,
+    injection: &Injection,
+) -> Option<Response<AnswerBody>> {
+    way.injected(number);
+    // An agent that hangs up while it waits drops this future.
+    let waiting = Waiting {
+        way: Arc::clone(way),
+        number: Some(number),
+    };
+    let delay = Duration::from_millis(injection.delay_ms.unwrap_or(0).into());
+    tokio::select! {
+        () = tokio::time::sleep(delay), if !injection.hang => {}
+        () = way.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
+    }
+    waiting.over();
+    let status = StatusCode::from_u16(injection.status?).ok()?;
+    way.status(number, status.as_u16());
+    way.end(number, ExchangeEnd::Whole, Some(INJECTED.to_owned()));
+    let mut response = refuse(status, INJECTED);
+    if let Some(seconds) = injection.retry_after {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Some(response)
 }
 
 /// A request that is looked for in a recording.
@@ -189,7 +239,10 @@ fn play_back(
     answer: PlayedAnswer,
     asked: Option<(Dialect, usize)>,
     origin: &str,
+    is_cut: bool,
 ) -> Response<AnswerBody> {
+    // An answer that was cut when it was recorded is not cut again.
+    let is_cut = is_cut && answer.end == ExchangeEnd::Whole;
     let status = answer
         .status
         .and_then(|status| StatusCode::from_u16(status).ok());
@@ -208,6 +261,9 @@ fn play_back(
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
             response.headers_mut().insert(name, value);
         }
+    }
+    if is_cut {
+        return pass_back(way, response.map(CutBody::new), asked, None);
     }
     pass_back(way, response, asked, None)
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use terca_core::config::gateway::Injection;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
@@ -11,6 +12,7 @@ use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
+use crate::injector::Injector;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
@@ -93,16 +95,18 @@ impl Gateway {
         keys: &[String],
         sought: Vec<Sought>,
     ) -> Result<Passage, OpenError> {
-        self.open_with(origins, keys, sought, Playback::None)
+        self.open_with(origins, keys, sought, Playback::None, Vec::new())
     }
 
-    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording.
+    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording. These faults are
+    /// made of requests to models.
     pub fn open_with(
         &self,
         origins: &[String],
         keys: &[String],
         sought: Vec<Sought>,
         playback: Playback,
+        inject: Vec<Injection>,
     ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
@@ -123,7 +127,9 @@ impl Gateway {
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
-        let way = Arc::new(Way::new(upstreams, pairs, sought, recorder, player));
+        let mut way = Way::new(upstreams, pairs, sought, recorder, player);
+        way.injector = (!inject.is_empty()).then(|| Injector::new(inject));
+        let way = Arc::new(way);
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))

@@ -33,6 +33,7 @@ mod forward;
 mod gateway;
 mod hop_by_hop;
 mod host_rules;
+mod injector;
 mod mcp;
 mod mcp_address;
 mod mcp_answer;

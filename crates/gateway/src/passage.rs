@@ -11,6 +11,7 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::injector::Injector;
 use crate::milliseconds::milliseconds;
 use crate::player::Player;
 use crate::recorder::Recorder;
@@ -34,6 +35,8 @@ pub(crate) struct Way {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// Answers requests from a recording.
     pub(crate) player: Option<Arc<Player>>,
+    /// Makes the faults that the suite asks for.
+    pub(crate) injector: Option<Injector>,
     opened: Instant,
     log: Mutex<Log>,
     is_closed: watch::Sender<bool>,
@@ -70,6 +73,7 @@ impl Way {
             sought,
             recorder: recorder.map(Arc::new),
             player: player.map(Arc::new),
+            injector: None,
             opened: Instant::now(),
             log: Mutex::default(),
             is_closed: watch::Sender::new(false),
@@ -129,6 +133,7 @@ impl Way {
                 started_ms: milliseconds(started - self.opened),
                 first_byte_ms: None,
                 total_ms: 0,
+                injected: false,
                 replayed: false,
                 seen: None,
                 end: ExchangeEnd::LeftByAgent,
@@ -170,6 +175,11 @@ impl Way {
     /// Notes the status of an answer.
     pub(crate) fn status(&self, number: usize, status: u16) {
         self.change(number, |entry| entry.exchange.status = Some(status));
+    }
+
+    /// Notes that the gateway makes a fault of it.
+    pub(crate) fn injected(&self, number: usize) {
+        self.change(number, |entry| entry.exchange.injected = true);
     }
 
     /// Notes that the answer comes from a recording.

@@ -9,7 +9,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
-use crate::config::gateway::{GatewayMode, gateway_mode};
+use crate::config::gateway::{GatewaySettings, gateway};
 use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{McpServers, mcp_servers};
@@ -69,7 +69,7 @@ pub struct Setup {
     /// Further hosts that the agent reaches.
     pub allow: Patch<Vec<HostPattern>>,
     /// The part of the gateway.
-    pub gateway: Patch<GatewayMode>,
+    pub gateway: Patch<GatewaySettings>,
     /// A trial whose rules or skills were in no request to a model is an error.
     pub require_delivery: Patch<bool>,
 }
@@ -457,7 +457,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         ),
         gateway: fields.patch(
             "gateway",
-            gateway_mode(),
+            gateway(),
             "The part of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
         ),
         require_delivery: fields.patch(

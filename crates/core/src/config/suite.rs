@@ -15,7 +15,7 @@ use crate::config::ConfigFiles;
 use crate::config::action::actions;
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
-use crate::config::gateway::{GatewayMode, gateway_mode};
+use crate::config::gateway::{GatewaySettings, gateway};
 use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
@@ -112,9 +112,10 @@ pub struct Suite {
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     #[serde(skip)]
     pub mcp_preflight: McpPreflight,
-    /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing about the task.
+    /// The part of the gateway in trials whose environment and experiment do not say. Its faults are in the
+    /// fingerprint of each case; the rest changes nothing about the task.
     #[serde(skip)]
-    pub gateway: Option<GatewayMode>,
+    pub gateway: Option<GatewaySettings>,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and experiment do not
     /// say. It changes nothing about the task.
     #[serde(skip)]
@@ -315,7 +316,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
     );
     let gateway = fields.optional(
         "gateway",
-        gateway_mode(),
+        gateway(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
          key from the agent and counts tokens; `record` also keeps every exchange with the trial, for `terca replay`. \
          Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",

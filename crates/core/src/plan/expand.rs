@@ -8,7 +8,7 @@ use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, Capabilities};
 use crate::config::Patch;
 use crate::config::adds_up::Levels;
-use crate::config::gateway::GatewayMode;
+use crate::config::gateway::{GatewayMode, GatewaySettings};
 use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
 use crate::config::setup::Containment;
@@ -229,9 +229,7 @@ impl Expansion<'_> {
         check_capabilities(&arm, self.interpolator.problems);
         check_network(&arm, self.interpolator.problems);
         check_allow(&arm, self.interpolator.problems);
-        let gateway = (self.overrides.gateway)
-            .or(experiment.gateway.applied_to(&environment.gateway).copied())
-            .or(self.suite.gateway);
+        let gateway = self.gateway_mode(environment, experiment);
         let is_required = (experiment.require_delivery)
             .applied_to(&environment.require_delivery)
             .copied()
@@ -240,6 +238,23 @@ impl Expansion<'_> {
             self.interpolator.problems.push(no_proof(&arm));
         }
         Some(arm)
+    }
+
+    /// Returns `gateway` of the experiment, the environment or the suite.
+    fn gateway_settings<'a>(
+        &'a self,
+        environment: &'a Setup,
+        experiment: &'a Setup,
+    ) -> Option<&'a GatewaySettings> {
+        (experiment.gateway)
+            .applied_to(&environment.gateway)
+            .or(self.suite.gateway.as_ref())
+    }
+
+    /// Returns the part of the gateway that is asked for.
+    fn gateway_mode(&self, environment: &Setup, experiment: &Setup) -> Option<GatewayMode> {
+        let settings = self.gateway_settings(environment, experiment);
+        (self.overrides.gateway).or(settings.map(|settings| settings.mode))
     }
 
     /// Makes the case of an eval in a variant.
@@ -270,6 +285,11 @@ impl Expansion<'_> {
         let actions: Vec<Action> = before
             .flat_map(|actions| self.interpolator.actions(actions))
             .collect();
+        let gateway = self.gateway_mode(environment, experiment);
+        // A gateway that is switched off on the command line makes no faults either.
+        let inject = (self.gateway_settings(environment, experiment))
+            .filter(|_| gateway != Some(GatewayMode::Off))
+            .map(|settings| settings.inject.clone());
         Case {
             suite: self.suite.clone(),
             eval: eval.clone(),
@@ -287,9 +307,8 @@ impl Expansion<'_> {
                 .limits
                 .over(experiment.limits_over(environment, self.suite.limits))
                 .into(),
-            gateway: (self.overrides.gateway)
-                .or(experiment.gateway.applied_to(&environment.gateway).copied())
-                .or(self.suite.gateway),
+            gateway,
+            inject: inject.unwrap_or_default(),
             require_delivery: (experiment.require_delivery)
                 .applied_to(&environment.require_delivery)
                 .copied()

@@ -90,6 +90,7 @@ impl Fingerprinter<'_> {
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("limits", self.hash(&case.limits)),
+            ("injected faults", self.hash(&case.inject)),
             (TESTS, self.tests(case)),
             (TEST_SCRIPTS, self.hash(&self.test_scripts(case))),
         ];
@@ -248,7 +249,7 @@ fn way(hash: &str) -> Option<&str> {
 const VARIANT_SETTING: &str = "variant's ";
 
 /// Parts of a variant, which are equal in every eval.
-const OF_VARIANT: [&str; 8] = [
+const OF_VARIANT: [&str; 9] = [
     "agent",
     "agent's program",
     "model",
@@ -257,6 +258,7 @@ const OF_VARIANT: [&str; 8] = [
     "MCP servers",
     "config",
     "command",
+    "injected faults",
 ];
 
 fn is_of_variant(part: &str) -> bool {
