@@ -75,7 +75,7 @@ pub struct Exchange {
     pub first_byte_ms: Option<u64>,
     /// The time from the request to the end of the answer, in milliseconds.
     pub total_ms: u64,
-    /// True if the gateway made a fault of it.
+    /// True if the gateway made a fault that the suite asks for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub injected: bool,
     /// True if the answer came from a recording.
@@ -110,7 +110,7 @@ pub struct Wire {
     pub answered: u64,
     /// Requests that repeat one that had failed.
     pub retries: u64,
-    /// Requests that the gateway made a fault of, since the suite asks for it.
+    /// Requests in which the gateway made a fault that the suite asks for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub injected: u64,
     /// Requests whose answers came from a recording: their tokens were not spent.

@@ -17,7 +17,7 @@ use terca_core::wire::ExchangeEnd;
 use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
-use crate::injector::CutBody;
+use crate::injector::{CutBody, Injector, error_body};
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
 use crate::played_body::PlayedBody;
@@ -32,9 +32,6 @@ const OF_KEY: [HeaderName; 4] = [
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-goog-api-key"),
 ];
-
-/// The answer to a request that is answered by a fault.
-const INJECTED: &str = "the suite asks for this fault (`inject`)";
 
 /// The answer to a request whose trial has come to its end.
 const TRIAL_IS_OVER: &str = "the trial is over";
@@ -102,13 +99,15 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         }
         None => None,
     };
-    let injection = number.and_then(|_| way.injector.as_ref()?.next());
-    if let (Some(number), Some(injection)) = (number, &injection)
-        && let Some(response) = inject(&way, number, injection).await
+    let mut is_cut = false;
+    if let Some((dialect, number)) = dialect.zip(number)
+        && let Some(injection) = way.injector.as_ref().and_then(Injector::next)
     {
-        return response;
+        if let Some(response) = inject(&way, dialect, number, injection).await {
+            return response;
+        }
+        is_cut = injection.cut;
     }
-    let is_cut = injection.is_some_and(|injection| injection.cut);
     if let Some(player) = way.player.clone() {
         let asked = Asked {
             method: parts.method.to_string(),
@@ -187,11 +186,12 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     }
 }
 
-/// Makes a fault of a request. Returns the answer, if the service is not to be asked.
+/// Makes a fault in a request. Returns the answer, if the service is not to be asked.
 async fn inject(
     way: &Arc<Way>,
+    dialect: Dialect,
     number: usize,
-    injection: &Injection,
+    injection: Injection,
 ) -> Option<Response<AnswerBody>> {
     way.injected(number);
     // An agent that hangs up while it waits drops this future.
@@ -206,15 +206,15 @@ async fn inject(
     }
     waiting.over();
     let status = StatusCode::from_u16(injection.status?).ok()?;
-    way.status(number, status.as_u16());
-    way.end(number, ExchangeEnd::Whole, Some(INJECTED.to_owned()));
-    let mut response = refuse(status, INJECTED);
+    let body = error_body(dialect, status).to_string();
+    let mut response = json_response(status, Full::new(Bytes::from(body)));
     if let Some(seconds) = injection.retry_after {
         response
             .headers_mut()
             .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    Some(response)
+    // It is counted as an answer of the service is.
+    Some(pass_back(way, response, Some((dialect, number)), None))
 }
 
 /// A request that is looked for in a recording.
@@ -380,7 +380,11 @@ pub(crate) fn refuse(status: StatusCode, message: &str) -> Response<AnswerBody> 
     let message = format!("terca's gateway: {message}");
     let body = json!({"type": "error", "error": {"type": "api_error", "message": message}});
     let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
-    let mut response = Response::new(body.boxed_unsync());
+    json_response(status, body.boxed_unsync())
+}
+
+fn json_response<B>(status: StatusCode, body: B) -> Response<B> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(
         header::CONTENT_TYPE,

@@ -99,7 +99,7 @@ impl Gateway {
     }
 
     /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording. These faults are
-    /// made of requests to models.
+    /// made in requests to models.
     pub fn open_with(
         &self,
         origins: &[String],

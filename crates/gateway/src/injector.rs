@@ -5,9 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use hyper::StatusCode;
 use hyper::body::{Body, Frame};
+use serde_json::{Value, json};
 use terca_core::config::gateway::Injection;
 
+use crate::dialect::Dialect;
 use crate::metered::BodyError;
 
 /// Decides which requests of a trial are struck.
@@ -49,20 +52,58 @@ impl Injector {
     }
 }
 
+/// Returns the body of an answer with a bad status, in the form of the service's own: agents read it.
+pub(crate) fn error_body(dialect: Dialect, status: StatusCode) -> Value {
+    let number = status.as_u16();
+    let reason = status.canonical_reason().unwrap_or("Overloaded");
+    let message = format!("{reason} (terca's gateway: the suite asks for this fault)");
+    match dialect {
+        Dialect::Anthropic => {
+            let name = match number {
+                401 => "authentication_error",
+                403 => "permission_error",
+                404 => "not_found_error",
+                429 => "rate_limit_error",
+                529 => "overloaded_error",
+                400..500 => "invalid_request_error",
+                _ => "api_error",
+            };
+            json!({"type": "error", "error": {"type": name, "message": message}})
+        }
+        Dialect::Chat | Dialect::Responses => {
+            let (name, code) = match number {
+                401 => ("invalid_request_error", "invalid_api_key"),
+                404 => ("invalid_request_error", "model_not_found"),
+                429 => ("rate_limit_error", "rate_limit_exceeded"),
+                400..500 => ("invalid_request_error", "invalid_request"),
+                _ => ("server_error", "server_error"),
+            };
+            json!({"error": {"message": message, "type": name, "param": null, "code": code}})
+        }
+        Dialect::Gemini => {
+            let name = match number {
+                401 => "UNAUTHENTICATED",
+                403 => "PERMISSION_DENIED",
+                404 => "NOT_FOUND",
+                429 => "RESOURCE_EXHAUSTED",
+                503 => "UNAVAILABLE",
+                400..500 => "INVALID_ARGUMENT",
+                _ => "INTERNAL",
+            };
+            json!({"error": {"code": number, "message": message, "status": name}})
+        }
+    }
+}
+
 /// The body of an answer that breaks off in the middle of what comes first.
 pub(crate) struct CutBody<B> {
     /// `None` once its part has been passed on.
     body: Option<B>,
-    /// The part has been written, so that the agent has it before the end.
-    is_written: bool,
 }
 
 impl<B> CutBody<B> {
     pub(crate) fn new(body: B) -> Self {
-        CutBody {
-            body: Some(body),
-            is_written: false,
-        }
+        CutBody { body: Some(body) }
     }
 }
 
@@ -80,11 +121,6 @@ where
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let cut = || Poll::Ready(Some(Err("the suite asks for it to be cut".into())));
         let Some(body) = &mut self.body else {
-            // The connection writes when there is nothing to read, and not at all after an error.
-            if !std::mem::replace(&mut self.is_written, true) {
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
             return cut();
         };
         let Poll::Ready(frame) = Pin::new(body).poll_frame(context) else {

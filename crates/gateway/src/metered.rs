@@ -23,6 +23,8 @@ pub(crate) struct Metered<B> {
     reading: Option<Reading>,
     /// Takes the answer for a recording.
     taking: Option<Taking>,
+    /// The error that it breaks off with, until it is passed on.
+    broken: Option<BodyError>,
 }
 
 /// An answer that is read.
@@ -91,6 +93,7 @@ impl<B> Metered<B> {
             closed: Box::pin(way.closed()),
             reading,
             taking,
+            broken: None,
         }
     }
 
@@ -138,6 +141,9 @@ where
         if self.closed.as_mut().poll(context).is_ready() {
             return Poll::Ready(Some(Err("the trial is over".into())));
         }
+        if let Some(error) = self.broken.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         let polled = Pin::new(&mut self.body).poll_frame(context);
         let Poll::Ready(frame) = polled else {
             return Poll::Pending;
@@ -156,7 +162,10 @@ where
             Some(Err(error)) => {
                 let error: BodyError = error.into();
                 self.end(Some(error.to_string()));
-                Poll::Ready(Some(Err(error)))
+                // After an error nothing more is written: the agent is to have all that came before it.
+                self.broken = Some(error);
+                context.waker().wake_by_ref();
+                Poll::Pending
             }
             None => {
                 self.end(None);
@@ -167,7 +176,8 @@ where
 
     fn is_end_stream(&self) -> bool {
         // The end is to be seen here, too.
-        self.reading.is_none() && self.taking.is_none() && self.body.is_end_stream()
+        let is_over = self.reading.is_none() && self.taking.is_none() && self.broken.is_none();
+        is_over && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -177,7 +177,7 @@ impl Way {
         self.change(number, |entry| entry.exchange.status = Some(status));
     }
 
-    /// Notes that the gateway makes a fault of it.
+    /// Notes that the gateway makes a fault.
     pub(crate) fn injected(&self, number: usize) {
         self.change(number, |entry| entry.exchange.injected = true);
     }

@@ -194,11 +194,7 @@ fn fault(fields: &mut Fields<'_, '_>) -> Option<Injection> {
 }
 
 /// Checks that there is a fault, and that one request can have all of it.
-fn check(
-    fault: &Injection,
-    keys: &[Located<String>],
-    fields: &mut Fields<'_, '_>,
-) -> Option<()> {
+fn check(fault: &Injection, keys: &[Located<String>], fields: &mut Fields<'_, '_>) -> Option<()> {
     let place = |names: &[&str]| {
         let found = keys.iter().rfind(|key| names.contains(&&*key.value));
         found.map(|key| key.place)
@@ -219,8 +215,11 @@ fn check(
     if let (Some(_), None, Some(place)) = (fault.retry_after, fault.status, place(&["retryAfter"]))
     {
         return fields.refuse(
-            Diagnostic::error(Code::MisplacedKey, "`retryAfter` is for a fault with a `status`")
-                .at(place, "this fault has no `status`"),
+            Diagnostic::error(
+                Code::MisplacedKey,
+                "`retryAfter` is for a fault with a `status`",
+            )
+            .at(place, "this fault has no `status`"),
         );
     }
     // A key that has a wrong value is reported already.

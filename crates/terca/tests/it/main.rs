@@ -48,6 +48,7 @@ mod hermetic;
 mod hidden;
 mod hostile;
 mod import;
+mod injected;
 mod interrupt;
 mod judge;
 mod judged;

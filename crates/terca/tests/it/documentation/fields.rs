@@ -20,6 +20,8 @@ const PAGES: [(&str, &[&str]); 2] = [
             "agent",
             "mcpServer",
             "mcpPreflight",
+            "gateway",
+            "injection",
         ],
     ),
     (
