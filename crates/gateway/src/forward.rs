@@ -15,9 +15,10 @@ use terca_core::config::gateway::Injection;
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
+use crate::cut_body::CutBody;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
-use crate::injector::{CutBody, Injector, error_body};
+use crate::injector::{Injector, error_body};
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
 use crate::played_body::PlayedBody;

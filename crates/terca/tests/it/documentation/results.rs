@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use terca_core::config::gateway::Injection;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
@@ -415,6 +416,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     for case in &mut file.cases {
         case.limits = Some(TrialLimits::default());
+        case.inject = vec![Injection::default()];
         case.variant.contained_by = Some(ContainedBy::Bwrap);
         case.description = Some("text".into());
         case.variant.environment_description = Some("text".into());
