@@ -109,10 +109,7 @@ fn at_once(
         .map(|passage| passage.close().len())
         .sum();
     table.add(&Row {
-        what: format!(
-            "{TRIALS} trials at once: added to each of {} requests",
-            counted
-        ),
+        what: format!("{TRIALS} trials at once: added to each of {counted} requests"),
         figure: milliseconds(with.saturating_sub(without)) / number,
         unit: " ms",
         target: Target::AtMost(2.0),

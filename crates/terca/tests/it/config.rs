@@ -206,9 +206,9 @@ fn broken_suites_are_refused() {
         ("a list", "- name: a\n".into(), "terca.yaml:1:1", "map"),
         (
             "sandbox",
-            with_nop("sandbox: {docker: node}\n"),
+            with_nop("sandbox: {docker: --privileged}\n"),
             "terca.yaml:2:",
-            "not supported yet",
+            "image",
         ),
         (
             "skills",

@@ -14,11 +14,13 @@ const TOOLS: [&str; 11] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 13] = [
+const MODULES: [&str; 15] = [
     "needs_browser",
     "needs_bwrap",
+    "needs_cgroups",
     "needs_contained_agents",
     "needs_docker",
+    "needs_landlock",
     "needs_more_agents",
     "needs_node",
     "needs_npm",
@@ -30,9 +32,11 @@ const MODULES: [&str; 13] = [
     "needs_zsh",
 ];
 
-/// What stays ignored where every program is: it takes long, or wants root.
-const NOT_FOR_DEVELOPERS: [&str; 5] = [
+/// What stays ignored where every program is: it takes long, or wants root or a kernel.
+const NOT_FOR_DEVELOPERS: [&str; 7] = [
+    "needs_cgroups",
     "needs_docker",
+    "needs_landlock",
     "needs_more_agents",
     "needs_podman",
     "needs_python_agents",
@@ -206,7 +210,7 @@ fn what_can_run_is_included() {
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 8, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 10, "{}", outcome.stderr);
     assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_bwrap)::"));
 }
 
@@ -241,7 +245,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 8, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 10, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
