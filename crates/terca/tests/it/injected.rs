@@ -228,7 +228,8 @@ fn experiments_have_faults_of_their_own() {
         inject("{status: 500, first: 1}")
     );
     let project = suite(&model, "ask one; ask one", &more);
-    project.terca(&[]).expect_status(0);
+    let outcome = project.terca(&[]).expect_status(0);
+    assert!(!outcome.stderr.contains("same-as-baseline"));
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();
     let injected: Vec<Value> = trials
