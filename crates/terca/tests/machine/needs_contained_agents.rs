@@ -16,7 +16,8 @@ crate::real::tests_of! {
     qwen: QWEN [contained_and_metered]
 }
 
-/// What a trial came to, without its times, and without what the agent asked in vain of the rest of the world.
+/// What a trial came to, without its times, without what the gateway alone knows, and without what the agent asked in vain
+/// of the rest of the world.
 fn outcome(trial: &Value) -> Value {
     let notes = trial["notes"].as_array().into_iter().flatten();
     let notes: Vec<&Value> = notes
@@ -27,7 +28,11 @@ fn outcome(trial: &Value) -> Value {
         })
         .collect();
     let mut stats = trial["stats"].clone();
-    stats["durationSeconds"] = Value::Null;
+    for name in ["durationSeconds", "costUsd", "costSource"] {
+        stats[name] = Value::Null;
+    }
+    let mut delivery = trial["delivery"].clone();
+    delivery["modelObserved"] = Value::Null;
     json!([
         trial["agentVersion"],
         trial["status"],
@@ -35,7 +40,7 @@ fn outcome(trial: &Value) -> Value {
         trial["exitCode"],
         trial["error"],
         stats,
-        trial["delivery"],
+        delivery,
         notes,
     ])
 }
