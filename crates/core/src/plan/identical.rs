@@ -65,6 +65,7 @@ fn is_same(one: &Case, other: &Case) -> bool {
         && one.actions == other.actions
         && one.env == other.env
         && one.timeout == other.timeout
+        && one.limits == other.limits
         && one.inject == other.inject
         && variant.agent == baseline.agent
         && variant.mcp_servers == baseline.mcp_servers

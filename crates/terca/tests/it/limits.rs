@@ -90,6 +90,13 @@ fn each_level_sets_its_own_limits() {
          - {name: without, limits: null}\n\
          evals: [{name: task, prompt: go, limits: {cpus: 2}}]\n",
     );
+    let checked = project.terca(&["check"]).expect_status(0);
+    // Limits make a difference.
+    assert!(
+        !checked.stderr.contains("same-as-baseline"),
+        "{}",
+        checked.stderr
+    );
     project.terca(&["run"]).expect_status(0);
     let run = std::fs::read(project.run_dir().join("run.json")).unwrap();
     let run: Value = serde_json::from_slice(&run).unwrap();
