@@ -8,7 +8,7 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
@@ -30,6 +30,16 @@ pub(crate) struct OpenPassages {
     /// The open ways to MCP servers by their tokens.
     servers: Mutex<HashMap<String, Arc<McpWay>>>,
 }
+
+/// The methods that are passed on. TRACE is not among them: its answer has the key.
+const METHODS: [Method; 6] = [
+    Method::DELETE,
+    Method::GET,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::POST,
+    Method::PUT,
+];
 
 impl OpenPassages {
     pub(crate) fn new(connector: Connector) -> Self {
@@ -63,6 +73,9 @@ impl OpenPassages {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
+        if !METHODS.contains(request.method()) {
+            return refuse(StatusCode::METHOD_NOT_ALLOWED, "there is no such method");
+        }
         let path = request.uri().path().to_owned();
         if let Some((token, place)) = Place::of(&path) {
             let way = self.servers().get(token).cloned();

@@ -226,10 +226,30 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// Returns the words of a command that may be names of files.
+/// Returns the words of a command that may be names of files. A word in quotes is one with its spaces; beside it are its
+/// parts, since it may be a command itself.
 pub fn words(command: &str) -> impl Iterator<Item = &str> {
     let is_separator = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
-    command.split(is_separator).filter(|word| !word.is_empty())
+    let parts = command.split(is_separator).filter(|word| !word.is_empty());
+    quoted(command).chain(parts)
+}
+
+/// Returns the texts between quotes that have a separator in them.
+fn quoted(command: &str) -> impl Iterator<Item = &str> {
+    let mut rest = command;
+    std::iter::from_fn(move || {
+        loop {
+            let begin = rest.find(['\'', '"'])?;
+            let quote = rest[begin..].chars().next()?;
+            let inner = &rest[begin + 1..];
+            let end = inner.find(quote)?;
+            rest = &inner[end + 1..];
+            let text = &inner[..end];
+            if text.starts_with('/') && text.contains(|c: char| !c.is_alphanumeric()) {
+                return Some(text);
+            }
+        }
+    })
 }
 
 /// The beginning of a hash of files. It changes with the way in which files and tests are hashed.

@@ -8,16 +8,21 @@ use std::sync::atomic::AtomicBool;
 use camino::Utf8Path;
 use signal_hook::consts::{SIGCHLD, SIGXFSZ};
 
+/// The first file that is none of input, output and errors.
+const FIRST_FILE: i32 = 3;
+
 /// Makes this process safe from agents of the same user, and from the habits of its caller.
 ///
 /// - Nobody but the superuser can read its environment, directory, open files or memory. Programs that it starts can
 ///   be read and debugged as usual.
+/// - Files that its caller has left open are not inherited: an agent could read and write them from any sandbox.
 /// - A caller that ignores SIGCHLD would keep it from hearing of the end of its children.
 /// - A file that grows beyond `ulimit -f` is an error of the write, with a message, and not the end of the process.
 ///
 /// Handlers are not inherited by the programs that it starts, as ignored signals are.
 pub fn prepare() -> io::Result<()> {
     close_to_others();
+    close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_FILE);
     if ignores(SIGCHLD) {
         handle(SIGCHLD)?;
     }

@@ -359,6 +359,7 @@ impl Containers {
             secluded: &self.secluded,
             of_agents: &own,
             path: "",
+            is_narrow: false,
         };
         for word in view.words.others.iter().map(Utf8Path::new) {
             if word.is_absolute() {

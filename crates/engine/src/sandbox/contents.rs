@@ -96,6 +96,7 @@ impl Contents {
             secluded: &self.secluded,
             of_agents: &own,
             path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
+            is_narrow: false,
         };
         programs.show_path();
         for name in outside_paths() {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -13,8 +14,21 @@ use crate::workspace::suite_inputs::normal;
 const MOST_STEPS: usize = 16;
 /// Directories beside `bin` that have a program's own files.
 const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
+/// The names of directories that have programs and nothing else.
+const OF_PROGRAMS: [&str; 4] = ["bin", "libexec", "sbin", "shims"];
+/// Directories in which everybody's things are: none of them belongs to a program.
+const OF_EVERYBODY: [&str; 12] = [
+    "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/tmp", "/var",
+    "/var/tmp",
+];
 /// The most entries of a directory of `PATH` that are looked at.
 const MOST_ENTRIES: usize = 10_000;
+
+/// Returns whether a path leads to a file that can be run.
+fn is_program(path: &Utf8Path) -> bool {
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
 
 /// Shows the files of programs in a sandbox.
 pub(super) struct Programs<'a> {
@@ -26,6 +40,8 @@ pub(super) struct Programs<'a> {
     pub(super) of_agents: &'a [&'a Utf8Path],
     /// The `PATH` that programs are found on.
     pub(super) path: &'a str,
+    /// Files are shown alone, unless their directory is one of programs.
+    pub(super) is_narrow: bool,
 }
 
 impl Programs<'_> {
@@ -86,7 +102,9 @@ impl Programs<'_> {
 
     /// Returns whether a directory can be shown whole: nothing that is to be secluded is in it.
     fn may_be_shown(&self, dir: &Utf8Path) -> bool {
-        dir.parent().is_some() && !self.secluded.iter().any(|other| other.starts_with(dir))
+        dir.parent().is_some()
+            && !OF_EVERYBODY.contains(&dir.as_str())
+            && !self.secluded.iter().any(|other| other.starts_with(dir))
     }
 
     fn show_dir(&mut self, dir: &Utf8Path) {
@@ -114,13 +132,15 @@ impl Programs<'_> {
         let Ok(entries) = dir.read_dir_utf8() else {
             return;
         };
+        // A link to a tool does not open the directory of somebody's project.
+        self.is_narrow = true;
         for entry in entries.take(MOST_ENTRIES).flatten() {
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            // A link to a directory is no program.
-            if is_link && entry.path().is_file() && !self.is_shown(entry.path()) {
+            if is_link && is_program(entry.path()) && !self.is_shown(entry.path()) {
                 self.show_program(entry.path());
             }
         }
+        self.is_narrow = false;
     }
 
     /// Returns whether a link and the file that it leads to are there.
@@ -131,13 +151,22 @@ impl Programs<'_> {
                 .is_ok_and(|file| self.mounts.has(&file))
     }
 
+    fn is_wide_enough_for(&self, dir: &Utf8Path) -> bool {
+        let is_of_programs = dir
+            .file_name()
+            .is_some_and(|name| OF_PROGRAMS.contains(&name));
+        !self.is_narrow || is_of_programs
+    }
+
     /// Shows a file alone, or with its directory if that may be shown.
     fn show_file(&mut self, file: &Utf8Path) {
         if self.mounts.has(file) {
             return;
         }
         match file.parent() {
-            Some(dir) if self.may_be_shown(dir) => self.show_dir(dir),
+            Some(dir) if self.may_be_shown(dir) && self.is_wide_enough_for(dir) => {
+                self.show_dir(dir);
+            }
             _ => self.mounts.show(file),
         }
     }

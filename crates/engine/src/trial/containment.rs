@@ -43,16 +43,18 @@ impl ContainedCommand<'_> {
     /// Returns its enclosure. It sees the suite and the repository around it.
     pub(super) fn enclosure(self, context: &Context) -> Option<Enclosure> {
         let sealed = &context.sealed;
-        let eval = &self.case.eval;
         let mut readable = vec![sealed.root().to_owned(), self.folder.to_owned()];
         readable.extend(project_dir(context));
         let mut hidden = vec![context.suite_dir.join(".terca")];
         if self.side == Side::Tests {
-            // The agent's work runs in tests, and must not find the solution there.
-            for solution in eval.solution.iter().chain(&eval.solution_script) {
-                hidden.push(solution.clone());
-                hidden.push(sealed.place(solution));
+            // The agent's work runs in tests, and must find no solution there: neither a file nor one of an earlier commit.
+            for eval in &self.case.suite.evals {
+                for solution in eval.solution.iter().chain(&eval.solution_script) {
+                    hidden.push(solution.clone());
+                    hidden.push(sealed.place(solution));
+                }
             }
+            hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
         }
         let view = View {
             dirs: match self.side {

@@ -1,9 +1,13 @@
 //! One trial while it runs: everything that stays the same from its first stage to its last.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::redirect::Redirect;
+use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Image;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
@@ -118,9 +122,45 @@ impl<'a> TrialRun<'a> {
         Ok(run)
     }
 
+    /// Takes the agent's keys out of an environment, where the gateway keeps them: tests run the agent's work.
+    pub(super) fn take_keys_of_gateway(&self, env: &mut Variables) {
+        let case = &self.spec.case;
+        let contained_by = self
+            .context
+            .sandboxes
+            .contained_by(case.variant.sandbox.as_ref());
+        if case.gateway_in(contained_by) != GatewayMode::Off {
+            let variant = &case.variant;
+            let profile = variant.agent.agent.profile();
+            let redirect = Redirect::find(profile, env, variant.config.as_ref());
+            env.retain(|_, value| !redirect.keys.contains(value));
+        }
+    }
+
+    /// Gives their owner the right to the trial's own directories back. A test runs the agent's work, which could take it
+    /// away and so keep the next test from being run.
+    pub(super) fn unlock_dirs(&self) -> io::Result<()> {
+        let dirs = &self.dirs;
+        let artifacts = self.artifacts();
+        let around = dirs.workspace.parent();
+        let own = [&dirs.workspace, &dirs.home, &dirs.tmp, &dirs.io, &artifacts];
+        let own = own.into_iter().map(Utf8PathBuf::as_path);
+        for dir in around.into_iter().chain(own) {
+            let Ok(meta) = fs_err::symlink_metadata(dir) else {
+                continue;
+            };
+            let mode = meta.permissions().mode();
+            if meta.is_dir() && mode & 0o700 != 0o700 {
+                fs_err::set_permissions(dir, Permissions::from_mode(mode | 0o700))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Puts the trial's folder in order. Whoever ran until now may have put links or pipes where Terca is about to write,
     /// or removed what Terca is about to read.
     pub(super) fn tidy_folder(&self) -> io::Result<()> {
+        self.unlock_dirs()?;
         let run_dir = Dir::open_no_link(&self.context.run_dir)?;
         let mut path = Utf8PathBuf::new();
         for name in self.spec.dir.components() {

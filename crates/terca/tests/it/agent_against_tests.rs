@@ -3,7 +3,7 @@
 
 use crate::common::project;
 use serde_json::Value;
-use terca_testkit::Project;
+use terca_testkit::{Outcome, Project};
 
 /// A suite of one eval, with an agent and the rest of the eval's file.
 fn suite(agent: &str, eval: &str) -> Project {
@@ -395,5 +395,50 @@ mod needs_root {
                 has_note(&trial, note);
             }
         }
+    }
+}
+
+#[test]
+fn rights_that_a_test_takes_away_keep_nobody_from_judging() {
+    let all = "tests:\n  - {name: work, commandSuccess: sh work.sh}\n  - {name: after, commandSuccess: 'true'}\n";
+    for mischief in [
+        "chmod 000 .",
+        "chmod 000 ..",
+        "chmod 000 \"$TERCA_TRIAL_DIR/artifacts\"",
+        "chmod 000 ~ \"$TMPDIR\"",
+    ] {
+        let project = suite(&format!("echo '{mischief}; exit 1' > work.sh"), all);
+        let outcome: Outcome = project
+            .command_without_privileges(&["run", "--format", "plain", "--retries", "0"])
+            .output()
+            .unwrap()
+            .into();
+        assert!(
+            outcome.status <= 1,
+            "{mischief}: {}{}",
+            outcome.stdout,
+            outcome.stderr
+        );
+        let trial = project.only_trial();
+        assert_eq!(trial["status"], "partial", "{mischief}: {trial:#}");
+    }
+}
+
+#[test]
+fn a_link_or_a_pipe_for_the_agents_output_leads_nowhere() {
+    for mischief in ["ln -s SECRET", "mkfifo"] {
+        let project = suite(
+            &format!(
+                "echo 'cd \"$TERCA_TRIAL_DIR/artifacts\"; rm stdout.log; {mischief} stdout.log' > work.sh"
+            ),
+            "tests:\n  - {name: work, commandSuccess: sh work.sh}\n\
+             \x20 - {name: said, transcript: {outputContains: a secret of somebody}}\n",
+        );
+        let secret = project.home().join("secret.txt");
+        std::fs::write(&secret, "a secret of somebody").unwrap();
+        let agent = project.read("agent.sh").replace("SECRET", secret.as_str());
+        let project = project.executable("agent.sh", &agent);
+        let trial = judged(&project, "partial");
+        assert_eq!(trial["tests"]["said"]["score"], 0.0, "{trial:#}");
     }
 }

@@ -319,3 +319,19 @@ fn a_mode_that_there_is_not_is_a_mistake() {
     let outcome = project.terca(&["--gateway", "taste"]);
     assert_eq!(outcome.status, 2);
 }
+
+#[test]
+fn the_key_is_not_with_the_tests_either() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let script = "ask one; echo 'echo \"$OPENAI_API_KEY\" > key.txt' > work.sh";
+    let project = suite(&model, script, METER);
+    let yaml = project.read("terca.yaml").replace(
+        "tests: [{fileExists: env.txt}]",
+        "tests: [{commandSuccess: 'sh work.sh; test -z \"$OPENAI_API_KEY\"'}]",
+    );
+    let project = project.file("terca.yaml", yaml);
+    project.terca(&[]).expect_status(0);
+    // Without the gateway they have what the suite says.
+    let outcome = project.terca(&["--gateway", "off"]);
+    assert_eq!(outcome.status, 1, "{}{}", outcome.stdout, outcome.stderr);
+}

@@ -443,6 +443,99 @@ fn links_of_the_agent_open_nothing_to_the_tests() {
 
 #[test]
 #[ignore = "needs bwrap"]
+fn files_that_the_caller_left_open_are_closed() {
+    let project = project()
+        .agent("cat /proc/self/fd/7/etc/hostname > found.txt; echo more >&9; ls /proc/self/fd > fds.txt; true")
+        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: '! test -s found.txt'}]\n");
+    let log = project.home().join("job.log");
+    let script = format!("exec 7</ 9>>{log}; exec \"$0\" run --sandbox bwrap");
+    let outcome: Outcome = project
+        .other("bash", &["-c", &script, env!("CARGO_BIN_EXE_terca")])
+        .output()
+        .unwrap()
+        .into();
+    outcome.expect_status(0);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn tests_find_no_solution_in_the_repository() {
+    let project = project()
+        .agent("true")
+        .file("fib/_solution/answer.txt", "secret")
+        .file("other/_solution/answer.txt", "secret")
+        .file("other/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests:\n\
+             - {name: history, commandSuccess: '! git -c safe.directory=* -C REAL show HEAD:fib/_solution/answer.txt'}\n\
+             - {name: other, commandSuccess: '! cat REAL/other/_solution/answer.txt \"$TERCA_SUITE_DIR\"/other/_solution/answer.txt'}\n\
+             - {name: suite, commandSuccess: 'cat REAL/terca.yaml'}\n",
+        );
+    let yaml = project
+        .read("fib/eval.terca.yaml")
+        .replace("REAL", project.dir().as_str());
+    let project = project.file("fib/eval.terca.yaml", yaml);
+    let git = "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm all";
+    let made = project.other("sh", &["-c", git]).status().unwrap();
+    assert!(made.success());
+    project
+        .terca(&["run", "-t", "fib", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_suite_in_a_directory_with_a_space_is_contained_too() {
+    let project = project()
+        .executable("my suite (1)/agent.sh", "#!/bin/sh\necho x > made.txt\n")
+        .file(
+            "my suite (1)/terca.yaml",
+            "environments: [{name: mine, agent: {name: command, command: ./agent.sh}}]\n\
+             evals: [{name: task, prompt: go, tests: [{fileExists: made.txt}]}]\n",
+        );
+    project
+        .terca(&["-C", "my suite (1)", "run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_link_to_a_tool_opens_no_project() {
+    let project = project().agent("true");
+    let home = project.home();
+    for (path, text) in [
+        ("code/.env", "secret"),
+        ("code/tool", "#!/bin/sh\necho it works\n"),
+    ] {
+        let file = home.join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let bin = home.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink("../code/tool", bin.join("tool")).unwrap();
+    // Links to files of the system open nothing either.
+    std::os::unix::fs::symlink("/etc/shadow", bin.join("other")).unwrap();
+    let project = project
+        .executable(
+            "agent.sh",
+            &format!("#!/bin/sh\ncat {home}/code/.env > found.txt; test -e /etc/shadow && echo shadow >> found.txt\ntool > said.txt\n"),
+        )
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests:\n- {commandSuccess: '! test -s found.txt'}\n- {fileContains: {path: said.txt, text: it works}}\n",
+        )
+        .env("PATH", &format!("{bin}:/usr/bin:/bin"));
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
 fn services_of_set_up_live_until_the_agent_ends() {
     let project = project()
         .agent("rm -f alive; until [ -e alive ]; do sleep 0.05; done; echo x > seen.txt")

@@ -212,10 +212,14 @@ impl Protocol for Plain {
         };
         let ended = exit.describe();
         let words = session.last_words(exit);
+        let verb = match exit {
+            Exit::Signal(_) => "was",
+            Exit::Code(_) => "ended with",
+        };
         let message = if words == ended {
-            format!("the agent ended with {ended}")
+            format!("the agent {verb} {ended}")
         } else {
-            format!("the agent ended with {ended}: {words}")
+            format!("the agent {verb} {ended}: {words}")
         };
         Ending::Crashed(TrialError::new(kind, message))
     }

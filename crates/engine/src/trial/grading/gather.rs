@@ -18,6 +18,7 @@ use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
+use crate::trial::session::read_stdout;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::{Followed, follow};
@@ -80,6 +81,7 @@ fn command_end(
 ) -> Result<Option<CommandEnd>, StageError> {
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
+    run.take_keys_of_gateway(&mut env);
     let path = env.get("PATH").cloned().unwrap_or_default();
     let shell = Shell {
         command,
@@ -217,7 +219,7 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
             session.tapped_servers.clone_from(&work.tapped_servers);
             session.said_more = false;
         }
-        session.said = read_text(fs_err::File::open(run.artifacts().join("stdout.log"))?.file())?;
+        session.said = read_stdout(&run.artifacts())?;
     }
     Ok(session)
 }

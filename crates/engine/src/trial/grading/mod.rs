@@ -140,7 +140,9 @@ fn run_tests(
                 .line("not asked: an earlier judge gave no verdict")?;
             continue;
         }
-        match grade_test(run, test, work) {
+        let graded = grade_test(run, test, work);
+        run.unlock_dirs()?;
+        match graded {
             Ok(grade) => {
                 weighted.push((test.weight, grade.score));
                 tests.push(&test.name, grade);

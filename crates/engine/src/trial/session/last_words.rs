@@ -1,6 +1,5 @@
 //! The text that an agent ends its session with.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use camino::Utf8Path;
@@ -8,6 +7,7 @@ use terca_core::agent::Profile;
 use terca_core::transcript::{Record, Role, Step};
 
 use crate::process::output_file::read_text;
+use crate::tree::Dir;
 
 /// The artifact with the output of an agent that prints no stream of events.
 pub(super) const STDOUT_LOG: &str = "stdout.log";
@@ -25,10 +25,16 @@ pub(in crate::trial) fn last_words(
             return Ok(message);
         }
     }
-    match File::open(artifacts.join(STDOUT_LOG)) {
+    read_stdout(artifacts)
+}
+
+/// Reads what an agent printed. Tests run its work and can write to the directory: a link or a pipe there is no output, and
+/// leads nowhere.
+pub(in crate::trial) fn read_stdout(artifacts: &Utf8Path) -> io::Result<String> {
+    let opened = Dir::open_no_link(artifacts).and_then(|dir| dir.open_file(STDOUT_LOG));
+    match opened {
         Ok(file) => read_text(&file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error),
+        Err(_) => Ok(String::new()),
     }
 }
 

@@ -44,7 +44,7 @@ use crate::host::version::VersionQuestion;
 use crate::sandbox::Words;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use agent_dirs::AgentDirs;
-pub(super) use last_words::last_words;
+pub(super) use last_words::{last_words, read_stdout};
 use mcp_tap::TappedServers;
 pub(super) use process::{AgentEnd, AgentProcess};
 use recording_file::RecordingFile;
