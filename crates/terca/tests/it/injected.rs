@@ -182,8 +182,12 @@ fn an_agent_may_leave_a_request_that_hangs() {
     project.terca(&[]).expect_status(0);
     let trial = project.only_trial();
     assert_eq!(trial["status"], "passed");
-    assert_eq!(trial["wire"]["statuses"], json!({"200": 1, "none": 1}));
-    assert_eq!(trial["wire"]["retries"], 1, "{trial:#}");
+    // The gateway notices that the agent has left before or after it asks again.
+    assert_eq!(
+        trial["wire"]["statuses"],
+        json!({"200": 1, "none": 1}),
+        "{trial:#}"
+    );
 }
 
 #[test]
