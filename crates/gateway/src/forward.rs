@@ -83,25 +83,20 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         Err(not_held) => return refuse(not_held.status, &not_held.reason),
     };
     let dialect = Dialect::of(parts.method.as_str(), target.path);
-    let number = match dialect {
-        Some(dialect) => {
-            let model = dialect.model_asked(target.path, &body);
-            let number = way.begin(target.path, model, &body);
-            if number.is_none() {
+    // Requests that ask no model are passed on and not counted.
+    let asked = match dialect {
+        Some(dialect) => match begin(&way, dialect, target.path, &body) {
+            Some(number) => Some((dialect, number)),
+            None => {
                 let message =
                     format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
                 return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
             }
-            if let Some(number) = number.filter(|_| way.looks_for_parts()) {
-                let way = Arc::clone(&way);
-                tokio::task::spawn_blocking(move || way.search(number));
-            }
-            number
-        }
+        },
         None => None,
     };
     let mut is_cut = false;
-    if let Some((dialect, number)) = dialect.zip(number)
+    if let Some((dialect, number)) = asked
         && let Some(injection) = way.injector.as_ref().and_then(Injector::next)
     {
         if let Some(response) = inject(&way, dialect, number, injection).await {
@@ -110,31 +105,15 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         is_cut = injection.cut;
     }
     if let Some(player) = way.player.clone() {
-        let asked = Asked {
+        let looked_for = LookedFor {
             method: parts.method.to_string(),
             path: target.path.to_owned(),
             body: body.clone(),
-            is_for_model: number.is_some(),
+            is_for_model: asked.is_some(),
         };
-        match play(player, asked).await {
-            Found::Live => {}
-            Found::Refused if number.is_some() => {
-                if let Some(number) = number {
-                    way.end(
-                        number,
-                        ExchangeEnd::Unreachable,
-                        Some(NOT_RECORDED.to_owned()),
-                    );
-                }
-                return refuse(StatusCode::BAD_REQUEST, NOT_RECORDED);
-            }
-            Found::Refused => return refuse(StatusCode::NOT_FOUND, NOT_RECORDED),
-            Found::Answer(answer) => {
-                if let Some(number) = number {
-                    way.replayed(number);
-                }
-                return play_back(&way, answer, dialect.zip(number), &upstream.origin, is_cut);
-            }
+        let found = look_for(player, looked_for).await;
+        if let Some(response) = answer_found(&way, found, asked, &upstream.origin, is_cut) {
+            return response;
         }
     }
     let taking = way.recorder.as_ref().map(|recorder| {
@@ -148,7 +127,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         )
     });
     // An agent that hangs up while it waits drops this future.
-    let waiting = number.map(|number| Waiting {
+    let waiting = asked.map(|(_, number)| Waiting {
         way: Arc::clone(&way),
         number: Some(number),
     });
@@ -166,25 +145,28 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         sent = upstream.send(onward) => sent,
         () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
-    let number = waiting.and_then(Waiting::over);
+    waiting.and_then(Waiting::over);
     match sent {
-        Ok(response) if is_cut => {
-            let response = response.map(CutBody::new);
-            pass_back(&way, response, dialect.zip(number), taking)
-        }
-        Ok(response) => pass_back(&way, response, dialect.zip(number), taking),
+        Ok(response) if is_cut => pass_back(&way, response.map(CutBody::new), asked, taking),
+        Ok(response) => pass_back(&way, response, asked, taking),
         Err(error) => {
             let reason = reason(&error);
             if let Some(taking) = taking {
                 taking.end(ExchangeEnd::Unreachable, Some(reason.clone()));
             }
-            if let Some(number) = number {
-                way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
-            }
-            let message = unreachable(&upstream.origin, &reason);
-            refuse(StatusCode::BAD_GATEWAY, &message)
+            unreachable(&way, asked, &upstream.origin, reason)
         }
     }
+}
+
+/// Counts a request to a model, and lets its parts be looked for. Returns its number, unless there are too many.
+fn begin(way: &Arc<Way>, dialect: Dialect, path: &str, body: &Bytes) -> Option<usize> {
+    let number = way.begin(path, dialect.model_asked(path, body), body)?;
+    if way.looks_for_parts() {
+        let way = Arc::clone(way);
+        tokio::task::spawn_blocking(move || way.search(number));
+    }
+    Some(number)
 }
 
 /// Makes a fault in a request. Returns the answer, if the service is not to be asked.
@@ -219,7 +201,7 @@ async fn inject(
 }
 
 /// A request that is looked for in a recording.
-struct Asked {
+struct LookedFor {
     method: String,
     path: String,
     body: Bytes,
@@ -227,11 +209,41 @@ struct Asked {
 }
 
 /// Looks for a request in a recording. It takes a while, so no other connection waits for it.
-async fn play(player: Arc<Player>, asked: Asked) -> Found {
+async fn look_for(player: Arc<Player>, request: LookedFor) -> Found {
     let found = tokio::task::spawn_blocking(move || {
-        player.find(&asked.method, &asked.path, &asked.body, asked.is_for_model)
+        player.find(
+            &request.method,
+            &request.path,
+            &request.body,
+            request.is_for_model,
+        )
     });
     found.await.unwrap_or(Found::Refused)
+}
+
+/// Answers with what a recording has. Returns `None` if the service is to be asked.
+fn answer_found(
+    way: &Arc<Way>,
+    found: Found,
+    asked: Option<(Dialect, usize)>,
+    origin: &str,
+    is_cut: bool,
+) -> Option<Response<AnswerBody>> {
+    match (found, asked) {
+        (Found::Live, _) => None,
+        (Found::Refused, Some((_, number))) => {
+            let reason = NOT_RECORDED.to_owned();
+            way.end(number, ExchangeEnd::Unreachable, Some(reason));
+            Some(refuse(StatusCode::BAD_REQUEST, NOT_RECORDED))
+        }
+        (Found::Refused, None) => Some(refuse(StatusCode::NOT_FOUND, NOT_RECORDED)),
+        (Found::Answer(answer), asked) => {
+            if let Some((_, number)) = asked {
+                way.replayed(number);
+            }
+            Some(play_back(way, answer, asked, origin, is_cut))
+        }
+    }
 }
 
 /// Answers as the service did when it was recorded.
@@ -248,12 +260,7 @@ fn play_back(
         .status
         .and_then(|status| StatusCode::from_u16(status).ok());
     let Some(status) = status else {
-        let reason = answer.error.unwrap_or_default();
-        if let Some((_, number)) = asked {
-            way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
-        }
-        let message = unreachable(origin, &reason);
-        return refuse(StatusCode::BAD_GATEWAY, &message);
+        return unreachable(way, asked, origin, answer.error.unwrap_or_default());
     };
     let mut response = Response::new(PlayedBody::new(answer.body, answer.end));
     *response.status_mut() = status;
@@ -269,8 +276,18 @@ fn play_back(
     pass_back(way, response, asked, None)
 }
 
-fn unreachable(origin: &str, reason: &str) -> String {
-    format!("{origin} could not be reached: {reason}")
+/// Ends a request whose service did not answer.
+fn unreachable(
+    way: &Way,
+    asked: Option<(Dialect, usize)>,
+    origin: &str,
+    reason: String,
+) -> Response<AnswerBody> {
+    let message = format!("{origin} could not be reached: {reason}");
+    if let Some((_, number)) = asked {
+        way.end(number, ExchangeEnd::Unreachable, Some(reason));
+    }
+    refuse(StatusCode::BAD_GATEWAY, &message)
 }
 
 /// A request that waits for the head of its answer.

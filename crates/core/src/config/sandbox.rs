@@ -208,7 +208,8 @@ pub(super) fn sandbox() -> Kind<Sandbox> {
         match found {
             Some(sandbox) => Some(sandbox),
             None => reader.refuse(unlike(&node, EXPECTED).help(
-                "a container has an image: `sandbox: {docker: IMAGE}` or `sandbox: {podman: IMAGE}`",
+                "`none` runs commands without a sandbox; a container has an image: `sandbox: {docker: IMAGE}` or \
+                 `sandbox: {podman: IMAGE}`",
             )),
         }
     });

@@ -354,18 +354,7 @@ impl Containers {
         let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
-        let mut programs = Programs {
-            mounts: &mut mounts,
-            secluded: &self.secluded,
-            of_agents: &own,
-            path: "",
-            is_narrow: false,
-        };
-        for word in view.words.others.iter().map(Utf8Path::new) {
-            if word.is_absolute() {
-                programs.show_named(word);
-            }
-        }
+        Programs::on("", &mut mounts, &self.secluded, &own).show_words(view.words.others);
         mounts.show_what_is_written(view);
         let name = new_name();
         // Not where other containers see it: who connects first is taken for the supervisor.

@@ -91,13 +91,8 @@ impl Contents {
         let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
-        let mut programs = Programs {
-            mounts: &mut mounts,
-            secluded: &self.secluded,
-            of_agents: &own,
-            path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
-            is_narrow: false,
-        };
+        let path = view.env.get("PATH").map(String::as_str).unwrap_or_default();
+        let mut programs = Programs::on(path, &mut mounts, &self.secluded, &own);
         programs.show_path();
         for name in outside_paths() {
             if let Some(path) = view.env.get(name).map(Utf8Path::new)
@@ -109,11 +104,7 @@ impl Contents {
         if let Some(program) = view.words.program {
             programs.show_program(program);
         }
-        for word in view.words.others.iter().map(Utf8Path::new) {
-            if word.is_absolute() {
-                programs.show_named(word);
-            }
-        }
+        programs.show_words(view.words.others);
         mounts.show_what_is_written(view);
         mounts
     }

@@ -32,19 +32,44 @@ fn is_program(path: &Utf8Path) -> bool {
 
 /// Shows the files of programs in a sandbox.
 pub(super) struct Programs<'a> {
-    pub(super) mounts: &'a mut Mounts,
+    mounts: &'a mut Mounts,
     /// Directories that are never shown as a part of something larger.
-    pub(super) secluded: &'a [Utf8PathBuf],
+    secluded: &'a [Utf8PathBuf],
     /// Directories that an agent writes to. Nothing in them leads anywhere: a link there is the agent's, and would open
     /// the place that it names to the tests, which run the agent's work.
-    pub(super) of_agents: &'a [&'a Utf8Path],
+    of_agents: &'a [&'a Utf8Path],
     /// The `PATH` that programs are found on.
-    pub(super) path: &'a str,
+    path: &'a str,
     /// Files are shown alone, unless their directory is one of programs.
-    pub(super) is_narrow: bool,
+    is_narrow: bool,
 }
 
-impl Programs<'_> {
+impl<'a> Programs<'a> {
+    /// Returns the programs on a `PATH`, for a command that writes to the directories `of_agents`.
+    pub(super) fn on(
+        path: &'a str,
+        mounts: &'a mut Mounts,
+        secluded: &'a [Utf8PathBuf],
+        of_agents: &'a [&'a Utf8Path],
+    ) -> Self {
+        Programs {
+            mounts,
+            secluded,
+            of_agents,
+            path,
+            is_narrow: false,
+        }
+    }
+
+    /// Shows the files that a command names by their paths.
+    pub(super) fn show_words(&mut self, words: &[String]) {
+        for word in words.iter().map(Utf8Path::new) {
+            if word.is_absolute() {
+                self.show_named(word);
+            }
+        }
+    }
+
     /// Shows every directory of `PATH` with what its programs need.
     pub(super) fn show_path(&mut self) {
         for dir in self.path.split(':').map(Utf8Path::new) {

@@ -170,24 +170,9 @@ impl FoundAgent {
                     inject: request.inject,
                 },
                 || {
-                    if let Some(source) = &context.replay {
-                        // It has the same place in its run as the agent has in this one.
-                        let place = dirs.artifacts.strip_prefix(&context.run_dir);
-                        let player = PlayerFacts {
-                            directory: dirs.root(),
-                            agent_version: version.clone(),
-                            mask: &context.mask,
-                        };
-                        let replay = source.open(place.unwrap_or(&dirs.artifacts), player)?;
-                        return Ok(Playback::Replay(Box::new(replay)));
-                    }
-                    if request.gateway != GatewayMode::Record {
-                        return Ok(Playback::None);
-                    }
-                    let (kept, new) =
-                        RecordingFile::create(&dirs, version.as_deref(), &context.mask)?;
-                    recording_file = Some(kept);
-                    Ok(Playback::Record(new))
+                    let (playback, file) = playback(context, &dirs, request, version.as_deref())?;
+                    recording_file = file;
+                    Ok(playback)
                 },
             )?
         } else {
@@ -255,6 +240,31 @@ impl FoundAgent {
             kind,
         })
     }
+}
+
+/// Returns what the gateway does with the exchanges of an agent, and the file that it records them in.
+fn playback(
+    context: &Context,
+    dirs: &AgentDirs,
+    request: &AgentRequest<'_>,
+    version: Option<&str>,
+) -> Result<(Playback, Option<RecordingFile>), StageError> {
+    if let Some(source) = &context.replay {
+        // It has the same place in its run as the agent has in this one.
+        let place = dirs.artifacts.strip_prefix(&context.run_dir);
+        let player = PlayerFacts {
+            directory: dirs.root(),
+            agent_version: version.map(str::to_owned),
+            mask: &context.mask,
+        };
+        let replay = source.open(place.unwrap_or(&dirs.artifacts), player)?;
+        return Ok((Playback::Replay(Box::new(replay)), None));
+    }
+    if request.gateway != GatewayMode::Record {
+        return Ok((Playback::None, None));
+    }
+    let (file, new) = RecordingFile::create(dirs, version, &context.mask)?;
+    Ok((Playback::Record(new), Some(file)))
 }
 
 /// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's, and looked
