@@ -1,5 +1,7 @@
 //! bubblewrap: found, tried once, and called for every command.
 
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -16,6 +18,10 @@ use crate::process::supervise::Enclosure;
 
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
+/// The levels of the kernel's directories that are looked through. A deeper one is closed without a look.
+const LEVELS: usize = 3;
+/// The directory inside that has files of `/etc`.
+const SETTINGS: &str = "/run/terca-settings";
 
 /// bubblewrap, as it works on this machine.
 #[derive(Debug)]
@@ -38,12 +44,8 @@ impl Bwrap {
         }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
-        let users = dir.join("passwd");
-        let groups = dir.join("group");
-        names::write(&users, &groups, ids(), host).map_err(SandboxError::Files)?;
-        let base = &mut contents.base;
-        base.set("/etc/passwd", Place::ReadOnlyFrom(users));
-        base.set("/etc/group", Place::ReadOnlyFrom(groups));
+        keep_settings(&dir.join("settings"), &mut contents.base, host)
+            .map_err(SandboxError::Files)?;
         let bwrap = Bwrap {
             program,
             contents,
@@ -112,6 +114,29 @@ impl Bwrap {
     }
 }
 
+/// Copies the files of `/etc` that every sandbox has into a directory. A sandbox has them as links into it, because
+/// each place that is mounted takes bubblewrap longer than the one before.
+fn keep_settings(kept: &Utf8Path, base: &mut Mounts, host: &Host) -> io::Result<()> {
+    fs_err::create_dir(kept)?;
+    names::write(&kept.join("passwd"), &kept.join("group"), ids(), host)?;
+    let mut names = vec!["passwd".to_owned(), "group".to_owned()];
+    for path in base.same_in("/etc".into()) {
+        let Some(name) = path.file_name() else {
+            continue;
+        };
+        // One that cannot be read stays as it is.
+        if path.is_file() && fs_err::copy(&path, kept.join(name)).is_ok() {
+            names.push(name.to_owned());
+        }
+    }
+    for name in names {
+        let link = Place::Link(format!("{SETTINGS}/{name}"));
+        base.set(format!("/etc/{name}"), link);
+    }
+    base.set(SETTINGS, Place::ReadOnlyFrom(kept.to_owned()));
+    Ok(())
+}
+
 /// Returns the first arguments of every sandbox.
 fn walls() -> Vec<String> {
     let walls = [
@@ -171,15 +196,32 @@ fn close_kernel_files() -> Vec<String> {
         if is_process || meta.is_symlink() {
             continue;
         }
-        let mode = meta.permissions().mode();
         let path = entry.path().to_string();
-        if meta.is_dir() {
-            args.extend(["--ro-bind".to_owned(), path.clone(), path]);
-        } else if mode & 0o222 != 0 || mode & 0o004 == 0 {
-            args.extend(["--ro-bind".to_owned(), "/dev/null".to_owned(), path]);
+        if !may_do_harm(entry.path(), &meta, LEVELS) {
+            continue;
         }
+        let source = match meta.is_dir() {
+            true => path.clone(),
+            false => "/dev/null".to_owned(),
+        };
+        args.extend(["--ro-bind".to_owned(), source, path]);
     }
     args
+}
+
+/// Returns whether a file of the kernel's can be written, or is for the superuser alone; or a file in a directory can.
+fn may_do_harm(path: &Utf8Path, meta: &Metadata, levels: usize) -> bool {
+    if !meta.is_dir() {
+        let mode = meta.permissions().mode();
+        return mode & 0o222 != 0 || mode & 0o004 == 0;
+    }
+    let (Some(levels), Ok(entries)) = (levels.checked_sub(1), path.read_dir_utf8()) else {
+        return true;
+    };
+    entries.flatten().any(|entry| {
+        let meta = entry.path().symlink_metadata();
+        meta.is_ok_and(|meta| !meta.is_symlink() && may_do_harm(entry.path(), &meta, levels))
+    })
 }
 
 /// Returns the ids of user and group inside.

@@ -1,6 +1,8 @@
 //! The part of the machine that commands see in a sandbox: one list, whatever keeps the rest away.
 
+use std::collections::HashMap;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -64,14 +66,30 @@ const SETTINGS: [&str; 32] = [
     "/etc/timezone",
 ];
 
+/// Directories in those parts whose files are for the superuser, who may be the one that runs Terca.
+const PRIVATE: [&str; 2] = ["/etc/ssl/private", "/etc/pki/tls/private"];
+
 /// The part of the machine that commands see.
 #[derive(Debug, Clone)]
 pub(super) struct Contents {
     /// The places that every sandbox has.
     pub(super) base: Mounts,
+    known: KnownPaths,
     secluded: Vec<Utf8PathBuf>,
     /// Terca's own program, outside.
     pub(super) own_program: Utf8PathBuf,
+}
+
+/// The places of every sandbox with the programs of a `PATH`, by that `PATH`: looking for them takes longer than all the
+/// rest.
+#[derive(Debug, Default)]
+struct KnownPaths(Mutex<HashMap<String, Mounts>>);
+
+/// A copy knows none: it may get other places.
+impl Clone for KnownPaths {
+    fn clone(&self) -> Self {
+        KnownPaths::default()
+    }
 }
 
 impl Contents {
@@ -81,6 +99,7 @@ impl Contents {
         own_process::keep_program(&own_program)?;
         Ok(Contents {
             base: base(&own_program),
+            known: KnownPaths::default(),
             secluded: secluded.to_vec(),
             own_program,
         })
@@ -88,12 +107,11 @@ impl Contents {
 
     /// Returns what a command sees that has this view.
     pub(super) fn of(&self, view: &View<'_>) -> Mounts {
-        let mut mounts = self.base.clone();
-        mounts.show_what_is_read(view);
         let own = view.own_dirs();
         let path = view.env.get("PATH").map(String::as_str).unwrap_or_default();
+        let mut mounts = self.with_path(path, &own);
+        mounts.show_what_is_read(view);
         let mut programs = Programs::on(path, &mut mounts, &self.secluded, &own);
-        programs.show_path();
         for name in outside_paths() {
             if let Some(path) = view.env.get(name).map(Utf8Path::new)
                 && path.is_absolute()
@@ -108,6 +126,25 @@ impl Contents {
         mounts.show_what_is_written(view);
         mounts
     }
+
+    /// Returns the places that every sandbox has, with the programs of a `PATH`. Directories that the agent writes to are
+    /// not looked into, and differ from trial to trial.
+    fn with_path(&self, path: &str, of_agents: &[&Utf8Path]) -> Mounts {
+        let is_of_agents = |dir: &&str| {
+            let dir = Utf8Path::new(dir);
+            of_agents.iter().any(|other| dir.starts_with(other))
+        };
+        let dirs: Vec<&str> = path.split(':').filter(|dir| !is_of_agents(dir)).collect();
+        let path = dirs.join(":");
+        let KnownPaths(known) = &self.known;
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mounts = known.entry(path).or_insert_with_key(|path| {
+            let mut mounts = self.base.clone();
+            Programs::on(path, &mut mounts, &self.secluded, of_agents).show_path();
+            mounts
+        });
+        mounts.clone()
+    }
 }
 
 /// Returns the places that every sandbox has.
@@ -121,6 +158,11 @@ fn base(own_program: &Utf8Path) -> Mounts {
     }
     for path in SETTINGS.map(Utf8Path::new) {
         mounts.show(path);
+    }
+    for path in PRIVATE.map(Utf8Path::new) {
+        if path.is_dir() {
+            mounts.set(path, Place::Empty);
+        }
     }
     mounts.set(SUPERVISOR, Place::ReadOnlyFrom(own_program.to_owned()));
     mounts.set("/var/tmp", Place::Empty);

@@ -63,6 +63,16 @@ impl Mounts {
             .any(|other| other != path && other.starts_with(path))
     }
 
+    /// Returns the files and directories of a directory that are the same as outside.
+    pub(super) fn same_in(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let places = self.places.iter();
+        let same = places.filter(|(_, place)| **place == Place::ReadOnly);
+        let same = same.map(|(path, _)| path);
+        same.filter(|path| path.parent() == Some(dir))
+            .cloned()
+            .collect()
+    }
+
     /// Shows the files that a command reads, without those that are hidden from it.
     pub(super) fn show_what_is_read(&mut self, view: &View<'_>) {
         for path in view.readable.iter().filter(|path| path.exists()) {
