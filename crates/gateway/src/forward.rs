@@ -131,7 +131,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         way: Arc::clone(&way),
         number: Some(number),
     });
-    let query = uri.query().map(|query| with_key_in_query(&way, query));
+    let query = uri
+        .query()
+        .map(|query| with_key_in_query(&way, target.upstream, query));
     let query = query.map_or(String::new(), |query| format!("?{query}"));
     let address = format!("{}{}{query}", upstream.origin, target.path);
     let Ok(address) = address.parse::<Uri>() else {
@@ -140,7 +142,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     let mut onward = Request::new(Full::new(body));
     *onward.method_mut() = parts.method;
     *onward.uri_mut() = address;
-    *onward.headers_mut() = onward_headers(&way, parts.headers);
+    *onward.headers_mut() = onward_headers(&way, target.upstream, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
         () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
@@ -344,13 +346,13 @@ where
 
 /// Returns the headers for the service: with the key, without those of the connection, and without compression, which
 /// would hide the figures.
-fn onward_headers(way: &Way, mut headers: HeaderMap) -> HeaderMap {
+fn onward_headers(way: &Way, upstream: usize, mut headers: HeaderMap) -> HeaderMap {
     make_readable(&mut headers);
     for name in &OF_KEY {
         // A client that sends a header twice means the same by both.
         let key = headers
             .get(name)
-            .and_then(|value| way.with_key(value.to_str().ok()?))
+            .and_then(|value| way.with_key(value.to_str().ok()?, upstream))
             .and_then(|text| HeaderValue::from_str(&text).ok());
         if let Some(mut key) = key {
             key.set_sensitive(true);
@@ -371,13 +373,13 @@ pub(crate) fn make_readable(headers: &mut HeaderMap) {
 }
 
 /// Puts the key in the place of its token in `key=TOKEN`.
-fn with_key_in_query(way: &Way, query: &str) -> String {
+fn with_key_in_query(way: &Way, upstream: usize, query: &str) -> String {
     let parts: Vec<String> = query
         .split('&')
         .map(|part| {
             let value = part.strip_prefix("key=");
             value
-                .and_then(|value| way.with_key(value))
+                .and_then(|value| way.with_key(value, upstream))
                 .map_or_else(|| part.to_owned(), |key| format!("key={key}"))
         })
         .collect();
@@ -413,7 +415,12 @@ fn json_response<B>(status: StatusCode, body: B) -> Response<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use terca_core::agent::redirect::ServiceKey;
+
     use super::*;
+    use crate::passage::TokenOfKey;
 
     #[test]
     fn paths_are_divided() {
@@ -436,7 +443,13 @@ mod tests {
     fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
         let way = Way::new(
             Vec::new(),
-            vec![("tok".into(), "sk-real".into())],
+            vec![TokenOfKey {
+                token: "tok".into(),
+                key: ServiceKey {
+                    key: "sk-real".into(),
+                    origins: BTreeSet::from([0]),
+                },
+            }],
             Vec::new(),
             None,
             None,
@@ -453,7 +466,10 @@ mod tests {
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let onward = onward_headers(&way, headers);
+        let elsewhere = onward_headers(&way, 1, headers.clone());
+        assert_eq!(elsewhere["authorization"], "Bearer tok", "another service");
+        assert_eq!(with_key_in_query(&way, 1, "key=tok"), "key=tok");
+        let onward = onward_headers(&way, 0, headers);
         let text = |name: &str| onward.get(name).map(|value| value.to_str().unwrap());
         assert_eq!(text("authorization"), Some("Bearer sk-real"));
         assert_eq!(text("x-api-key"), Some("sk-real"));
@@ -462,7 +478,7 @@ mod tests {
         assert_eq!(text("accept-encoding"), Some("identity"));
         assert_eq!((text("host"), text("connection")), (None, None));
         assert_eq!(
-            with_key_in_query(&way, "alt=sse&key=tok&q=tok"),
+            with_key_in_query(&way, 0, "alt=sse&key=tok&q=tok"),
             "alt=sse&key=sk-real&q=tok"
         );
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use terca_core::agent::redirect::ServiceKey;
 use terca_core::config::gateway::Injection;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
@@ -15,7 +16,7 @@ use crate::exit::Exit;
 use crate::injector::Injector;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
-use crate::passage::Way;
+use crate::passage::{TokenOfKey, Way};
 use crate::player::{Played, Player, Replay};
 use crate::recorder::{NewRecording, Recorder};
 use crate::upstream::{BadAddress, Connector};
@@ -92,7 +93,7 @@ impl Gateway {
     pub fn open(
         &self,
         origins: &[String],
-        keys: &[String],
+        keys: &[ServiceKey],
         sought: Vec<Sought>,
     ) -> Result<Passage, OpenError> {
         self.open_with(origins, keys, sought, Playback::None, Vec::new())
@@ -103,7 +104,7 @@ impl Gateway {
     pub fn open_with(
         &self,
         origins: &[String],
-        keys: &[String],
+        keys: &[ServiceKey],
         sought: Vec<Sought>,
         playback: Playback,
         inject: Vec<Injection>,
@@ -126,8 +127,9 @@ impl Gateway {
             }
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
-        let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
-        let mut way = Way::new(upstreams, pairs, sought, recorder, player);
+        let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
+        let pairs = pairs.map(|(token, key)| TokenOfKey { token, key });
+        let mut way = Way::new(upstreams, pairs.collect(), sought, recorder, player);
         way.injector = (!inject.is_empty()).then(|| Injector::new(inject));
         let way = Arc::new(way);
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
@@ -213,7 +215,7 @@ pub struct Passage {
 pub struct Closed {
     /// The requests to models, in the order in which they were made.
     pub exchanges: Vec<Exchange>,
-    /// Remarks about the recording.
+    /// Remarks about keys that were left out, and about the recording.
     pub notes: Vec<String>,
     /// The figures of the recording that was played, if one was.
     pub played: Option<Played>,
@@ -235,10 +237,11 @@ impl Passage {
     pub fn finish(self) -> Closed {
         let exchanges = self.end();
         let recorder = self.way.recorder.as_ref();
-        let notes = recorder.and_then(|recorder| recorder.finish());
+        let mut notes = self.way.strays();
+        notes.extend(recorder.and_then(|recorder| recorder.finish()));
         Closed {
             exchanges,
-            notes: notes.into_iter().collect(),
+            notes,
             played: self.way.player.as_ref().map(|player| player.played()),
         }
     }

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
 use serde_json::{Value, json};
+use terca_core::agent::redirect::ServiceKey;
 use terca_core::wire::{Exchange, ExchangeEnd, Wire};
 use terca_gateway::{Gateway, Passage};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, RealAgent};
@@ -20,8 +22,12 @@ fn gateway() -> Gateway {
 }
 
 fn passage(gateway: &Gateway, origin: &str) -> Passage {
+    let key = ServiceKey {
+        key: KEY.to_owned(),
+        origins: BTreeSet::from([0]),
+    };
     gateway
-        .open(&[origin.to_owned()], &[KEY.to_owned()], Vec::new())
+        .open(&[origin.to_owned()], &[key], Vec::new())
         .unwrap()
 }
 
