@@ -37,6 +37,9 @@ const OF_KEY: [HeaderName; 4] = [
 /// The answer to a request whose trial has come to its end.
 const TRIAL_IS_OVER: &str = "the trial is over";
 
+/// The answer to a request for an address that the gateway has given to nobody.
+pub(crate) const NO_SERVICE: &str = "this address has no service";
+
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
 
@@ -69,10 +72,10 @@ impl<'a> Target<'a> {
 pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
     let uri = request.uri().clone();
     let Some(target) = Target::of(uri.path()) else {
-        return refuse(StatusCode::NOT_FOUND, "there is nothing here");
+        return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     let Some(upstream) = way.upstreams.get(target.upstream).cloned() else {
-        return refuse(StatusCode::NOT_FOUND, "there is no such service");
+        return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     if request.headers().contains_key(header::UPGRADE) {
         return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");

@@ -19,6 +19,7 @@ use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::{TokenOfKey, Way};
 use crate::player::{Played, Player, Replay};
 use crate::recorder::{NewRecording, Recorder};
+use crate::token::random_token;
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
@@ -288,19 +289,4 @@ impl Drop for McpPassage {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Makes a token that nobody can guess.
-fn random_token() -> String {
-    let mut bytes = [0_u8; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            // The kernel has them as soon as it runs; a signal may come in between.
-            Err(_) => continue,
-        }
-    }
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("terca-{hex}")
 }

@@ -49,6 +49,7 @@ mod proxy;
 mod recorder;
 mod recording;
 mod request_body;
+mod token;
 mod upstream;
 
 pub use ask::{NoAnswer, Question};

@@ -329,20 +329,28 @@ fn a_wrong_token_is_refused() {
     let address = closed.addresses[0].clone();
     closed.close();
     let (root, _) = address.rsplit_once("/terca-").unwrap();
-    for address in [
-        format!("{address}/v1/chat/completions"),
-        format!("{root}/terca-0123456789abcdef/0/v1/chat/completions"),
-        format!("{root}//0/v1/chat/completions"),
-        format!("{root}/"),
+    let over = "the trial of this address is over";
+    let nothing = "this address has no service";
+    let own = open.addresses[0].strip_suffix("/0").unwrap();
+    for (address, status, expected) in [
+        (format!("{address}/v1/chat/completions"), 401, over),
+        (
+            format!("{root}/terca-0123456789abcdef0123456789abcdef/0/v1"),
+            401,
+            over,
+        ),
+        (format!("{root}//0/v1/chat/completions"), 404, nothing),
+        (format!("{root}/v1/chat/completions"), 404, nothing),
+        (format!("{root}/"), 404, nothing),
+        (format!("{own}/v1/chat/completions"), 404, nothing),
+        (format!("{own}/7/v1"), 404, nothing),
+        (format!("{own}/mcp"), 404, nothing),
+        (own.to_owned(), 404, nothing),
     ] {
         let got = receive(send(&address, "POST", &[], "{}"));
-        assert_eq!(got.status, 401, "{address}");
+        assert_eq!(got.status, status, "{address}");
+        assert!(got.body.contains(expected), "{address}: {}", got.body);
     }
-    let unknown = open.addresses[0].replace("/0", "/7");
-    assert_eq!(
-        receive(send(&format!("{unknown}/v1"), "GET", &[], "")).status,
-        404
-    );
     assert_eq!(model.requests().len(), 0, "nothing was passed on");
 
     // The token of another trial is no key.
