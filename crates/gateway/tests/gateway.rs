@@ -365,6 +365,22 @@ fn a_wrong_token_is_refused() {
     assert!(!model.requests()[0].mentions(KEY));
 }
 
+/// The answer to TRACE is the request, with the key in it.
+#[test]
+fn trace_is_refused() {
+    let model = server(GOOSE, &[]);
+    let gateway = gateway();
+    let passage = passage(&gateway, &model.url());
+    let token = format!("Bearer {}", passage.tokens[0]);
+    for method in ["TRACE", "CONNECT", "PROPFIND"] {
+        let address = format!("{}/v1/models", passage.addresses[0]);
+        let got = receive(send(&address, method, &[("authorization", &token)], ""));
+        assert!(!got.body.contains(KEY), "{method}: {}", got.body);
+        assert!(matches!(got.status, 400 | 405), "{method}: {}", got.status);
+    }
+    assert_eq!(model.requests().len(), 0, "nothing was passed on");
+}
+
 #[test]
 fn anything_else_below_an_address_is_passed_on_and_not_counted() {
     let model = server(GOOSE, &[]);
