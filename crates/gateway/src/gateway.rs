@@ -13,6 +13,7 @@ use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
+use crate::host_rules::HostRules;
 use crate::injector::Injector;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
@@ -163,15 +164,18 @@ impl Gateway {
         })
     }
 
-    /// Opens a way out of a network of its own, to these hosts.
-    pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
+    /// Opens a way out of a network of its own, to these hosts. `reaches_gateway` says that the agent has an address of the
+    /// gateway: some clients ask the proxy for it.
+    pub fn open_exit(
+        &self,
+        allowed: Vec<HostPattern>,
+        reaches_gateway: bool,
+        mode: NetworkMode,
+    ) -> Option<Exit> {
         let runtime = self.runtime.as_ref()?.handle().clone();
-        Some(Exit::new(
-            runtime,
-            Arc::clone(&self.passages),
-            allowed,
-            mode,
-        ))
+        let own = HostPattern::of_origin(&format!("http://{}", self.address));
+        let rules = HostRules::new(allowed, own.filter(|_| reaches_gateway), mode);
+        Some(Exit::new(runtime, Arc::clone(&self.passages), rules))
     }
 
     /// Returns the address that it listens on.
