@@ -309,6 +309,7 @@ fn foreign_and_damaged_recordings_are_an_error_that_says_why() {
         assert_eq!(outcome.status, 3, "{}{}", outcome.stdout, outcome.stderr);
         let message = error(&project);
         assert!(message.contains(expected), "{message}");
+        assert!(message.contains("`gateway: record`"), "{message}");
     };
     std::fs::write(&path, b"no gzip at all").unwrap();
     check("not compressed by gzip");
