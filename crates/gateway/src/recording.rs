@@ -90,6 +90,11 @@ impl Recording {
         builder.finish()
     }
 
+    /// Returns the addresses of services that the shell named when it was recorded, by variable.
+    pub fn addresses(&self) -> &BTreeMap<String, String> {
+        &self.header.addresses
+    }
+
     /// Returns the bytes of a body.
     pub(crate) fn body(&self, names: &[PartName]) -> Vec<u8> {
         let parts = names.iter().filter_map(|name| self.parts.get(name));

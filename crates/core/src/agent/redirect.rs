@@ -277,6 +277,43 @@ impl Redirect {
     }
 }
 
+/// Returns the addresses of services that an agent has from the caller's shell, by variable. `shell` returns what the
+/// shell has; a user, a password and a query are in no such address.
+pub fn addresses_of_shell(
+    profile: &Profile,
+    env: &BTreeMap<String, String>,
+    shell: &dyn Fn(&str) -> Option<String>,
+) -> BTreeMap<String, String> {
+    let names = profile.setting_variables.iter().copied();
+    let values = names.filter_map(|name| {
+        let value = env
+            .get(name)
+            .filter(|value| shell(name).as_ref() == Some(*value))?;
+        let (origin, path) = split(value)?;
+        Some((name.to_owned(), format!("{origin}{path}")))
+    });
+    values.collect()
+}
+
+/// Gives an agent the addresses that the shell named when its session was recorded, in the place of those of the shell
+/// now. An address of the suite stays. A recording may come from anybody: it sets addresses, and no other variable.
+pub fn restore_addresses(
+    profile: &Profile,
+    recorded: &BTreeMap<String, String>,
+    env: &mut BTreeMap<String, String>,
+    shell: &dyn Fn(&str) -> Option<String>,
+) {
+    for (name, address) in recorded {
+        let is_known = profile.setting_variables.contains(&&**name) && split(address).is_some();
+        let is_of_suite = env
+            .get(name)
+            .is_some_and(|value| !value.is_empty() && shell(name).as_ref() != Some(value));
+        if is_known && !is_of_suite {
+            env.insert(name.clone(), address.clone());
+        }
+    }
+}
+
 impl Address {
     fn at(&self, addresses: &[String]) -> String {
         let base = addresses.get(self.origin).map(String::as_str);
@@ -571,6 +608,47 @@ mod tests {
         }
         let (redirect, _, _) = redirected("claude-code", &[("CLAUDE_CODE_OAUTH_TOKEN", "o")], None);
         assert_eq!(redirect.untouched, ["CLAUDE_CODE_OAUTH_TOKEN"]);
+    }
+
+    #[test]
+    fn addresses_of_the_shell_are_recorded_and_restored() {
+        let profile = find("claude-code").unwrap().profile();
+        let map = |entries: &[(&str, &str)]| -> BTreeMap<String, String> {
+            let entries = entries.iter();
+            entries
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        const NAME: &str = "ANTHROPIC_BASE_URL";
+        let then = map(&[(NAME, "http://10.0.0.1/a"), ("ANTHROPIC_API_KEY", "sk")]);
+        let recorded = addresses_of_shell(profile, &then, &|name| then.get(name).cloned());
+        assert_eq!(recorded, map(&[(NAME, "http://10.0.0.1/a")]));
+        let of_suite = addresses_of_shell(profile, &then, &|_| None);
+        assert_eq!(of_suite, BTreeMap::new(), "the suite still has it");
+
+        let foreign = map(&[(NAME, "file:///etc/passwd"), ("LD_PRELOAD", "http://x/")]);
+        for (recorded, now, shell, expected) in [
+            (&recorded, None, None, Some("http://10.0.0.1/a")),
+            (
+                &recorded,
+                Some("http://b"),
+                Some("http://b"),
+                Some("http://10.0.0.1/a"),
+            ),
+            (
+                &recorded,
+                Some("http://suite"),
+                Some("http://b"),
+                Some("http://suite"),
+            ),
+            (&foreign, None, None, None),
+        ] {
+            let mut env: BTreeMap<String, String> = BTreeMap::new();
+            env.extend(now.map(|value: &str| (NAME.to_owned(), value.to_owned())));
+            restore_addresses(profile, recorded, &mut env, &|_| shell.map(str::to_owned));
+            assert_eq!(env.get(NAME).map(String::as_str), expected);
+            assert!(env.len() < 2, "{env:?}");
+        }
     }
 
     #[test]

@@ -74,6 +74,9 @@ pub struct Header {
     /// The version of the agent, which names itself in its requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
+    /// The addresses of services that the caller's shell named, by variable: the paths of requests follow from them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
 }
 
 /// A part of bodies.
