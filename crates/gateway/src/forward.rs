@@ -15,6 +15,7 @@ use terca_core::config::gateway::Injection;
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
+use crate::closing::TRIAL_IS_OVER;
 use crate::cut_body::CutBody;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
@@ -33,9 +34,6 @@ const OF_KEY: [HeaderName; 4] = [
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-goog-api-key"),
 ];
-
-/// The answer to a request whose trial has come to its end.
-const TRIAL_IS_OVER: &str = "the trial is over";
 
 /// The answer to a request for an address that the gateway has given to nobody.
 pub(crate) const NO_SERVICE: &str = "this address has no service";
@@ -148,7 +146,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     *onward.headers_mut() = onward_headers(&way, target.upstream, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
-        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
+        () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     waiting.and_then(Waiting::over);
     match sent {
@@ -190,7 +188,7 @@ async fn inject(
     let delay = Duration::from_millis(injection.delay_ms.unwrap_or(0).into());
     tokio::select! {
         () = tokio::time::sleep(delay), if !injection.hang => {}
-        () = way.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
+        () = way.closing.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
     }
     waiting.over();
     let status = StatusCode::from_u16(injection.status?).ok()?;

@@ -26,6 +26,7 @@
 mod answer;
 mod answer_reader;
 mod ask;
+mod closing;
 mod cut_body;
 mod dialect;
 mod event_stream;

@@ -11,6 +11,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest};
 
+use crate::closing::TRIAL_IS_OVER;
 use crate::event_stream::LONGEST;
 use crate::forward::{AnswerBody, make_readable, reason, refuse};
 use crate::hop_by_hop;
@@ -70,7 +71,7 @@ pub(crate) async fn forward(
     headers.extend(way.headers.clone());
     let sent = tokio::select! {
         sent = send(&way, &parts, address, headers, body) => sent,
-        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+        () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     match sent {
         Ok((response, from)) => match location_of(&response) {
@@ -274,7 +275,7 @@ async fn pass_document(way: &McpWay, document: &str, headers: &HeaderMap) -> Res
         *request.headers_mut() = headers.clone();
         let sent = tokio::select! {
             sent = way.upstream.send(request) => sent,
-            () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+            () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
         };
         let response = match sent {
             Ok(response) if response.status() == StatusCode::OK => response,

@@ -10,9 +10,9 @@ use terca_core::agent::redirect::ServiceKey;
 use terca_core::sought::{Seen, Sought};
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
-use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::closing::Closing;
 use crate::injector::Injector;
 use crate::milliseconds::milliseconds;
 use crate::player::Player;
@@ -41,7 +41,7 @@ pub(crate) struct Way {
     pub(crate) injector: Option<Injector>,
     opened: Instant,
     log: Mutex<Log>,
-    is_closed: watch::Sender<bool>,
+    pub(crate) closing: Closing,
 }
 
 /// A key, and the token that the agent has in its place.
@@ -87,7 +87,7 @@ impl Way {
             injector: None,
             opened: Instant::now(),
             log: Mutex::default(),
-            is_closed: watch::Sender::new(false),
+            closing: Closing::new(),
         }
     }
 
@@ -115,15 +115,6 @@ impl Way {
                 )
             })
             .collect()
-    }
-
-    /// Waits until the way is closed.
-    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut receiver = self.is_closed.subscribe();
-        async move {
-            // Nobody is there to close it when the sender is gone.
-            let _ = receiver.wait_for(|is_closed| *is_closed).await;
-        }
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -258,7 +249,7 @@ impl Way {
 
     /// Ends everything that is on its way, and returns the log.
     pub(crate) fn close(&self) -> Vec<Exchange> {
-        self.is_closed.send_replace(true);
+        self.closing.close();
         let entries = std::mem::take(&mut self.log().entries);
         let mut exchanges = Vec::new();
         for mut entry in entries {

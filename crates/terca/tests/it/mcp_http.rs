@@ -1,20 +1,14 @@
 //! MCP servers by HTTP, which agents reach through the gateway: everything is recorded, and no key reaches the agent.
 
 use serde_json::{Value, json};
-use terca_testkit::{HttpMcpServer, Project, TlsServer};
+use terca_testkit::{HttpMcpServer, TlsServer};
 
-use crate::common::mcp::{HTTP_TOKEN as TOKEN, project_with_http_server as project_with};
+use crate::common::mcp::{
+    HTTP_TOKEN as TOKEN, project_with_http_server as project_with, recorded_events as events,
+};
 
 fn server(trial: &Value) -> &Value {
     &trial["delivery"]["mcpServers"]["docs"]
-}
-
-fn events(project: &Project) -> Vec<Value> {
-    let lines = project.trial_file("artifacts/mcp/docs.jsonl");
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 #[test]
