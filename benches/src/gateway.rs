@@ -2,12 +2,14 @@
 //!
 //! The service is on this machine and answers at once, so that everything that is added is the gateway's.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use terca_core::agent::redirect::ServiceKey;
 use terca_gateway::{Gateway, Passage};
 
 use crate::table::{Row, Table, Target};
@@ -160,7 +162,10 @@ fn large(service: &Service, gateway: &Gateway, table: &mut Table) -> io::Result<
 }
 
 fn open(gateway: &Gateway, service: &Service) -> io::Result<Passage> {
-    let key = "a key".to_owned();
+    let key = ServiceKey {
+        key: "a key".to_owned(),
+        origins: BTreeSet::from([0]),
+    };
     let passage = gateway.open(&[service.url()], &[key], Vec::new());
     passage.map_err(io::Error::other)
 }

@@ -316,6 +316,13 @@ fn wrong_types() {
                 environment,
                 "agent: gemini-cli\nconfig: fast",
             ),
+            ("gateway: a word that is none", suite, "gateway: taste"),
+            ("gateway: the word of a command", suite, "gateway: replay"),
+            (
+                "gateway: the word of a command, in a map",
+                suite,
+                "gateway: {mode: replay}",
+            ),
             ("network: a word that is none", suite, "network: closed"),
             ("network: no hosts", suite, "network: []"),
             (

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use terca_core::network::{HostPattern, NetworkMode, TrialNetwork};
+use terca_core::network::TrialNetwork;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -44,16 +44,11 @@ enum Place {
 }
 
 impl Exit {
-    pub(crate) fn new(
-        runtime: Handle,
-        gateway: Arc<OpenPassages>,
-        allowed: Vec<HostPattern>,
-        mode: NetworkMode,
-    ) -> Self {
+    pub(crate) fn new(runtime: Handle, gateway: Arc<OpenPassages>, rules: HostRules) -> Self {
         Exit {
             runtime,
             gateway,
-            rules: Arc::new(HostRules::new(allowed, mode)),
+            rules: Arc::new(rules),
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             tasks: Mutex::default(),
         }

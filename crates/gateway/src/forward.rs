@@ -15,6 +15,7 @@ use terca_core::config::gateway::Injection;
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
+use crate::closing::TRIAL_IS_OVER;
 use crate::cut_body::CutBody;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
@@ -34,8 +35,8 @@ const OF_KEY: [HeaderName; 4] = [
     HeaderName::from_static("x-goog-api-key"),
 ];
 
-/// The answer to a request whose trial has come to its end.
-const TRIAL_IS_OVER: &str = "the trial is over";
+/// The answer to a request for an address that the gateway has given to nobody.
+pub(crate) const NO_SERVICE: &str = "this address has no service";
 
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
@@ -69,10 +70,10 @@ impl<'a> Target<'a> {
 pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
     let uri = request.uri().clone();
     let Some(target) = Target::of(uri.path()) else {
-        return refuse(StatusCode::NOT_FOUND, "there is nothing here");
+        return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     let Some(upstream) = way.upstreams.get(target.upstream).cloned() else {
-        return refuse(StatusCode::NOT_FOUND, "there is no such service");
+        return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     if request.headers().contains_key(header::UPGRADE) {
         return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
@@ -131,7 +132,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         way: Arc::clone(&way),
         number: Some(number),
     });
-    let query = uri.query().map(|query| with_key_in_query(&way, query));
+    let query = uri
+        .query()
+        .map(|query| with_key_in_query(&way, target.upstream, query));
     let query = query.map_or(String::new(), |query| format!("?{query}"));
     let address = format!("{}{}{query}", upstream.origin, target.path);
     let Ok(address) = address.parse::<Uri>() else {
@@ -140,10 +143,10 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     let mut onward = Request::new(Full::new(body));
     *onward.method_mut() = parts.method;
     *onward.uri_mut() = address;
-    *onward.headers_mut() = onward_headers(&way, parts.headers);
+    *onward.headers_mut() = onward_headers(&way, target.upstream, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
-        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
+        () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     waiting.and_then(Waiting::over);
     match sent {
@@ -185,7 +188,7 @@ async fn inject(
     let delay = Duration::from_millis(injection.delay_ms.unwrap_or(0).into());
     tokio::select! {
         () = tokio::time::sleep(delay), if !injection.hang => {}
-        () = way.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
+        () = way.closing.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
     }
     waiting.over();
     let status = StatusCode::from_u16(injection.status?).ok()?;
@@ -344,13 +347,13 @@ where
 
 /// Returns the headers for the service: with the key, without those of the connection, and without compression, which
 /// would hide the figures.
-fn onward_headers(way: &Way, mut headers: HeaderMap) -> HeaderMap {
+fn onward_headers(way: &Way, upstream: usize, mut headers: HeaderMap) -> HeaderMap {
     make_readable(&mut headers);
     for name in &OF_KEY {
         // A client that sends a header twice means the same by both.
         let key = headers
             .get(name)
-            .and_then(|value| way.with_key(value.to_str().ok()?))
+            .and_then(|value| way.with_key(value.to_str().ok()?, upstream))
             .and_then(|text| HeaderValue::from_str(&text).ok());
         if let Some(mut key) = key {
             key.set_sensitive(true);
@@ -371,13 +374,13 @@ pub(crate) fn make_readable(headers: &mut HeaderMap) {
 }
 
 /// Puts the key in the place of its token in `key=TOKEN`.
-fn with_key_in_query(way: &Way, query: &str) -> String {
+fn with_key_in_query(way: &Way, upstream: usize, query: &str) -> String {
     let parts: Vec<String> = query
         .split('&')
         .map(|part| {
             let value = part.strip_prefix("key=");
             value
-                .and_then(|value| way.with_key(value))
+                .and_then(|value| way.with_key(value, upstream))
                 .map_or_else(|| part.to_owned(), |key| format!("key={key}"))
         })
         .collect();
@@ -413,7 +416,12 @@ fn json_response<B>(status: StatusCode, body: B) -> Response<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use terca_core::agent::redirect::ServiceKey;
+
     use super::*;
+    use crate::passage::TokenOfKey;
 
     #[test]
     fn paths_are_divided() {
@@ -436,7 +444,13 @@ mod tests {
     fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
         let way = Way::new(
             Vec::new(),
-            vec![("tok".into(), "sk-real".into())],
+            vec![TokenOfKey {
+                token: "tok".into(),
+                key: ServiceKey {
+                    key: "sk-real".into(),
+                    origins: BTreeSet::from([0]),
+                },
+            }],
             Vec::new(),
             None,
             None,
@@ -453,7 +467,10 @@ mod tests {
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let onward = onward_headers(&way, headers);
+        let elsewhere = onward_headers(&way, 1, headers.clone());
+        assert_eq!(elsewhere["authorization"], "Bearer tok", "another service");
+        assert_eq!(with_key_in_query(&way, 1, "key=tok"), "key=tok");
+        let onward = onward_headers(&way, 0, headers);
         let text = |name: &str| onward.get(name).map(|value| value.to_str().unwrap());
         assert_eq!(text("authorization"), Some("Bearer sk-real"));
         assert_eq!(text("x-api-key"), Some("sk-real"));
@@ -462,7 +479,7 @@ mod tests {
         assert_eq!(text("accept-encoding"), Some("identity"));
         assert_eq!((text("host"), text("connection")), (None, None));
         assert_eq!(
-            with_key_in_query(&way, "alt=sse&key=tok&q=tok"),
+            with_key_in_query(&way, 0, "alt=sse&key=tok&q=tok"),
             "alt=sse&key=sk-real&q=tok"
         );
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use terca_core::agent::redirect::ServiceKey;
 use terca_core::config::gateway::Injection;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
@@ -12,12 +13,14 @@ use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
+use crate::host_rules::HostRules;
 use crate::injector::Injector;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
-use crate::passage::Way;
+use crate::passage::{TokenOfKey, Way};
 use crate::player::{Played, Player, Replay};
 use crate::recorder::{NewRecording, Recorder};
+use crate::token::random_token;
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
@@ -92,7 +95,7 @@ impl Gateway {
     pub fn open(
         &self,
         origins: &[String],
-        keys: &[String],
+        keys: &[ServiceKey],
         sought: Vec<Sought>,
     ) -> Result<Passage, OpenError> {
         self.open_with(origins, keys, sought, Playback::None, Vec::new())
@@ -103,7 +106,7 @@ impl Gateway {
     pub fn open_with(
         &self,
         origins: &[String],
-        keys: &[String],
+        keys: &[ServiceKey],
         sought: Vec<Sought>,
         playback: Playback,
         inject: Vec<Injection>,
@@ -126,8 +129,9 @@ impl Gateway {
             }
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
-        let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
-        let mut way = Way::new(upstreams, pairs, sought, recorder, player);
+        let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
+        let pairs = pairs.map(|(token, key)| TokenOfKey { token, key });
+        let mut way = Way::new(upstreams, pairs.collect(), sought, recorder, player);
         way.injector = (!inject.is_empty()).then(|| Injector::new(inject));
         let way = Arc::new(way);
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
@@ -160,15 +164,18 @@ impl Gateway {
         })
     }
 
-    /// Opens a way out of a network of its own, to these hosts.
-    pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
+    /// Opens a way out of a network of its own, to these hosts. `reaches_gateway` says that the agent has an address of the
+    /// gateway: some clients ask the proxy for it.
+    pub fn open_exit(
+        &self,
+        allowed: Vec<HostPattern>,
+        reaches_gateway: bool,
+        mode: NetworkMode,
+    ) -> Option<Exit> {
         let runtime = self.runtime.as_ref()?.handle().clone();
-        Some(Exit::new(
-            runtime,
-            Arc::clone(&self.passages),
-            allowed,
-            mode,
-        ))
+        let own = HostPattern::of_origin(&format!("http://{}", self.address));
+        let rules = HostRules::new(allowed, own.filter(|_| reaches_gateway), mode);
+        Some(Exit::new(runtime, Arc::clone(&self.passages), rules))
     }
 
     /// Returns the address that it listens on.
@@ -213,7 +220,7 @@ pub struct Passage {
 pub struct Closed {
     /// The requests to models, in the order in which they were made.
     pub exchanges: Vec<Exchange>,
-    /// Remarks about the recording.
+    /// Remarks about keys that were left out, and about the recording.
     pub notes: Vec<String>,
     /// The figures of the recording that was played, if one was.
     pub played: Option<Played>,
@@ -235,10 +242,11 @@ impl Passage {
     pub fn finish(self) -> Closed {
         let exchanges = self.end();
         let recorder = self.way.recorder.as_ref();
-        let notes = recorder.and_then(|recorder| recorder.finish());
+        let mut notes = self.way.strays();
+        notes.extend(recorder.and_then(|recorder| recorder.finish()));
         Closed {
             exchanges,
-            notes: notes.into_iter().collect(),
+            notes,
             played: self.way.player.as_ref().map(|player| player.played()),
         }
     }
@@ -285,19 +293,4 @@ impl Drop for McpPassage {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Makes a token that nobody can guess.
-fn random_token() -> String {
-    let mut bytes = [0_u8; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            // The kernel has them as soon as it runs; a signal may come in between.
-            Err(_) => continue,
-        }
-    }
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("terca-{hex}")
 }

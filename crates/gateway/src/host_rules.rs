@@ -8,13 +8,20 @@ use terca_core::network::{HostPattern, NetworkMode, TrialNetwork};
 #[derive(Debug)]
 pub(crate) struct HostRules {
     allowed: Vec<HostPattern>,
+    /// The gateway's own address, if the agent has one of it. It is here, behind no proxy.
+    gateway: Option<HostPattern>,
     seen: Mutex<TrialNetwork>,
 }
 
 impl HostRules {
-    pub(crate) fn new(allowed: Vec<HostPattern>, mode: NetworkMode) -> Self {
+    pub(crate) fn new(
+        allowed: Vec<HostPattern>,
+        gateway: Option<HostPattern>,
+        mode: NetworkMode,
+    ) -> Self {
         HostRules {
             allowed,
+            gateway,
             seen: Mutex::new(TrialNetwork::new(mode)),
         }
     }
@@ -22,13 +29,19 @@ impl HostRules {
     /// Returns the pattern that allows a host. A host that none allows is noted.
     pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
         let found = self
-            .allowed
+            .gateway
             .iter()
+            .chain(&self.allowed)
             .find(|pattern| pattern.matches(host, port));
         if found.is_none() {
             self.refuse(host, port);
         }
         found
+    }
+
+    /// Returns whether a pattern is that of the gateway.
+    pub(crate) fn is_gateway(&self, pattern: &HostPattern) -> bool {
+        self.gateway.as_ref() == Some(pattern)
     }
 
     /// Notes a connection that was refused.

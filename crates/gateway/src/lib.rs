@@ -26,6 +26,7 @@
 mod answer;
 mod answer_reader;
 mod ask;
+mod closing;
 mod cut_body;
 mod dialect;
 mod event_stream;
@@ -49,6 +50,7 @@ mod proxy;
 mod recorder;
 mod recording;
 mod request_body;
+mod token;
 mod upstream;
 
 pub use ask::{NoAnswer, Question};

@@ -13,8 +13,8 @@ use hyper::Uri;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use terca_core::mcp_tap::{RemoteTalk, SessionNumber, TapEvent, TapLine};
 use terca_core::text::mask::Mask;
-use tokio::sync::watch;
 
+use crate::closing::Closing;
 use crate::event_stream::LONGEST;
 use crate::request_body::Room;
 use crate::upstream::{BadAddress, Connector, Upstream};
@@ -73,7 +73,7 @@ pub(crate) struct McpWay {
     opened: Instant,
     state: Mutex<State>,
     sink: EventSink,
-    is_closed: watch::Sender<bool>,
+    pub(crate) closing: Closing,
 }
 
 #[derive(Default)]
@@ -160,7 +160,7 @@ impl McpWay {
             opened: Instant::now(),
             state: Mutex::default(),
             sink: server.sink,
-            is_closed: watch::Sender::new(false),
+            closing: Closing::new(),
         })
     }
 
@@ -173,15 +173,6 @@ impl McpWay {
     pub(crate) fn document_address(&self) -> String {
         let Self { gateway, token, .. } = self;
         format!("{gateway}{WELL_KNOWN}{PROTECTED_RESOURCE}/{token}/{SERVER}")
-    }
-
-    /// Waits until the way is closed.
-    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut receiver = self.is_closed.subscribe();
-        async move {
-            // Nobody is there to close it when the sender is gone.
-            let _ = receiver.wait_for(|is_closed| *is_closed).await;
-        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -244,7 +235,7 @@ impl McpWay {
 
     /// Ends everything that is on its way. Returns whether there were more sessions than were read.
     pub(crate) fn close(&self) -> bool {
-        self.is_closed.send_replace(true);
+        self.closing.close();
         self.hear(|talk, at_ms, events| {
             events.extend(talk.finish(at_ms));
             talk.has_too_many()

@@ -11,6 +11,7 @@ use terca_core::mcp_tap::{RemoteRequest, RemoteTalk};
 use terca_core::text::excerpt::beginning;
 
 use crate::answer::LONGEST_TEXT;
+use crate::closing::{ClosedWatch, TRIAL_IS_OVER};
 use crate::event_stream::{EventStream, LONGEST, StreamEvent};
 use crate::forward::reason;
 use crate::mcp::{McpWay, line_of};
@@ -22,7 +23,7 @@ pub(crate) struct McpAnswer {
     body: Incoming,
     /// The number of bytes that are still to come, if the server has said so.
     to_come: Option<u64>,
-    closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    closed: ClosedWatch,
     hearing: Option<Hearing>,
     /// Set at the beginning of a stream that may name an address for messages.
     search: Option<EndpointSearch>,
@@ -167,7 +168,7 @@ impl McpAnswer {
         let mut answer = McpAnswer {
             to_come: body.size_hint().exact(),
             body,
-            closed: Box::pin(way.closed()),
+            closed: way.closing.watch(),
             hearing,
             search: is_searched.then(EndpointSearch::default),
         };
@@ -232,8 +233,8 @@ impl Body for McpAnswer {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.closed.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Some(Err("the trial is over".into())));
+        if self.closed.is_over(context) {
+            return Poll::Ready(Some(Err(TRIAL_IS_OVER.into())));
         }
         loop {
             let polled = Pin::new(&mut self.body).poll_frame(context);

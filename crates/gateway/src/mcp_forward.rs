@@ -11,6 +11,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest};
 
+use crate::closing::TRIAL_IS_OVER;
 use crate::event_stream::LONGEST;
 use crate::forward::{AnswerBody, make_readable, reason, refuse};
 use crate::hop_by_hop;
@@ -21,6 +22,8 @@ use crate::request_body;
 
 /// The name of a session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The headers of an answer that have an address of the server, which may have a key in it.
+const ADDRESSES: [HeaderName; 3] = [header::LOCATION, header::CONTENT_LOCATION, header::REFRESH];
 /// The most addresses that one request is sent on to.
 const MOST_REDIRECTS: usize = 5;
 /// The longest document about signing in.
@@ -68,10 +71,19 @@ pub(crate) async fn forward(
     headers.extend(way.headers.clone());
     let sent = tokio::select! {
         sent = send(&way, &parts, address, headers, body) => sent,
-        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+        () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     match sent {
-        Ok(response) => pass_back(&way, &parts, place, asked, response),
+        Ok((response, from)) => match location_of(&response) {
+            Some(location) => send_on(
+                &way,
+                &parts.method,
+                &asked,
+                &from,
+                (response.status(), location),
+            ),
+            None => pass_back(&way, &parts, place, asked, response),
+        },
         Err(why) => {
             let host = way
                 .url
@@ -91,14 +103,14 @@ pub(crate) async fn forward(
 }
 
 /// Sends a request, and sends it on within the same host, as clients would: many servers want a slash at the end of
-/// their path.
+/// their path. Returns the address that has answered, too.
 async fn send(
     way: &McpWay,
     parts: &Parts,
     mut address: Uri,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Response<Incoming>, String> {
+) -> Result<(Response<Incoming>, Uri), String> {
     let mut redirects = 0;
     loop {
         let mut onward = Request::new(Full::new(body.clone()));
@@ -117,10 +129,63 @@ async fn send(
             .and_then(|text| resolve(&address, text));
         match next {
             Some(next) => address = next,
-            None => return Ok(response),
+            None => return Ok((response, address)),
         }
         redirects += 1;
     }
+}
+
+/// Returns the place that an answer sends the agent on to.
+fn location_of(response: &Response<Incoming>) -> Option<String> {
+    let location = text(response.headers(), &header::LOCATION)?;
+    let is_sent_on = response.status().is_redirection();
+    is_sent_on.then(|| location.to_owned())
+}
+
+/// Sends the agent on to another address of the same host, by an address of the gateway. Any other host is refused: its
+/// address may have the key in it, and the headers of the suite are not for it.
+fn send_on(
+    way: &McpWay,
+    method: &Method,
+    asked: &RemoteRequest,
+    from: &Uri,
+    (status, location): (StatusCode, String),
+) -> Response<AnswerBody> {
+    let note = |why: &str| {
+        way.hear(|talk, at_ms, events| {
+            events.extend(if *method == Method::GET {
+                talk.not_begun(at_ms, why)
+            } else {
+                talk.refused(asked, at_ms, why)
+            });
+        });
+    };
+    let next = resolve(from, &location);
+    if let Some(ours) = next.and_then(|next| way.add_endpoint(next, None))
+        && let Ok(ours) = HeaderValue::from_str(&ours)
+    {
+        note(&format!("HTTP {}", status.as_u16()));
+        // The page that comes with it may name the address, too.
+        let mut response = Response::new(
+            Full::default()
+                .map_err(|never| match never {})
+                .boxed_unsync(),
+        );
+        *response.status_mut() = status;
+        response.headers_mut().insert(header::LOCATION, ours);
+        return response;
+    }
+    let host = |uri: &Uri| uri.host().unwrap_or("another address").to_owned();
+    let to = location
+        .parse()
+        .map_or_else(|_| "another address".to_owned(), |uri| host(&uri));
+    let message = format!(
+        "{} sends on to {to}, which the gateway does not follow: `url` is to have the address of the server itself",
+        host(from)
+    );
+    let message = way.masked(message.as_bytes());
+    note(&message);
+    refuse(StatusCode::BAD_GATEWAY, &message)
 }
 
 fn pass_back(
@@ -146,6 +211,9 @@ fn pass_back(
         way.hear(|talk, at_ms, events| events.extend(talk.not_begun(at_ms, &why)));
     }
     lead_to_documents(way, &mut parts.headers);
+    for name in ADDRESSES {
+        parts.headers.remove(name);
+    }
     let content_type = text(&parts.headers, &header::CONTENT_TYPE).unwrap_or_default();
     let is_stream = content_type.starts_with("text/event-stream");
     let is_encoded = text(&parts.headers, &header::CONTENT_ENCODING)
@@ -207,7 +275,7 @@ async fn pass_document(way: &McpWay, document: &str, headers: &HeaderMap) -> Res
         *request.headers_mut() = headers.clone();
         let sent = tokio::select! {
             sent = way.upstream.send(request) => sent,
-            () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+            () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
         };
         let response = match sent {
             Ok(response) if response.status() == StatusCode::OK => response,

@@ -9,6 +9,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
+use crate::closing::{ClosedWatch, TRIAL_IS_OVER};
 use crate::passage::Way;
 use crate::recorder::Taking;
 
@@ -18,7 +19,7 @@ pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 /// An answer of a service on its way to the agent.
 pub(crate) struct Metered<B> {
     body: B,
-    closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    closed: ClosedWatch,
     /// Reads the answer to a request for a model.
     reading: Option<Reading>,
     /// Takes the answer for a recording.
@@ -90,7 +91,7 @@ impl<B> Metered<B> {
     ) -> Self {
         Metered {
             body,
-            closed: Box::pin(way.closed()),
+            closed: way.closing.watch(),
             reading,
             taking,
             broken: None,
@@ -138,8 +139,8 @@ where
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.closed.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Some(Err("the trial is over".into())));
+        if self.closed.is_over(context) {
+            return Poll::Ready(Some(Err(TRIAL_IS_OVER.into())));
         }
         if let Some(error) = self.broken.take() {
             return Poll::Ready(Some(Err(error)));

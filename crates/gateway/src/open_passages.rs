@@ -12,10 +12,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use crate::forward::{AnswerBody, Target, forward, refuse};
+use crate::forward::{AnswerBody, NO_SERVICE, Target, forward, refuse};
 use crate::mcp::{McpWay, Place, WELL_KNOWN};
 use crate::mcp_forward;
 use crate::passage::Way;
+use crate::token::is_token;
 use crate::upstream::Connector;
 
 /// The time to wait before the next attempt to accept a connection, if there is no room for it.
@@ -91,7 +92,21 @@ impl OpenPassages {
         let way = target.and_then(|target| self.ways().get(target.token).cloned());
         match way {
             Some(way) => forward(way, request).await,
-            None => refuse(StatusCode::UNAUTHORIZED, "the token is of no open trial"),
+            None if self.is_over(&path) => refuse(
+                StatusCode::UNAUTHORIZED,
+                "the trial of this address is over",
+            ),
+            None => refuse(StatusCode::NOT_FOUND, NO_SERVICE),
         }
+    }
+
+    /// Returns whether a path begins with the token of a passage that is closed. Nobody can guess a token, so one that
+    /// is not open was.
+    fn is_over(&self, path: &str) -> bool {
+        let token = path.trim_start_matches('/').split('/').next();
+        token.is_some_and(|token| {
+            let is_open = self.ways().contains_key(token) || self.servers().contains_key(token);
+            is_token(token) && !is_open
+        })
     }
 }

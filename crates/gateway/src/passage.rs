@@ -1,16 +1,18 @@
 //! The way of one trial's agent to its models, and the log of what passed.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
+use terca_core::agent::redirect::ServiceKey;
 use terca_core::sought::{Seen, Sought};
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
-use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::closing::Closing;
 use crate::injector::Injector;
 use crate::milliseconds::milliseconds;
 use crate::player::Player;
@@ -27,8 +29,8 @@ pub(crate) struct Way {
     pub(crate) upstreams: Vec<Upstream>,
     /// The room for the bodies of its requests.
     pub(crate) room: Room,
-    /// The token that the agent has in the place of each key, and the key.
-    keys: Vec<(String, String)>,
+    /// The keys, with the tokens that the agent has in their place.
+    keys: Vec<TokenOfKey>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
@@ -39,12 +41,21 @@ pub(crate) struct Way {
     pub(crate) injector: Option<Injector>,
     opened: Instant,
     log: Mutex<Log>,
-    is_closed: watch::Sender<bool>,
+    pub(crate) closing: Closing,
+}
+
+/// A key, and the token that the agent has in its place.
+#[derive(Debug)]
+pub(crate) struct TokenOfKey {
+    pub(crate) token: String,
+    pub(crate) key: ServiceKey,
 }
 
 #[derive(Debug, Default)]
 struct Log {
     entries: Vec<Entry>,
+    /// The services that were sent the token of another service's key.
+    strays: BTreeSet<usize>,
 }
 
 #[derive(Debug)]
@@ -61,7 +72,7 @@ struct Entry {
 impl Way {
     pub(crate) fn new(
         upstreams: Vec<Upstream>,
-        keys: Vec<(String, String)>,
+        keys: Vec<TokenOfKey>,
         sought: Vec<Sought>,
         recorder: Option<Recorder>,
         player: Option<Player>,
@@ -76,26 +87,34 @@ impl Way {
             injector: None,
             opened: Instant::now(),
             log: Mutex::default(),
-            is_closed: watch::Sender::new(false),
+            closing: Closing::new(),
         }
     }
 
-    /// Returns a text with the key in the place of its token. A text without a token is `None`.
-    pub(crate) fn with_key(&self, text: &str) -> Option<String> {
-        let (token, key) = self
-            .keys
-            .iter()
-            .find(|(token, _)| text.contains(&**token))?;
-        Some(text.replace(&**token, key))
+    /// Returns a text for a service with the key in the place of its token. A text without a token is `None`, and so is one
+    /// with the token of a key that is for other services: those alone may have it.
+    pub(crate) fn with_key(&self, text: &str, upstream: usize) -> Option<String> {
+        let mut keys = self.keys.iter();
+        let TokenOfKey { token, key } = keys.find(|key| text.contains(&*key.token))?;
+        if !key.origins.contains(&upstream) {
+            self.log().strays.insert(upstream);
+            return None;
+        }
+        Some(text.replace(&**token, &key.key))
     }
 
-    /// Waits until the way is closed.
-    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut receiver = self.is_closed.subscribe();
-        async move {
-            // Nobody is there to close it when the sender is gone.
-            let _ = receiver.wait_for(|is_closed| *is_closed).await;
-        }
+    /// Returns a remark for each service that was sent the token of another service's key.
+    pub(crate) fn strays(&self) -> Vec<String> {
+        let log = self.log();
+        let services = log.strays.iter().filter_map(|at| self.upstreams.get(*at));
+        services
+            .map(|service| {
+                format!(
+                    "the agent sent the key of another service to {}, and the gateway left it out",
+                    service.origin
+                )
+            })
+            .collect()
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -230,7 +249,7 @@ impl Way {
 
     /// Ends everything that is on its way, and returns the log.
     pub(crate) fn close(&self) -> Vec<Exchange> {
-        self.is_closed.send_replace(true);
+        self.closing.close();
         let entries = std::mem::take(&mut self.log().entries);
         let mut exchanges = Vec::new();
         for mut entry in entries {

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use terca_core::recording::{NormalForm, OnMiss, describe, distance, moved};
+use terca_core::recording::{NEXT_STEP, NormalForm, OnMiss, describe, distance, moved};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
@@ -146,7 +146,9 @@ impl Player {
                 state.is_played[index] = true;
                 match state.answer(index, &self.directory) {
                     Some(answer) => return Found::Answer(answer),
-                    None => "the recording has this request, and not its answer".to_owned(),
+                    None => {
+                        format!("the recording has this request, and not its answer; {NEXT_STEP}")
+                    }
                 }
             }
             None => state.difference(method, path, &value),
@@ -256,11 +258,15 @@ impl State {
                     "it differs from what was recorded (- recorded request {number}, + now)\n{lines}"
                 )
             }
-            (None, Some(reason)) => format!("the recording has no more: it ended early ({reason})"),
+            (None, Some(reason)) => {
+                format!("the recording has no more: it ended early ({reason}); {NEXT_STEP}")
+            }
             (None, None) => {
                 let number = self.recording.exchanges.len();
                 let requests = prose::count(number, "request");
-                format!("the recording has no more of this kind; it has {requests} in all")
+                format!(
+                    "the recording has no more of this kind, and {requests} in all; {NEXT_STEP}"
+                )
             }
         }
     }

@@ -108,6 +108,13 @@ impl Client {
         })
     }
 
+    /// Returns the user's proxy to an address, if there is one.
+    fn proxy_to(&self, address: &Uri, allowed: &HostPattern) -> Option<Intercept> {
+        let is_here = self.rules.is_gateway(allowed);
+        let proxy = self.passages.connector.proxy_to(address);
+        proxy.filter(|_| !is_here)
+    }
+
     async fn open_tunnel(
         &self,
         request: &mut Request<Incoming>,
@@ -116,7 +123,7 @@ impl Client {
     ) -> io::Result<Response<Body>> {
         let address = format!("https://{}:{port}", bracketed(host));
         let address: Uri = address.parse().map_err(io::Error::other)?;
-        let host: Box<dyn Stream> = match self.passages.connector.proxy_to(&address) {
+        let host: Box<dyn Stream> = match self.proxy_to(&address, allowed) {
             Some(proxy) => Box::new(tunnel_through(&proxy, &address).await?),
             None => Box::new(connect(host, port, allowed).await?),
         };
@@ -132,7 +139,7 @@ impl Client {
         allowed: &HostPattern,
     ) -> io::Result<Response<Body>> {
         let (mut parts, body) = request.into_parts();
-        let proxy = self.passages.connector.proxy_to(&parts.uri);
+        let proxy = self.proxy_to(&parts.uri, allowed);
         let stream = match &proxy {
             Some(proxy) => connect_to_proxy(proxy).await?,
             None => connect(host, port, allowed).await?,

@@ -417,6 +417,7 @@ mod tests {
                 version: recording::VERSION,
                 directory: "/d".to_owned(),
                 agent_version: None,
+                addresses: BTreeMap::new(),
             },
             mask: Mask::default(),
         }

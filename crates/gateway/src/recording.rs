@@ -33,8 +33,8 @@ pub enum RecordingError {
     },
     /// Another version of Terca wrote it.
     #[error(
-        "it is in version {0} of the format, and this Terca reads version {VERSION}: \
-         record it again, or use the version of Terca that wrote it"
+        "it is in version {0} of the format, and this Terca reads version {VERSION}; \
+         use the version of Terca that wrote it"
     )]
     Version(u32),
     /// It is larger than any that Terca writes.
@@ -88,6 +88,11 @@ impl Recording {
             return Err(RecordingError::TooLarge("its lines"));
         }
         builder.finish()
+    }
+
+    /// Returns the addresses of services that the shell named when it was recorded, by variable.
+    pub fn addresses(&self) -> &BTreeMap<String, String> {
+        &self.header.addresses
     }
 
     /// Returns the bytes of a body.

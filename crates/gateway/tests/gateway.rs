@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
 use serde_json::{Value, json};
+use terca_core::agent::redirect::ServiceKey;
 use terca_core::wire::{Exchange, ExchangeEnd, Wire};
 use terca_gateway::{Gateway, Passage};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, RealAgent};
@@ -20,8 +22,12 @@ fn gateway() -> Gateway {
 }
 
 fn passage(gateway: &Gateway, origin: &str) -> Passage {
+    let key = ServiceKey {
+        key: KEY.to_owned(),
+        origins: BTreeSet::from([0]),
+    };
     gateway
-        .open(&[origin.to_owned()], &[KEY.to_owned()], Vec::new())
+        .open(&[origin.to_owned()], &[key], Vec::new())
         .unwrap()
 }
 
@@ -323,20 +329,28 @@ fn a_wrong_token_is_refused() {
     let address = closed.addresses[0].clone();
     closed.close();
     let (root, _) = address.rsplit_once("/terca-").unwrap();
-    for address in [
-        format!("{address}/v1/chat/completions"),
-        format!("{root}/terca-0123456789abcdef/0/v1/chat/completions"),
-        format!("{root}//0/v1/chat/completions"),
-        format!("{root}/"),
+    let over = "the trial of this address is over";
+    let nothing = "this address has no service";
+    let own = open.addresses[0].strip_suffix("/0").unwrap();
+    for (address, status, expected) in [
+        (format!("{address}/v1/chat/completions"), 401, over),
+        (
+            format!("{root}/terca-0123456789abcdef0123456789abcdef/0/v1"),
+            401,
+            over,
+        ),
+        (format!("{root}//0/v1/chat/completions"), 404, nothing),
+        (format!("{root}/v1/chat/completions"), 404, nothing),
+        (format!("{root}/"), 404, nothing),
+        (format!("{own}/v1/chat/completions"), 404, nothing),
+        (format!("{own}/7/v1"), 404, nothing),
+        (format!("{own}/mcp"), 404, nothing),
+        (own.to_owned(), 404, nothing),
     ] {
         let got = receive(send(&address, "POST", &[], "{}"));
-        assert_eq!(got.status, 401, "{address}");
+        assert_eq!(got.status, status, "{address}");
+        assert!(got.body.contains(expected), "{address}: {}", got.body);
     }
-    let unknown = open.addresses[0].replace("/0", "/7");
-    assert_eq!(
-        receive(send(&format!("{unknown}/v1"), "GET", &[], "")).status,
-        404
-    );
     assert_eq!(model.requests().len(), 0, "nothing was passed on");
 
     // The token of another trial is no key.
@@ -349,6 +363,22 @@ fn a_wrong_token_is_refused() {
     let address = format!("{}/v1/models", open.addresses[0]);
     assert_eq!(receive(send(&address, "GET", &headers, "")).status, 200);
     assert!(!model.requests()[0].mentions(KEY));
+}
+
+/// The answer to TRACE is the request, with the key in it.
+#[test]
+fn trace_is_refused() {
+    let model = server(GOOSE, &[]);
+    let gateway = gateway();
+    let passage = passage(&gateway, &model.url());
+    let token = format!("Bearer {}", passage.tokens[0]);
+    for method in ["TRACE", "CONNECT", "PROPFIND"] {
+        let address = format!("{}/v1/models", passage.addresses[0]);
+        let got = receive(send(&address, method, &[("authorization", &token)], ""));
+        assert!(!got.body.contains(KEY), "{method}: {}", got.body);
+        assert!(matches!(got.status, 400 | 405), "{method}: {}", got.status);
+    }
+    assert_eq!(model.requests().len(), 0, "nothing was passed on");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::http::{self, Message, Over, Server};
 const BIG: usize = 8 * 1024 * 1024;
 
 /// An MCP server by HTTP: Streamable HTTP at `/mcp`, the older transport at `/sse`, and `/moved`, which sends on to `/mcp`.
+/// `/elsewhere` sends on to another host, and `/see-other` to a page of its own; both name the query that they were asked with.
 ///
 /// `search` answers, `stream` answers by server-sent events, `fail` refuses, `big` answers with a text of several
 /// megabytes, `boom` is an error of HTTP, `cut` breaks off in the middle of its answer, and `die` ends the server: it hangs up
@@ -119,6 +120,17 @@ fn answer(stream: TcpStream, over: &Over, state: &Mutex<State>) -> io::Result<()
     }
     match (message.method.as_str(), path) {
         ("POST", "/moved") => say(out, "307 Temporary Redirect", &["location: /mcp?moved"], ""),
+        ("POST" | "GET", "/elsewhere") => {
+            let location = format!("location: http://elsewhere.example{}", message.path);
+            say(out, "307 Temporary Redirect", &[&location], &message.path)
+        }
+        ("POST", "/see-other") => {
+            let address = out.local_addr()?;
+            let path = message.path.replace("/see-other", "/page");
+            let location = format!("location: http://{address}{path}");
+            say(out, "303 See Other", &[&location], &message.path)
+        }
+        ("GET", "/page") => say(out, "200 OK", &[], "THE-PAGE"),
         ("POST", "/mcp") => streamable(out, &message, &asked),
         ("DELETE", "/mcp") => say(out, "200 OK", &[], ""),
         ("GET", "/sse") => {

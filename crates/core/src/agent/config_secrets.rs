@@ -18,8 +18,14 @@ const SHORTEST: usize = 6;
 /// Returns the keys in an agent's settings: the texts of fields such as `apiKey`, `auth_token` or `secret`. Some agents
 /// take a key in no other way.
 pub fn secrets_in_config(config: &Value) -> Vec<String> {
+    let places = secret_places(config).into_iter();
+    places.map(|(_, secret)| secret).collect()
+}
+
+/// Returns the keys in an agent's settings, each with its place.
+pub(super) fn secret_places(config: &Value) -> Vec<(Vec<String>, String)> {
     let mut secrets = Vec::new();
-    collect(config, &mut secrets);
+    collect(config, &mut Vec::new(), &mut secrets);
     secrets
 }
 
@@ -35,22 +41,32 @@ pub(super) fn has_key(config: &Value) -> bool {
     }
 }
 
-fn collect(value: &Value, secrets: &mut Vec<String>) {
+fn collect(value: &Value, place: &mut Vec<String>, secrets: &mut Vec<(Vec<String>, String)>) {
+    for (name, field) in entries_of(value) {
+        place.push(name);
+        match (field, place.last()) {
+            (Value::String(text), Some(name)) if value.is_object() && is_name_of_key(name) => {
+                secrets.extend(key_in(text).map(|key| (place.clone(), key)));
+            }
+            (field, _) => collect(field, place, secrets),
+        }
+        place.pop();
+    }
+}
+
+/// Returns the entries of a map or a list, each with its name or its number.
+pub(super) fn entries_of(value: &Value) -> Vec<(String, &Value)> {
     match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                match field {
-                    Value::String(text) if is_name_of_key(name) => secrets.extend(key_in(text)),
-                    field => collect(field, secrets),
-                }
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                collect(item, secrets);
-            }
-        }
-        _ => {}
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.clone(), value))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .zip(0..)
+            .map(|(item, at)| (format!("{at}"), item))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -79,6 +79,7 @@ mod qwen_code;
 pub mod redirect;
 mod server_calls;
 mod session;
+mod setting_keys;
 mod stream_filter;
 mod tokens;
 

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::config_secrets::secrets_in_config;
+use super::config_secrets::entries_of;
 use super::model_service::{AddressPlace, ModelService};
 use super::profile::Profile;
+use super::setting_keys::SettingKeys;
 
 /// The ends of variables that have the address of a service.
 const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
@@ -24,12 +25,21 @@ pub struct Redirect {
     /// The origins of the services, each once: `https://api.openai.com`.
     pub origins: Vec<String>,
     /// The keys, each once.
-    pub keys: Vec<String>,
+    pub keys: Vec<ServiceKey>,
     /// The variables with credentials that stay as they are, since their service is not known.
     pub untouched: Vec<String>,
     variables: Vec<(String, Address)>,
     settings: Vec<(Vec<String>, Address)>,
     renamed: Vec<(&'static str, &'static str)>,
+}
+
+/// A key, and the services that may have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceKey {
+    /// The key.
+    pub key: String,
+    /// The indexes of their origins.
+    pub origins: BTreeSet<usize>,
 }
 
 /// The address of a service, in two parts.
@@ -52,42 +62,44 @@ impl Redirect {
         if let Some(config) = config {
             redirect.find_settings(config, &mut Vec::new());
         }
-        let has_settings = !redirect.settings.is_empty();
-        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let in_settings: Vec<(&[String], usize)> = redirect
+            .settings
+            .iter()
+            .map(|(path, service)| (&path[..], service.origin))
+            .collect();
+        let of_settings = SettingKeys::find(config, &in_settings);
+        let mut known: Vec<(String, usize)> = Vec::new();
         for service in profile.services {
-            if redirect.add_service(service, env, config) {
-                known.extend(service.keys);
+            if let Some(origin) = redirect.add_service(service, env, config) {
+                let keys = service.keys.iter();
+                known.extend(keys.map(|key| ((*key).to_owned(), origin)));
             }
         }
-        let mut own_keys: Vec<String> = Vec::new();
         for (name, value) in env {
             let Some(prefix) = ADDRESS_ENDS.iter().find_map(|end| name.strip_suffix(end)) else {
                 continue;
             };
             let is_own = profile.takes_command || profile.setting_variables.contains(&&**name);
-            if is_own && redirect.add_variable(name, value) {
-                own_keys.extend(KEY_ENDS.iter().map(|end| format!("{prefix}{end}")));
+            if is_own && let Some(origin) = redirect.add_variable(name, value) {
+                let keys = KEY_ENDS.iter().map(|end| format!("{prefix}{end}"));
+                known.extend(keys.map(|key| (key, origin)));
             }
         }
-        for (name, value) in env {
+        for (name, value) in env.iter().filter(|(_, value)| !value.is_empty()) {
             let is_credential = profile.credential_variables.contains(&&**name);
-            // A provider that the settings describe may take its key from any of the agent's variables.
-            let is_key = known.contains(&**name)
-                || own_keys.contains(name)
-                || (has_settings && is_credential);
-            if value.is_empty() {
-                continue;
+            let own = known.iter().filter(|(key, _)| key == name);
+            let mut origins: BTreeSet<usize> = own.map(|(_, origin)| *origin).collect();
+            if is_credential {
+                origins.extend(of_settings.of_variable(!origins.is_empty()));
             }
-            if is_key {
-                redirect.add_key(value);
+            if !origins.is_empty() {
+                redirect.add_key(value, origins);
             } else if is_credential {
                 redirect.untouched.push(name.clone());
             }
         }
-        if has_settings && let Some(config) = config {
-            for key in secrets_in_config(config) {
-                redirect.add_key(&key);
-            }
+        for (key, origins) in of_settings.keys {
+            redirect.add_key(&key, origins);
         }
         redirect
     }
@@ -134,68 +146,71 @@ impl Redirect {
         config
     }
 
-    /// Adds a service if the agent uses it. Returns whether it does.
+    /// Adds a service if the agent uses it. Returns the index of its origin.
     fn add_service(
         &mut self,
         service: &ModelService,
         env: &BTreeMap<String, String>,
         config: Option<&Value>,
-    ) -> bool {
+    ) -> Option<usize> {
         let is_set = |name: &&str| env.get(*name).is_some_and(|value| !value.is_empty());
         let is_named =
             |name: &&str| is_set(name) || config.is_some_and(|config| config.get(*name).is_some());
         if service.unless.iter().any(is_named) {
-            return false;
+            return None;
         }
         let has_key = service.keys.iter().any(is_set);
-        match service.address {
+        let origin = match service.address {
             AddressPlace::Variable(name) => {
                 let set = env.get(name).filter(|address| !address.is_empty());
                 let address = match set {
                     Some(address) => address.as_str(),
                     None if has_key => service.usual,
-                    None => return false,
+                    None => return None,
                 };
-                if !self.add_variable(name, address) {
-                    return false;
-                }
+                self.add_variable(name, address)?
             }
-            AddressPlace::Setting(path) => {
-                if !has_key {
-                    return false;
-                }
-                let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-                let is_found = self.settings.iter().any(|(found, _)| *found == path);
-                if !is_found {
-                    let Some(address) = self.address(service.usual) else {
-                        return false;
-                    };
-                    self.settings.push((path, address));
-                }
-            }
-        }
+            AddressPlace::Setting(path) if has_key => self.add_setting(path, service.usual)?,
+            AddressPlace::Setting(_) => return None,
+        };
         if let Some(to) = service.given_as {
             let from = service.keys.iter().copied().filter(|from| *from != to);
             self.renamed.extend(from.map(|from| (from, to)));
         }
-        true
+        Some(origin)
     }
 
-    /// Adds a variable with an address. Returns whether it is one.
-    fn add_variable(&mut self, name: &str, value: &str) -> bool {
-        if self.variables.iter().any(|(found, _)| found == name) {
-            return true;
+    /// Adds a place in the settings for an address, unless it is there. Returns the index of its origin.
+    fn add_setting(&mut self, path: &[&str], usual: &str) -> Option<usize> {
+        let is_there = |(found, _): &&(Vec<String>, Address)| found == path;
+        if let Some((_, address)) = self.settings.iter().find(is_there) {
+            return Some(address.origin);
         }
-        let Some(address) = self.address(value) else {
-            return false;
-        };
-        self.variables.push((name.to_owned(), address));
-        true
+        let address = self.address(usual)?;
+        let origin = address.origin;
+        let path = path.iter().map(|part| (*part).to_owned()).collect();
+        self.settings.push((path, address));
+        Some(origin)
     }
 
-    fn add_key(&mut self, key: &str) {
-        if !self.keys.iter().any(|known| known == key) {
-            self.keys.push(key.to_owned());
+    /// Adds a variable with an address. Returns the index of its origin.
+    fn add_variable(&mut self, name: &str, value: &str) -> Option<usize> {
+        if let Some((_, address)) = self.variables.iter().find(|(found, _)| found == name) {
+            return Some(address.origin);
+        }
+        let address = self.address(value)?;
+        let origin = address.origin;
+        self.variables.push((name.to_owned(), address));
+        Some(origin)
+    }
+
+    fn add_key(&mut self, key: &str, origins: BTreeSet<usize>) {
+        match self.keys.iter_mut().find(|known| known.key == key) {
+            Some(known) => known.origins.extend(origins),
+            None => self.keys.push(ServiceKey {
+                key: key.to_owned(),
+                origins,
+            }),
         }
     }
 
@@ -214,19 +229,7 @@ impl Redirect {
     }
 
     fn find_settings(&mut self, value: &Value, path: &mut Vec<String>) {
-        let entries: Vec<(String, &Value)> = match value {
-            Value::Object(entries) => entries
-                .iter()
-                .map(|(key, value)| (key.clone(), value))
-                .collect(),
-            Value::Array(items) => items
-                .iter()
-                .zip(0..)
-                .map(|(item, at)| (format!("{at}"), item))
-                .collect(),
-            _ => return,
-        };
-        for (key, value) in entries {
+        for (key, value) in entries_of(value) {
             path.push(key);
             match value {
                 Value::String(text) if path.last().is_some_and(|key| is_address_setting(key)) => {
@@ -242,8 +245,8 @@ impl Redirect {
 
     /// Returns the token for a text that is a key, or a key after `Bearer`.
     fn token(&self, text: &str, tokens: &[String]) -> Option<String> {
-        for (key, token) in self.keys.iter().zip(tokens) {
-            if let Some(before) = text.strip_suffix(key.as_str())
+        for (known, token) in self.keys.iter().zip(tokens) {
+            if let Some(before) = text.strip_suffix(known.key.as_str())
                 && (before.is_empty() || before.ends_with(' '))
             {
                 return Some(format!("{before}{token}"));
@@ -270,6 +273,43 @@ impl Redirect {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// Returns the addresses of services that an agent has from the caller's shell, by variable. `shell` returns what the
+/// shell has; a user, a password and a query are in no such address.
+pub fn addresses_of_shell(
+    profile: &Profile,
+    env: &BTreeMap<String, String>,
+    shell: &dyn Fn(&str) -> Option<String>,
+) -> BTreeMap<String, String> {
+    let names = profile.setting_variables.iter().copied();
+    let values = names.filter_map(|name| {
+        let value = env
+            .get(name)
+            .filter(|value| shell(name).as_ref() == Some(*value))?;
+        let (origin, path) = split(value)?;
+        Some((name.to_owned(), format!("{origin}{path}")))
+    });
+    values.collect()
+}
+
+/// Gives an agent the addresses that the shell named when its session was recorded, in the place of those of the shell
+/// now. An address of the suite stays. A recording may come from anybody: it sets addresses, and no other variable.
+pub fn restore_addresses(
+    profile: &Profile,
+    recorded: &BTreeMap<String, String>,
+    env: &mut BTreeMap<String, String>,
+    shell: &dyn Fn(&str) -> Option<String>,
+) {
+    for (name, address) in recorded {
+        let is_known = profile.setting_variables.contains(&&**name) && split(address).is_some();
+        let is_of_suite = env
+            .get(name)
+            .is_some_and(|value| !value.is_empty() && shell(name).as_ref() != Some(value));
+        if is_known && !is_of_suite {
+            env.insert(name.clone(), address.clone());
         }
     }
 }
@@ -328,10 +368,11 @@ mod tests {
     use super::*;
     use crate::agent::find;
 
-    const ADDRESSES: [&str; 3] = [
+    const ADDRESSES: [&str; 4] = [
         "http://127.0.0.1:7/t/0",
         "http://127.0.0.1:7/t/1",
         "http://127.0.0.1:7/t/2",
+        "http://127.0.0.1:7/t/3",
     ];
     const TOKENS: [&str; 3] = ["token-0", "token-1", "token-2"];
 
@@ -353,6 +394,13 @@ mod tests {
             config,
         );
         (redirect, env, config)
+    }
+
+    /// Returns the keys, with the origins that may have them.
+    fn keys(redirect: &Redirect) -> Vec<(&str, Vec<usize>)> {
+        let keys = redirect.keys.iter();
+        keys.map(|key| (&*key.key, key.origins.iter().copied().collect()))
+            .collect()
     }
 
     #[test]
@@ -403,7 +451,7 @@ mod tests {
         ] {
             let (redirect, env, config) = redirected(agent, &[(key, "sk-secret")], None);
             assert_eq!(redirect.origins, [origin], "{agent}");
-            assert_eq!(redirect.keys, ["sk-secret"], "{agent}");
+            assert_eq!(keys(&redirect), [("sk-secret", vec![0])], "{agent}");
             assert_eq!(env[key], "token-0", "{agent}");
             assert_eq!(env[variable], address, "{agent}");
             assert_eq!(config, None, "{agent}");
@@ -468,6 +516,10 @@ mod tests {
             redirect.origins,
             ["http://10.0.0.1", "https://api.anthropic.com"]
         );
+        assert_eq!(
+            keys(&redirect),
+            [("sk-secret", vec![1]), ("sk-other-one", vec![0])]
+        );
         assert_eq!(env["ANTHROPIC_API_KEY"], "token-0");
         let provider = &config.unwrap()["provider"];
         assert_eq!(
@@ -495,6 +547,45 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_for_the_service_of_its_name() {
+        let env = [
+            ("ANTHROPIC_API_KEY", "sk-anthropic"),
+            ("MY_BASE_URL", "http://10.0.0.1/api"),
+            ("MY_API_KEY", "sk-mine"),
+            ("OPENAI_API_BASE", "http://10.0.0.2"),
+            ("OPENAI_API_KEY", "sk-openai"),
+        ];
+        let (redirect, _, _) = redirected("command", &env, None);
+        assert_eq!(
+            redirect.origins,
+            [
+                "https://api.anthropic.com",
+                "https://api.openai.com",
+                "http://10.0.0.1",
+                "http://10.0.0.2"
+            ]
+        );
+        assert_eq!(
+            keys(&redirect),
+            [
+                ("sk-anthropic", vec![0]),
+                ("sk-mine", vec![2]),
+                ("sk-openai", vec![1, 3])
+            ]
+        );
+
+        // A provider of the settings takes its key from any variable.
+        let own = json!({"model_providers": {"mock": {"base_url": "http://10.0.0.1/v1", "env_key": "OPENAI_API_KEY"}}});
+        let env = [("OPENAI_API_KEY", "sk-secret")];
+        let (redirect, _, _) = redirected("codex", &env, Some(&own));
+        let mock = redirect
+            .origins
+            .iter()
+            .position(|it| it == "http://10.0.0.1");
+        assert!(redirect.keys[0].origins.contains(&mock.unwrap()));
+    }
+
+    #[test]
     fn another_way_to_sign_in_is_left_alone() {
         for (agent, env) in [
             ("claude-code", vec![("CLAUDE_CODE_OAUTH_TOKEN", "oauth")]),
@@ -517,6 +608,47 @@ mod tests {
         }
         let (redirect, _, _) = redirected("claude-code", &[("CLAUDE_CODE_OAUTH_TOKEN", "o")], None);
         assert_eq!(redirect.untouched, ["CLAUDE_CODE_OAUTH_TOKEN"]);
+    }
+
+    #[test]
+    fn addresses_of_the_shell_are_recorded_and_restored() {
+        let profile = find("claude-code").unwrap().profile();
+        let map = |entries: &[(&str, &str)]| -> BTreeMap<String, String> {
+            let entries = entries.iter();
+            entries
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        const NAME: &str = "ANTHROPIC_BASE_URL";
+        let then = map(&[(NAME, "http://10.0.0.1/a"), ("ANTHROPIC_API_KEY", "sk")]);
+        let recorded = addresses_of_shell(profile, &then, &|name| then.get(name).cloned());
+        assert_eq!(recorded, map(&[(NAME, "http://10.0.0.1/a")]));
+        let of_suite = addresses_of_shell(profile, &then, &|_| None);
+        assert_eq!(of_suite, BTreeMap::new(), "the suite still has it");
+
+        let foreign = map(&[(NAME, "file:///etc/passwd"), ("LD_PRELOAD", "http://x/")]);
+        for (recorded, now, shell, expected) in [
+            (&recorded, None, None, Some("http://10.0.0.1/a")),
+            (
+                &recorded,
+                Some("http://b"),
+                Some("http://b"),
+                Some("http://10.0.0.1/a"),
+            ),
+            (
+                &recorded,
+                Some("http://suite"),
+                Some("http://b"),
+                Some("http://suite"),
+            ),
+            (&foreign, None, None, None),
+        ] {
+            let mut env: BTreeMap<String, String> = BTreeMap::new();
+            env.extend(now.map(|value: &str| (NAME.to_owned(), value.to_owned())));
+            restore_addresses(profile, recorded, &mut env, &|_| shell.map(str::to_owned));
+            assert_eq!(env.get(NAME).map(String::as_str), expected);
+            assert!(env.len() < 2, "{env:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::reader::values::{boolean, count, error_status, whole};
-use crate::reader::{Fields, Kind, Value, list_of, object, or_map, unlike};
+use crate::reader::{Fields, Kind, Node, Value, list_of, object, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -256,10 +256,18 @@ pub(super) fn gateway_mode() -> Kind<GatewayMode> {
                 .find(|mode| mode.as_str() == written);
             match mode {
                 Some(mode) => Some(mode),
+                None if written == "replay" => reader.refuse(no_setting_for_replay(&node)),
                 None => reader.refuse(unlike(&node, "`off`, `meter` or `record`")),
             }
         },
     )
+}
+
+/// The complaint about `gateway: replay`: a replay belongs to a run, and is no setting of a suite.
+fn no_setting_for_replay(node: &Node) -> Diagnostic {
+    Diagnostic::error(Code::WrongValue, "`replay` is not a setting of `gateway`")
+        .at(node.place, "this is a command: `terca replay`")
+        .help("`terca replay RUN` replays a run that was recorded with `gateway: record`")
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ pub const VERSION: u32 = 1;
 /// The most bytes of a recording before compression. A longer one is ended there.
 pub const LARGEST: u64 = 256 * 1024 * 1024;
 
+/// The next step of somebody whose recording cannot be used.
+pub const NEXT_STEP: &str = "record the run again with `gateway: record`";
+
 /// What becomes of a request that is not in the recording that is played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,6 +74,9 @@ pub struct Header {
     /// The version of the agent, which names itself in its requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
+    /// The addresses of services that the caller's shell named, by variable: the paths of requests follow from them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
 }
 
 /// A part of bodies.

@@ -140,7 +140,8 @@ impl NetworkRequest<'_> {
         let hosts = self.hosts(user);
         let gateway = context.gateway.get(&context.host)?;
         let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
-        if user.is_some_and(|user| user.needs_gateway) {
+        let needs_gateway = user.is_some_and(|user| user.needs_gateway);
+        if needs_gateway {
             doors.push((gateway.address(), Door::Gateway));
         }
         if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {
@@ -156,7 +157,7 @@ impl NetworkRequest<'_> {
             }
         }
         let exit = gateway
-            .open_exit(hosts.clone(), self.network.mode())
+            .open_exit(hosts.clone(), needs_gateway, self.network.mode())
             .ok_or_else(|| io::Error::other("the gateway has ended"))?;
         if self.is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;

@@ -1,7 +1,7 @@
 //! The run whose recorded answers take the place of models.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::recording::{self, OnMiss};
+use terca_core::recording::{self, NEXT_STEP, OnMiss};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 use terca_gateway::{Recording, Replay};
@@ -46,7 +46,7 @@ impl ReplaySource {
     ) -> Result<Replay, StageError> {
         let file = artifacts.join(recording::FILE);
         let refused = |problem: String| {
-            let message = format!("{file} of the run {}: {problem}", self.run);
+            let message = format!("{file} of the run {}: {problem}; {NEXT_STEP}", self.run);
             StageError::new(ErrorKind::Replay, message)
         };
         let opened = Dir::open_no_link(&self.dir).and_then(|dir| dir.open_file(&file));
@@ -54,7 +54,7 @@ impl ReplaySource {
             error if error.is_not_found() => StageError::new(
                 ErrorKind::Replay,
                 format!(
-                    "the run {} has no recording of this agent ({file})",
+                    "the run {} has no recording of this agent ({file}); {NEXT_STEP}",
                     self.run
                 ),
             ),

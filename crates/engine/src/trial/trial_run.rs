@@ -133,7 +133,7 @@ impl<'a> TrialRun<'a> {
             let variant = &case.variant;
             let profile = variant.agent.agent.profile();
             let redirect = Redirect::find(profile, env, variant.config.as_ref());
-            env.retain(|_, value| !redirect.keys.contains(value));
+            env.retain(|_, value| !redirect.keys.iter().any(|known| known.key == *value));
         }
     }
 

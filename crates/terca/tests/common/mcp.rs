@@ -1,5 +1,6 @@
 //! An MCP server and an agent of a few lines of shell, for tests on machines with nothing else.
 
+use serde_json::Value;
 use terca_testkit::Project;
 
 use super::project;
@@ -52,6 +53,15 @@ pub fn project_with_mcp_server(script: &str, more: &str) -> Project {
                  evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileExists: done}}]\n"
             ),
         )
+}
+
+/// Returns the record of the server `docs` in the only trial.
+pub fn recorded_events(project: &Project) -> Vec<Value> {
+    let lines = project.trial_file("artifacts/mcp/docs.jsonl");
+    let lines = lines.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The header of an MCP server by HTTP.

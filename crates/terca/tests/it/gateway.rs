@@ -335,3 +335,40 @@ fn the_key_is_not_with_the_tests_either() {
     let outcome = project.terca(&["--gateway", "off"]);
     assert_eq!(outcome.status, 1, "{}{}", outcome.stdout, outcome.stderr);
 }
+
+/// A service that an agent can reach is not one that may have the key of another.
+#[test]
+fn a_key_is_sent_to_its_own_service_alone() {
+    const OTHER_KEY: &str = "sk-the-key-of-another-service";
+    let own = model(&[("one", Scenario::saying("Hello."))]);
+    let other = model(&[("one", Scenario::saying("Bye."))]);
+    // First with the token of the own service, then with that of the other one.
+    let script = r#"
+ask one
+rest=${OTHER_BASE_URL#http://}; host=${rest%%/*}
+ask one
+OPENAI_API_KEY=$OTHER_API_KEY; ask one
+"#;
+    let project = suite(&own, script, METER).env("OTHER_API_KEY", OTHER_KEY);
+    let variables = format!(
+        "env: {{OTHER_API_KEY: \"${{OTHER_API_KEY}}\", OTHER_BASE_URL: {}/v1, ",
+        other.url()
+    );
+    let yaml = project.read("terca.yaml").replace("env: {", &variables);
+    let project = project.file("terca.yaml", yaml);
+    project.terca(&[]).expect_status(0);
+    assert_eq!(
+        own.requests()[0].headers["authorization"],
+        format!("Bearer {KEY}")
+    );
+    let [foreign, good] = &other.requests()[..] else {
+        panic!("{:?}", other.requests());
+    };
+    assert!(!foreign.mentions(KEY), "{foreign:?}");
+    assert_eq!(good.headers["authorization"], format!("Bearer {OTHER_KEY}"));
+    let expected = format!(
+        "the agent sent the key of another service to {}, and the gateway left it out",
+        other.url()
+    );
+    assert_eq!(notes(&project.only_trial()), [expected]);
+}

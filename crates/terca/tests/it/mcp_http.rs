@@ -1,20 +1,14 @@
 //! MCP servers by HTTP, which agents reach through the gateway: everything is recorded, and no key reaches the agent.
 
 use serde_json::{Value, json};
-use terca_testkit::{HttpMcpServer, Project, TlsServer};
+use terca_testkit::{HttpMcpServer, TlsServer};
 
-use crate::common::mcp::{HTTP_TOKEN as TOKEN, project_with_http_server as project_with};
+use crate::common::mcp::{
+    HTTP_TOKEN as TOKEN, project_with_http_server as project_with, recorded_events as events,
+};
 
 fn server(trial: &Value) -> &Value {
     &trial["delivery"]["mcpServers"]["docs"]
-}
-
-fn events(project: &Project) -> Vec<Value> {
-    let lines = project.trial_file("artifacts/mcp/docs.jsonl");
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 #[test]
@@ -278,4 +272,37 @@ fn an_agent_reaches_nothing_else_of_the_servers_host() {
         );
     }
     assert!(docs.requests().is_empty(), "{:?}", docs.requests());
+}
+
+/// The address that a server sends on to may have the key of its own address in it.
+#[test]
+fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
+    let docs = HttpMcpServer::start(TOKEN);
+    let script = "post 0 initialize\n\
+        location=$(tr -d '\\r' <answer.txt | sed -n 's/^location: //p')\n\
+        request GET \"$location\"; cat <&5 >page.txt";
+    let url = docs.url("/see-other?key=a-key-in-the-query");
+    let project = project_with(&url, script, "mcpPreflight: false\n");
+    project.terca(&["run"]).expect_status(0);
+    let answer = project.trial_file("workspace/answers.txt");
+    assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
+    assert!(!answer.contains("a-key-in"), "{answer}");
+    let page = project.trial_file("workspace/page.txt");
+    assert!(page.contains("THE-PAGE"), "{page}");
+    let asked = docs.requests();
+    assert_eq!(asked[1].line, "GET /page?key=a-key-in-the-query");
+
+    let url = docs.url("/elsewhere?key=a-key-in-the-query");
+    let script = "post 0 initialize; request GET \"$url\"; cat <&5 >>answers.txt";
+    let project = project_with(&url, script, "mcpPreflight: false\n");
+    project.terca(&["run"]).expect_status(0);
+    let answers = project.trial_file("workspace/answers.txt");
+    assert_eq!(answers.matches("HTTP/1.1 502").count(), 2, "{answers}");
+    assert!(
+        answers.contains("sends on to elsewhere.example") && !answers.contains("a-key-in"),
+        "{answers}"
+    );
+    let record = project.trial_file("artifacts/mcp/docs.jsonl");
+    assert!(record.contains("sends on to elsewhere.example"), "{record}");
+    assert!(!record.contains("a-key-in"), "{record}");
 }

@@ -5,9 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use terca_testkit::Project;
 
-use crate::common::mcp::{SERVER, project_with_mcp_server};
+use crate::common::mcp::{SERVER, project_with_mcp_server, recorded_events as events};
 
 fn notes(trial: &Value) -> String {
     trial["notes"].to_string()
@@ -16,14 +15,6 @@ fn notes(trial: &Value) -> String {
 /// Returns the tap's figures of the server.
 fn tap(trial: &Value) -> &Value {
     &trial["delivery"]["mcpServers"]["docs"]["tap"]
-}
-
-fn events(project: &Project) -> Vec<Value> {
-    let lines = project.trial_file("artifacts/mcp/docs.jsonl");
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 #[test]

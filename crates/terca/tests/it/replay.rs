@@ -309,6 +309,7 @@ fn foreign_and_damaged_recordings_are_an_error_that_says_why() {
         assert_eq!(outcome.status, 3, "{}{}", outcome.stdout, outcome.stderr);
         let message = error(&project);
         assert!(message.contains(expected), "{message}");
+        assert!(message.contains("`gateway: record`"), "{message}");
     };
     std::fs::write(&path, b"no gzip at all").unwrap();
     check("not compressed by gzip");
@@ -362,4 +363,51 @@ fn a_replay_that_was_interrupted_is_resumed_as_one() {
     let results = project.results();
     assert_eq!(results["replayOf"], first);
     assert_eq!(results["trials"][0]["wire"]["replayed"], 1);
+}
+
+/// An endpoint that only the shell has named is in the recording, and its key is not.
+#[test]
+fn an_endpoint_of_the_shell_is_not_needed_for_a_replay() {
+    const END: &str = r#"{"type":"result","status":"success","stats":{"total_tokens":3,"input_tokens":2,"output_tokens":1,"cached":0,"tool_calls":0,"models":{}}}"#;
+    let script = format!(
+        r#"#!/bin/bash
+[ "$1" = --version ] && {{ echo 0.61.0; exit; }}
+cat >/dev/null
+rest=${{GOOGLE_GEMINI_BASE_URL#http://}}; host=${{rest%%/*}}
+body='{{"model": "small", "tools": [{{"type": "function", "function": {{"name": "t"}}}}], "messages": [{{"role": "user", "content": "scenario:one"}}]}}'
+exec 3<>"/dev/tcp/${{host%:*}}/${{host#*:}}"
+printf 'POST /%s/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-goog-api-key: %s\r\ncontent-length: %s\r\n\r\n%s' \
+  "${{rest#*/}}" "$GEMINI_API_KEY" ${{#body}} "$body" >&3
+cat <&3 >answers.txt
+echo '{END}'
+"#
+    );
+    let model = model(&hello());
+    let address = format!("{}/v1", model.url());
+    let project = crate::common::project()
+        .env("GEMINI_API_KEY", KEY)
+        .env("GOOGLE_GEMINI_BASE_URL", &address)
+        .executable("gemini", &script)
+        .file(
+            "terca.yaml",
+            format!(
+                "{RECORD}environments:\n  - name: g\n    agent: {{name: gemini-cli, program: ./gemini}}\n\
+                 evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileContains: {{path: answers.txt, text: Hello.}}}}]\n"
+            ),
+        );
+    project.terca(&[]).expect_status(0);
+    let endpoints = project.only_trial()["delivery"]["access"]["endpoints"].clone();
+    drop(model);
+    // Neither the key nor the address; then the address of another service.
+    for now in [None, Some("http://127.0.0.1:1/elsewhere")] {
+        let mut command = project.command(&["replay", "--format", "plain"]);
+        command.env_remove("GEMINI_API_KEY");
+        command.env_remove("GOOGLE_GEMINI_BASE_URL");
+        command.envs(now.map(|address| ("GOOGLE_GEMINI_BASE_URL", address)));
+        let outcome = Session::start(command).finish();
+        assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+        let trial = project.only_trial();
+        assert_eq!(trial["wire"]["replayed"], 1, "{trial:#}");
+        assert_eq!(trial["delivery"]["access"]["endpoints"], endpoints);
+    }
 }

@@ -22,14 +22,16 @@ use serde_json::Value;
 use terca_core::agent::AgentChoice;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::redirect::{addresses_of_shell, restore_addresses};
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::{GatewayMode, Injection};
 use terca_core::config::sandbox::{Image, Sandbox};
 use terca_core::network::{HostPattern, Network};
+use terca_core::recording::OnMiss;
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
-use terca_gateway::Playback;
+use terca_gateway::{Playback, Replay};
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
@@ -150,6 +152,8 @@ impl FoundAgent {
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
         let is_superuser = context.sandboxes.is_superuser(request.sandbox);
+        let replay = open_replay(context, &dirs, profile, version.as_deref(), &mut env)?;
+        let addresses = addresses_of_shell(profile, &env, &|name| of_shell(context, name));
         // Its own services and keys, whichever way leads to them.
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
@@ -170,9 +174,17 @@ impl FoundAgent {
                     inject: request.inject,
                 },
                 || {
-                    let (playback, file) = playback(context, &dirs, request, version.as_deref())?;
-                    recording_file = file;
-                    Ok(playback)
+                    if let Some(replay) = replay {
+                        return Ok(Playback::Replay(Box::new(replay)));
+                    }
+                    if request.gateway != GatewayMode::Record {
+                        return Ok(Playback::None);
+                    }
+                    let version = version.as_deref();
+                    let (file, new) =
+                        RecordingFile::create(&dirs, version, addresses, &context.mask)?;
+                    recording_file = Some(file);
+                    Ok(Playback::Record(new))
                 },
             )?
         } else {
@@ -242,29 +254,36 @@ impl FoundAgent {
     }
 }
 
-/// Returns what the gateway does with the exchanges of an agent, and the file that it records them in.
-fn playback(
+/// Opens the recording of an agent, if its session is replayed. The agent is given the addresses that its shell had
+/// when it was recorded, unless services are asked: those are the caller's to choose.
+fn open_replay(
     context: &Context,
     dirs: &AgentDirs,
-    request: &AgentRequest<'_>,
+    profile: &Profile,
     version: Option<&str>,
-) -> Result<(Playback, Option<RecordingFile>), StageError> {
-    if let Some(source) = &context.replay {
-        // It has the same place in its run as the agent has in this one.
-        let place = dirs.artifacts.strip_prefix(&context.run_dir);
-        let player = PlayerFacts {
-            directory: dirs.root(),
-            agent_version: version.map(str::to_owned),
-            mask: &context.mask,
-        };
-        let replay = source.open(place.unwrap_or(&dirs.artifacts), player)?;
-        return Ok((Playback::Replay(Box::new(replay)), None));
+    env: &mut Variables,
+) -> Result<Option<Replay>, StageError> {
+    let source = context.replay.as_ref();
+    let Some(source) = source.filter(|_| !profile.is_built_in()) else {
+        return Ok(None);
+    };
+    // It has the same place in its run as the agent has in this one.
+    let place = dirs.artifacts.strip_prefix(&context.run_dir);
+    let player = PlayerFacts {
+        directory: dirs.root(),
+        agent_version: version.map(str::to_owned),
+        mask: &context.mask,
+    };
+    let replay = source.open(place.unwrap_or(&dirs.artifacts), player)?;
+    if replay.on_miss == OnMiss::Error {
+        let recorded = replay.recording.addresses();
+        restore_addresses(profile, recorded, env, &|name| of_shell(context, name));
     }
-    if request.gateway != GatewayMode::Record {
-        return Ok((Playback::None, None));
-    }
-    let (file, new) = RecordingFile::create(dirs, version, &context.mask)?;
-    Ok((Playback::Record(new), Some(file)))
+    Ok(Some(replay))
+}
+
+fn of_shell(context: &Context, name: &str) -> Option<String> {
+    context.host.get(name).map(str::to_owned)
 }
 
 /// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's, and looked

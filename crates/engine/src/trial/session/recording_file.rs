@@ -1,5 +1,6 @@
 //! The file of a recording, held open so that nothing the agent does to it is lost.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::os::unix::fs::MetadataExt;
@@ -24,10 +25,12 @@ impl RecordingFile {
     pub(super) fn create(
         dirs: &AgentDirs,
         agent_version: Option<&str>,
+        addresses: BTreeMap<String, String>,
         mask: &Mask,
     ) -> io::Result<(Self, NewRecording)> {
         let path = dirs.artifacts.join(recording::FILE);
         let file = new_file(&path)?;
+        let addresses = addresses.into_iter();
         let new = NewRecording {
             file: file.try_clone()?,
             header: Header {
@@ -35,6 +38,9 @@ impl RecordingFile {
                 version: recording::VERSION,
                 directory: dirs.root().to_string(),
                 agent_version: agent_version.map(str::to_owned),
+                addresses: addresses
+                    .map(|(name, address)| (name, mask.text(&address)))
+                    .collect(),
             },
             mask: mask.clone(),
         };

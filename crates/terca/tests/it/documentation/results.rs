@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use terca_core::config::gateway::Injection;
+use terca_core::agent::access::Access;
+use terca_core::config::gateway::{GatewayMode, Injection};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
 use terca_core::recording::OnMiss;
-use terca_core::run::run_file::RunFile;
+use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
 use terca_core::run::settings::ReplaySettings;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
@@ -394,6 +395,59 @@ fn every_value_is_documented() {
     }
 }
 
+/// Sets the fields of a case that are left out of most. All are named, so that a new one is thought of here.
+fn fill_case(case: &mut RunCase) {
+    let text = || Some("text".to_owned());
+    let RunCase {
+        description,
+        variant,
+        limits,
+        gateway,
+        inject,
+        require_delivery,
+        eval: _,
+        tags: _,
+        repetitions: _,
+        prompt: _,
+        layers: _,
+        before: _,
+        env: _,
+        timeout_seconds: _,
+        tests: _,
+        settings: _,
+    } = case;
+    *description = text();
+    *limits = Some(TrialLimits::default());
+    *gateway = Some(GatewayMode::Meter);
+    *inject = vec![Injection::default()];
+    *require_delivery = true;
+    let RunVariant {
+        environment_description,
+        experiment_description,
+        agent_program,
+        agent_rules_file,
+        access,
+        contained_by,
+        environment: _,
+        experiment: _,
+        agent: _,
+        agent_command: _,
+        model: _,
+        rules: _,
+        skills: _,
+        mcp_servers: _,
+        config: _,
+        command: _,
+        settings: _,
+    } = variant;
+    *environment_description = text();
+    *experiment_description = text();
+    *agent_program = text();
+    *agent_rules_file = text();
+    *access = Some(Access::default());
+    *contained_by = Some(ContainedBy::Bwrap);
+}
+
 /// The keys of an object in `run.json`, with those that not every run has.
 fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let held = repository().join("crates/terca/tests/fixtures/run-v1/every-kind.run.json");
@@ -414,14 +468,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     file.settings.selection.network = Some(Network::Model);
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
-    for case in &mut file.cases {
-        case.limits = Some(TrialLimits::default());
-        case.inject = vec![Injection::default()];
-        case.variant.contained_by = Some(ContainedBy::Bwrap);
-        case.description = Some("text".into());
-        case.variant.environment_description = Some("text".into());
-        case.variant.experiment_description = Some("text".into());
-    }
+    file.cases.iter_mut().for_each(fill_case);
     let document = serde_json::to_value(&file).unwrap();
     let object = document.pointer(pointer).unwrap().as_object().unwrap();
     object.keys().cloned().collect()

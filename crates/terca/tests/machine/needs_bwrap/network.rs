@@ -314,6 +314,41 @@ fn with_the_gateway_there_is_no_way_past_it() {
     );
 }
 
+/// Some clients take the proxy for every address, also for those of `NO_PROXY`.
+#[test]
+#[ignore = "needs bwrap"]
+fn the_gateway_is_in_reach_by_the_proxy_too() {
+    let (model, project) = with_model("gateway: meter\n");
+    let ask = r#"
+rest=${OPENAI_BASE_URL#http://}; host=${rest%%/*}
+ask "GET $OPENAI_BASE_URL/models HTTP/1.1" "host: $host" "authorization: Bearer $OPENAI_API_KEY" 'connection: close'
+tunnel "$host"
+ask "GET http://127.0.0.1:1/ HTTP/1.1" 'host: x' 'connection: close'
+"#;
+    let script = format!("{AGENT}{ask}");
+    let project = project
+        .executable("agent.sh", &script)
+        // A proxy of the machine has no way to the gateway.
+        .env("HTTP_PROXY", "http://127.0.0.1:1");
+    project.terca(&[]).expect_status(0);
+    assert_eq!(
+        workspace(&project, "answers.txt"),
+        "HTTP/1.1 200 OK\nHTTP/1.1 200 OK\nHTTP/1.1 403 Forbidden\n"
+    );
+    let bodies = workspace(&project, "bodies.txt");
+    assert!(bodies.contains("this address has no service"), "{bodies}");
+    let asked = model.requests();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(
+        asked[0].headers["authorization"],
+        "Bearer sk-the-real-key-of-the-user"
+    );
+    assert_eq!(
+        project.only_trial()["network"],
+        json!({ "mode": "model", "refused": [{ "host": "127.0.0.1", "port": 1, "count": 1 }] })
+    );
+}
+
 /// It reaches its MCP server through the gateway, and nothing else at the server's host.
 #[test]
 #[ignore = "needs bwrap"]

@@ -13,7 +13,9 @@ mod service;
 
 pub use complaints::Complaints;
 pub use figures::figures_and_models_are_those_served;
-pub use gateway::{contained_and_metered, metered_by_the_gateway};
+pub use gateway::{
+    an_injected_fault_is_tried_again, contained_and_metered, metered_by_the_gateway,
+};
 pub use mcp_claims::{mcp_claims_agree_with_the_server, remote_mcp_servers_are_recorded};
 pub use replay::a_recorded_session_comes_to_the_same;
 pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
