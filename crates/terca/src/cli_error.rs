@@ -217,6 +217,10 @@ impl From<StartError> for CliError {
                 CliError::trouble(Code::CannotWrite, error)
                     .help("make room there, or name another directory with `TERCA_WORK_DIR`")
             }
+            StartError::SandboxOfRun(_) => CliError::misuse(Code::NoSandbox, error).help(
+                "mend it (`terca doctor` says what works here), or go on where it works; in another sandbox it is another run: \
+                 `terca run` starts one",
+            ),
             StartError::Sandbox(SandboxError::NoLandlock(_)) => {
                 CliError::misuse(Code::NoSandbox, error).help(
                     "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` says what works here",

@@ -9,7 +9,7 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::Program;
 use terca_report::Painted;
 use terca_report::regraded;
 
@@ -44,7 +44,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         version: VERSION,
         rebuild_layers: false,
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run);
     let regrading = Regrading::new(open, run, &plan);
     if regrading.not_kept > 0 {

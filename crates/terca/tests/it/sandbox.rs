@@ -1,8 +1,7 @@
 //! Sandboxes on a machine that cannot make any: nothing is run, and the message says what to do.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::common::project;
+use crate::common::sandboxes::{mend, unfinished, with_program, without_namespaces};
 use terca_testkit::Project;
 
 fn suite() -> Project {
@@ -50,18 +49,6 @@ fn without_bubblewrap_nothing_is_run() {
             doctor.stdout
         );
     }
-}
-
-/// A machine whose kernel forbids namespaces.
-fn without_namespaces(project: Project) -> Project {
-    let bin = project.home().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let program = bin.join("bwrap");
-    let script = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{bin}:/usr/bin:/bin");
-    project.env("PATH", &path)
 }
 
 #[test]
@@ -171,15 +158,8 @@ fn an_engine_that_is_missing_or_does_not_answer_is_named() {
         let doctor = project.terca(&["doctor"]);
         assert!(doctor.stdout.contains(&words), "{}", doctor.stdout);
 
-        let project = suite();
-        let bin = project.home().join("bin");
-        std::fs::create_dir(&bin).unwrap();
-        let program = bin.join(engine);
-        let script = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n";
-        std::fs::write(&program, script).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let path = format!("{bin}:/usr/bin:/bin");
-        let project = project.env("PATH", &path);
+        let script = "echo 'Cannot connect to the daemon' >&2\nexit 1";
+        let project = with_program(suite(), engine, script);
         let outcome = project
             .terca(&["run", "--sandbox", &sandbox])
             .expect_status(2);
@@ -287,4 +267,24 @@ fn a_network_that_only_a_sandbox_can_make_is_refused_without_one() {
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn a_run_goes_on_in_the_sandbox_that_it_was_started_in() {
+    let project = without_namespaces(unfinished());
+    project.terca(&["run"]).expect_status(3);
+    mend(&project);
+    // bubblewrap does not work here: a new run would not start.
+    let in_bwrap = [("TERCA_SANDBOX", "bwrap")];
+    project.terca_with(&in_bwrap, &["run"]).expect_status(2);
+    let outcome = project.terca_with(&in_bwrap, &["resume", "--errors"]);
+    let outcome = outcome.expect_status(0);
+    let words = "note: agents of this run are not contained, as when it was started";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    assert_eq!(project.only_trial()["containedBy"], "none");
+    let outcome = project.terca_with(&in_bwrap, &["regrade"]);
+    outcome.expect_status(0);
+    // Who says it is not told again.
+    let outcome = project.terca(&["regrade"]).expect_status(0);
+    assert!(!outcome.stderr.contains("contained"), "{}", outcome.stderr);
 }

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use terca_core::config::gateway::Injection;
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
@@ -417,7 +417,8 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     for case in &mut file.cases {
         case.limits = Some(TrialLimits::default());
         case.inject = vec![Injection::default()];
-        case.variant.contained_by = Some(ContainedBy::Bwrap);
+        case.variant.contained_by = Some(ContainedBy::Docker);
+        case.variant.image = Image::try_from("node:22".to_owned()).ok();
         case.description = Some("text".into());
         case.variant.environment_description = Some("text".into());
         case.variant.experiment_description = Some("text".into());
