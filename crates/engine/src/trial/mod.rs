@@ -65,6 +65,7 @@ mod network;
 mod plain_proxy;
 mod regrade;
 mod replay_source;
+mod restored;
 mod session;
 mod setup;
 mod stage_error;

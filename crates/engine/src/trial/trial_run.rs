@@ -54,6 +54,8 @@ pub(super) struct TrialRun<'a> {
     has_saved_workspace: bool,
     /// Sentences about limits that were met, for its notes.
     pub(super) limits_met: Vec<String>,
+    /// Sentences about its tests, for its notes.
+    pub(super) remarks: Vec<String>,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
@@ -232,6 +234,7 @@ impl<'a> TrialRun<'a> {
             attempt: 1,
             has_saved_workspace: false,
             limits_met: Vec::new(),
+            remarks: Vec::new(),
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
