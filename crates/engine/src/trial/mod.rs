@@ -55,6 +55,7 @@ mod containment;
 mod context;
 mod cost;
 mod gateway;
+mod git_dirs;
 mod grading;
 mod live;
 mod log;

@@ -491,6 +491,37 @@ fn tests_find_no_solution_in_the_repository() {
 
 #[test]
 #[ignore = "needs bwrap"]
+fn a_suite_in_a_worktree_has_its_repository_before_the_agent_and_not_in_tests() {
+    let project = project().agent("true").file("fib/_solution/answer.txt", "secret").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\n\
+         before: [{command: 'git -c safe.directory=* -C TREE status --porcelain > state && git -c safe.directory=* -C TREE log -1 > log'}]\n\
+         tests:\n\
+         - {name: state, commandSuccess: 'test -e state && test ! -s state'}\n\
+         - {name: history, commandSuccess: '! git -c safe.directory=* -C TREE show HEAD:fib/_solution/answer.txt && ! ls MAIN/.git'}\n\
+         - {name: other, commandSuccess: '! ls MAIN'}\n",
+    );
+    let main = project.dir();
+    let tree = project.work_dir().with_file_name("tree");
+    let yaml = project.read("fib/eval.terca.yaml");
+    let yaml = yaml
+        .replace("TREE", tree.as_str())
+        .replace("MAIN", main.as_str());
+    let project = project
+        .file("fib/eval.terca.yaml", yaml)
+        .file(".gitignore", ".terca\n");
+    let git = format!(
+        "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm all && git worktree add -q {tree}"
+    );
+    let made = project.other("sh", &["-c", &git]).status().unwrap();
+    assert!(made.success());
+    project
+        .terca(&["-C", tree.as_str(), "run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
 fn a_suite_in_a_directory_with_a_space_is_contained_too() {
     let project = project()
         .executable("my suite (1)/agent.sh", "#!/bin/sh\necho x > made.txt\n")
