@@ -9,6 +9,7 @@ use std::io;
 
 use terca_core::analysis::compare::CompareError;
 use terca_core::analysis::summary::By;
+use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
@@ -238,6 +239,9 @@ impl From<StartError> for CliError {
                     engine.program()
                 ))
             }
+            StartError::Sandbox(SandboxError::EngineUnknown { engine, .. }) => {
+                CliError::misuse(Code::NoSandbox, error).help(unknown_engine(engine))
+            }
             StartError::Sandbox(SandboxError::ImageMissing { engine, ref image }) => {
                 let help = format!("fetch it with `{} pull {image}`, or build it", engine.program());
                 CliError::misuse(Code::NoSandbox, error).help(help)
@@ -260,6 +264,20 @@ impl From<StartError> for CliError {
             }
         }
     }
+}
+
+/// Says what to do about a program that has an engine's name and answers otherwise.
+fn unknown_engine(engine: ContainerEngine) -> String {
+    let other = match engine {
+        ContainerEngine::Docker => ContainerEngine::Podman,
+        ContainerEngine::Podman => ContainerEngine::Docker,
+    };
+    format!(
+        "see what `{program} version` says: if it is {title}, write `sandbox: {{{key}: IMAGE}}`; if it is old, update it",
+        program = engine.program(),
+        title = other.title(),
+        key = other.program(),
+    )
 }
 
 impl From<MergeRunsError> for CliError {

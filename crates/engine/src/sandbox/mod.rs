@@ -97,6 +97,16 @@ pub enum SandboxError {
         /// Its last words.
         reason: String,
     },
+    /// A program of that name works and answers otherwise than the engine.
+    #[error("{title} ({program}) answers otherwise than Terca expects: {reason}", title = engine.title())]
+    EngineUnknown {
+        /// The engine.
+        engine: ContainerEngine,
+        /// The file of its program.
+        program: Utf8PathBuf,
+        /// Its last words.
+        reason: String,
+    },
     /// An image is not on this machine.
     #[error("{title} has no image `{image}`, and Terca never fetches one", title = engine.title())]
     ImageMissing {

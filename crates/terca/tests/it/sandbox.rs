@@ -179,6 +179,47 @@ fn an_engine_that_is_missing_or_does_not_answer_is_named() {
 }
 
 #[test]
+fn a_program_that_is_not_the_engine_is_told_apart_from_one_that_does_not_work() {
+    // Podman answers so where it is called `docker`.
+    let script = "echo 'Error: template: info:1:2: executing \"info\" at <.ServerVersion>: no field' >&2\nexit 125";
+    let project = with_program(suite(), "docker", script);
+    let outcome = project
+        .terca(&["run", "--sandbox", "docker:node:22"])
+        .expect_status(2);
+    for words in [
+        "answers otherwise than Terca expects: Error: template: info",
+        "see what `docker version` says: if it is Podman, write `sandbox: {podman: IMAGE}`",
+    ] {
+        assert!(
+            outcome.stderr.contains(words),
+            "{words}: {}",
+            outcome.stderr
+        );
+    }
+    assert!(
+        !outcome.stderr.contains("start its service"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!project.has_run());
+}
+
+#[test]
+fn an_image_without_variables_is_an_image() {
+    let script = "case \"$*\" in\n\
+                  info*) echo '28.0 []' ;;\n\
+                  *Config.Env*) echo 'template: :1:15: map has no entry for key \"Env\"' >&2; exit 1 ;;\n\
+                  image*) echo 'sha256:00 {}' ;;\n\
+                  *) echo 'no container today' >&2; exit 1 ;;\nesac";
+    let project = with_program(suite(), "docker", script);
+    let outcome = project
+        .terca(&["run", "--sandbox", "docker:node:22"])
+        .expect_status(2);
+    let words = "cannot make a container of `node:22`: no container today";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+}
+
+#[test]
 fn an_image_is_no_option_of_the_program() {
     for sandbox in [
         "docker:-v/:/host",
