@@ -522,6 +522,32 @@ fn a_suite_in_a_worktree_has_its_repository_before_the_agent_and_not_in_tests() 
 
 #[test]
 #[ignore = "needs bwrap"]
+fn a_suite_below_tmp_shares_tmp_with_the_agent_as_any_other() {
+    let above = tempfile::tempdir_in("/tmp").unwrap();
+    let above = Utf8Path::from_path(above.path()).unwrap();
+    let suite = above.join("suite");
+    std::fs::create_dir(&suite).unwrap();
+    let agent = suite.join("agent.sh");
+    std::fs::write(&agent, "#!/bin/sh\ncp /tmp/from-before made.txt\n").unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let yaml = format!(
+        "environments: [{{name: e, agent: {{name: command, command: ./agent.sh}}}}]\n\
+         evals:\n\
+         - name: task\n  prompt: go\n\
+         \x20 before: [{{command: 'echo x > /tmp/from-before'}}]\n\
+         \x20 tests:\n\
+         \x20 - {{fileExists: made.txt}}\n\
+         \x20 - {{name: moved, commandSuccess: 'mv {above} /tmp/away && ln -s /etc {above}'}}\n\
+         \x20 - {{name: suite, commandSuccess: 'cat {suite}/terca.yaml && ! test -e /tmp/from-before'}}\n"
+    );
+    std::fs::write(suite.join("terca.yaml"), yaml).unwrap();
+    let outcome = project().terca(&["-C", suite.as_str(), "run", "--sandbox", "bwrap"]);
+    outcome.expect_status(0);
+    assert!(suite.join("agent.sh").is_file());
+}
+
+#[test]
+#[ignore = "needs bwrap"]
 fn a_suite_in_a_directory_with_a_space_is_contained_too() {
     let project = project()
         .executable("my suite (1)/agent.sh", "#!/bin/sh\necho x > made.txt\n")
