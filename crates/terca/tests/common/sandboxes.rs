@@ -56,3 +56,9 @@ pub fn unfinished() -> Project {
 pub fn mend(project: &Project) {
     program(project, "mended", "exit 0");
 }
+
+/// Returns whether the kernel has rules that take the place of a sandbox.
+pub fn has_landlock() -> bool {
+    let doctor = project().agent("true").terca(&["doctor"]);
+    doctor.stdout.contains("✓ sandbox: Landlock works")
+}

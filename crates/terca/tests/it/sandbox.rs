@@ -1,19 +1,13 @@
 //! Sandboxes on a machine that cannot make any: nothing is run, and the message says what to do.
 
 use crate::common::project;
-use crate::common::sandboxes::{mend, unfinished, with_program, without_namespaces};
+use crate::common::sandboxes::{has_landlock, mend, unfinished, with_program, without_namespaces};
 use terca_testkit::Project;
 
 fn suite() -> Project {
     project()
         .agent("echo x > made.txt")
         .file("fib/eval.terca.yaml", "prompt: go\n")
-}
-
-/// Returns whether the kernel has rules that take the place of a sandbox.
-fn has_landlock() -> bool {
-    let doctor = suite().terca(&["doctor"]);
-    doctor.stdout.contains("✓ sandbox: Landlock works")
 }
 
 #[test]
