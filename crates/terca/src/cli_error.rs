@@ -9,6 +9,7 @@ use std::io;
 
 use terca_core::analysis::compare::CompareError;
 use terca_core::analysis::summary::By;
+use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
@@ -217,6 +218,10 @@ impl From<StartError> for CliError {
                 CliError::trouble(Code::CannotWrite, error)
                     .help("make room there, or name another directory with `TERCA_WORK_DIR`")
             }
+            StartError::SandboxOfRun(_) => CliError::misuse(Code::NoSandbox, error).help(
+                "mend it (`terca doctor` says what works here), or go on where it works; in another sandbox it is another run: \
+                 `terca run` starts one",
+            ),
             StartError::Sandbox(SandboxError::NoLandlock(_)) => {
                 CliError::misuse(Code::NoSandbox, error).help(
                     "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` says what works here",
@@ -233,6 +238,9 @@ impl From<StartError> for CliError {
                     "start its service, see that you may use it, and try `{} info`",
                     engine.program()
                 ))
+            }
+            StartError::Sandbox(SandboxError::EngineUnknown { engine, .. }) => {
+                CliError::misuse(Code::NoSandbox, error).help(unknown_engine(engine))
             }
             StartError::Sandbox(SandboxError::ImageMissing { engine, ref image }) => {
                 let help = format!("fetch it with `{} pull {image}`, or build it", engine.program());
@@ -256,6 +264,20 @@ impl From<StartError> for CliError {
             }
         }
     }
+}
+
+/// Says what to do about a program that has an engine's name and answers otherwise.
+fn unknown_engine(engine: ContainerEngine) -> String {
+    let other = match engine {
+        ContainerEngine::Docker => ContainerEngine::Podman,
+        ContainerEngine::Podman => ContainerEngine::Docker,
+    };
+    format!(
+        "see what `{program} version` says: if it is {title}, write `sandbox: {{{key}: IMAGE}}`; if it is old, update it",
+        program = engine.program(),
+        title = other.title(),
+        key = other.program(),
+    )
 }
 
 impl From<MergeRunsError> for CliError {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::analysis::validation;
 use terca_core::analysis::validation::proofs;
-use terca_core::config::sandbox::ContainedBy;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::aa_check;
 use terca_core::run::observer::Observer;
 use terca_core::run::settings::RunSettings;
@@ -71,6 +71,16 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
             "warning: agents are not contained: {reason}. They run as you, and reach your files and your network. \
              `terca explain no-sandbox` says what to do; with `--sandbox none` this is not said"
         ));
+    }
+    if let Some(kept) = run.kept_sandbox() {
+        screen::err(match kept {
+            Sandbox::None => {
+                "note: agents of this run are not contained, as when it was started; another sandbox is for a new run"
+            }
+            _ => {
+                "note: the run goes on in the sandbox that it was started in; TERCA_SANDBOX is for a new run"
+            }
+        });
     }
     warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {

@@ -4,6 +4,7 @@
 //! every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
 
 mod case;
+mod settled;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -12,9 +13,9 @@ use serde_json::Value;
 use thiserror::Error;
 
 pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
+pub use settled::{CaseSandbox, SettledSandboxes};
 
 use crate::agent::access::Access;
-use crate::config::sandbox::ContainedBy;
 use crate::config::suite::Suite;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
@@ -105,7 +106,7 @@ pub struct RunFacts<'a> {
     /// The service and the credentials of each case's agent.
     pub accesses: &'a [Access],
     /// The sandbox of each case's commands.
-    pub contained_by: &'a [ContainedBy],
+    pub sandboxes: &'a [CaseSandbox],
     /// The present time.
     pub created_at: Timestamp,
 }
@@ -173,11 +174,12 @@ impl RunFile {
             if others.any(|other| other.is_none_or(|other| other.variant.access != *access)) {
                 case.variant.access = None;
             }
-            let contained_by = case.variant.contained_by;
+            let sandbox = case.variant.sandbox();
             let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
-            let is_other = |other: &RunCase| other.variant.contained_by != contained_by;
+            let is_other = |other: &RunCase| other.variant.sandbox() != sandbox;
             if others.any(|other| other.is_none_or(is_other)) {
                 case.variant.contained_by = None;
+                case.variant.image = None;
             }
         }
         whole.order = parts
@@ -212,8 +214,9 @@ fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
     for (case, access) in cases.iter_mut().zip(facts.accesses) {
         case.variant.access = Some(access.clone()).filter(|access| *access != Access::default());
     }
-    for (case, contained_by) in cases.iter_mut().zip(facts.contained_by) {
-        case.variant.contained_by = Some(*contained_by);
+    for (case, sandbox) in cases.iter_mut().zip(facts.sandboxes) {
+        case.variant.contained_by = Some(sandbox.contained_by);
+        case.variant.image.clone_from(&sandbox.image);
     }
     cases
 }

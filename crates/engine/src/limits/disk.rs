@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
+use rustix::process::Pid;
 
+use super::nameless;
 use crate::tree::{Dir, Limits, Options, TreeError, What, measure};
 
 /// The time between two looks.
@@ -44,8 +46,9 @@ impl DiskWatch {
         blocks.checked_mul(system.f_frsize)
     }
 
-    /// Returns the name of a directory that takes more than the limit, if it is time to look.
-    pub(super) fn find_too_large(&mut self) -> Option<&'static str> {
+    /// Returns the name of a directory that takes more than the limit, if it is time to look. Files without a name that
+    /// `root` and its descendants have open count together.
+    pub(super) fn find_too_large(&mut self, root: Option<Pid>) -> Option<&'static str> {
         let now = Instant::now();
         if self.dirs.is_empty() || now < self.next_look {
             return None;
@@ -55,7 +58,10 @@ impl DiskWatch {
         if grown < self.limit {
             return None;
         }
-        let found = self.walk();
+        let found = self.walk().or_else(|| {
+            let bytes = nameless::of_tree(root?, &self.dirs);
+            (bytes > self.limit).then_some("removed files")
+        });
         self.next_look = now + PAUSE.max(now.elapsed() * SHARE);
         found
     }
@@ -103,9 +109,9 @@ mod tests {
         let (_large_dir, large) = dir_with(2_000_000);
         let mut watch = DiskWatch::new(1_000_000, vec![("home", small), ("workspace", large)]);
         watch.used_before = Some(0);
-        assert_eq!(watch.find_too_large(), Some("workspace"));
+        assert_eq!(watch.find_too_large(None), Some("workspace"));
         // It is not time to look again.
-        assert_eq!(watch.find_too_large(), None);
+        assert_eq!(watch.find_too_large(None), None);
     }
 
     #[test]
@@ -113,6 +119,6 @@ mod tests {
         let (_dir, large) = dir_with(2_000_000);
         let mut watch = DiskWatch::new(1_000_000, vec![("workspace", large)]);
         watch.used_before = Some(u64::MAX);
-        assert_eq!(watch.find_too_large(), None);
+        assert_eq!(watch.find_too_large(None), None);
     }
 }

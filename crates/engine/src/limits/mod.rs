@@ -9,6 +9,7 @@
 //! not hold for the superuser. Neither says afterwards that it was met. The second is a backstop where Terca watches.
 
 mod disk;
+mod nameless;
 mod usage;
 mod watch;
 

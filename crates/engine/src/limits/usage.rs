@@ -23,19 +23,26 @@ pub(super) fn is_known() -> bool {
     children_of("self").is_some()
 }
 
-/// Adds up what a process and all below it use.
-pub(super) fn of_tree(root: Pid) -> Usage {
-    let mut usage = Usage::default();
+/// Returns the ids of a process and all below it, as text.
+pub(super) fn tree_of(root: Pid) -> impl Iterator<Item = String> {
     let mut open = vec![root];
     let mut seen = 0;
-    while let Some(pid) = open.pop() {
-        let pid = pid.as_raw_nonzero().to_string();
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        usage.add(&status);
+    std::iter::from_fn(move || {
+        let pid = open.pop()?.as_raw_nonzero().to_string();
         seen += 1;
         if seen < MOST {
             open.extend(children_of(&pid).unwrap_or_default());
         }
+        Some(pid)
+    })
+}
+
+/// Adds up what a process and all below it use.
+pub(super) fn of_tree(root: Pid) -> Usage {
+    let mut usage = Usage::default();
+    for pid in tree_of(root) {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        usage.add(&status);
     }
     usage
 }

@@ -60,7 +60,7 @@ impl Watch {
         if self.beyond.is_none() {
             self.beyond = self
                 .beyond_processes(root)
-                .or_else(|| self.disk.find_too_large().map(Beyond::Disk));
+                .or_else(|| self.disk.find_too_large(root).map(Beyond::Disk));
         }
         self.beyond.is_some()
     }

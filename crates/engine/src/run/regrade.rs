@@ -34,6 +34,8 @@ pub struct Regrading {
     at_once: usize,
     /// Trials whose workspaces were not kept: they stay as they were graded.
     pub not_kept: usize,
+    /// Trials without the facts about their agents' work: they stay as they were graded, too.
+    pub no_facts: usize,
 }
 
 /// A trial to be graded, and its report so far.
@@ -81,6 +83,7 @@ impl Regrading {
         let (context, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
+        let mut no_facts = 0;
         for trial in &plan.trials {
             let Some(known) = run.past.state.trial(trial.id) else {
                 continue;
@@ -91,6 +94,7 @@ impl Regrading {
                     old: known.report.clone(),
                 }),
                 Err(Ungradable::NotKept) => not_kept += 1,
+                Err(Ungradable::NoFacts) => no_facts += 1,
                 Err(Ungradable::NotRun) => {}
             }
         }
@@ -102,6 +106,7 @@ impl Regrading {
             tests,
             at_once,
             not_kept,
+            no_facts,
         }
     }
 

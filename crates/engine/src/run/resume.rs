@@ -12,12 +12,14 @@ use terca_core::run::settings::RunSettings;
 use terca_core::run::state::Trial;
 use thiserror::Error;
 
+use crate::host::environment::Host;
 use crate::run::load::RunPlan;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::scheduler::Past;
-use crate::run::start::PreparedRun;
+use crate::run::start::{PreparedRun, Program, StartError};
 use crate::run::store::{Store, StoreError};
+use crate::sandbox::SandboxError;
 
 /// A run that cannot be continued.
 #[derive(Debug, Error)]
@@ -113,6 +115,23 @@ impl OpenRun {
                 && to_run == 0
                 && rounds::next(state).is_none(),
         }
+    }
+
+    /// Makes everything that trials need, with the sandboxes that the run was started with.
+    pub fn prepare<'a>(
+        &self,
+        plan: &'a RunPlan,
+        settings: &'a RunSettings,
+        program: Program<'a>,
+        host: Host,
+    ) -> Result<PreparedRun<'a>, StartError> {
+        let settled = self.file.settled_sandboxes();
+        let prepared = PreparedRun::with_sandboxes(plan, settings, program, host, &settled);
+        prepared.map_err(|error| match error {
+            StartError::Sandbox(SandboxError::Files(_) | SandboxError::UnknownDefault(_)) => error,
+            StartError::Sandbox(error) => StartError::SandboxOfRun(error),
+            other => other,
+        })
     }
 
     /// Writes the results again. A run that died between its last event and its end has older ones.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
-use terca_core::config::sandbox::ContainedBy;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
-use terca_core::run::run_file::{RunFacts, RunFile};
+use terca_core::run::run_file::{CaseSandbox, RunFacts, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_core::text::mask::Mask;
@@ -54,6 +54,9 @@ pub enum StartError {
     /// The sandbox that the suite asks for cannot be made.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+    /// A sandbox that an earlier run was started with cannot be made.
+    #[error("the sandbox that the run was started with does not work here: {0}")]
+    SandboxOfRun(#[source] SandboxError),
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
@@ -132,6 +135,17 @@ impl<'a> PreparedRun<'a> {
         program: Program<'a>,
         host: Host,
     ) -> Result<Self, StartError> {
+        PreparedRun::with_sandboxes(plan, settings, program, host, &SettledSandboxes::default())
+    }
+
+    /// Does the same for a run that keeps the sandboxes that it has settled.
+    pub(super) fn with_sandboxes(
+        plan: &'a RunPlan,
+        settings: &'a RunSettings,
+        program: Program<'a>,
+        host: Host,
+        settled: &SettledSandboxes,
+    ) -> Result<Self, StartError> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
         let mask = plan.mask(&host);
         let sealed = work
@@ -142,7 +156,7 @@ impl<'a> PreparedRun<'a> {
                 Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
             })
             .map_err(StartError::NoCopyOfSuite)?;
-        let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
+        let sandboxes = sandboxes(plan, settled, &host, &work, &sealed)?;
         let replay = replay_source(plan, settings)?;
         let cases = plan.plan.cases();
         // The engine of a container keeps those of its own.
@@ -194,6 +208,12 @@ impl<'a> PreparedRun<'a> {
     pub fn not_contained(&self) -> Option<&SandboxError> {
         self.agents().next()?;
         self.sandboxes.impossible()
+    }
+
+    /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
+    pub fn kept_sandbox(&self) -> Option<&Sandbox> {
+        self.agents().find(|variant| variant.sandbox.is_none())?;
+        self.sandboxes.kept()
     }
 
     /// Returns the variants of its trials, without those of agents that Terca plays itself.
@@ -271,10 +291,12 @@ impl<'a> PreparedRun<'a> {
                 credentials::access(&self.host, profile, &env, variant.config.as_ref())
             })
             .collect();
-        let contained_by: Vec<ContainedBy> = plan
-            .plan
-            .cases()
-            .map(|case| self.sandboxes.contained_by(case.variant.sandbox.as_ref()))
+        let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
+        let sandboxes: Vec<CaseSandbox> = asked
+            .map(|asked| CaseSandbox {
+                contained_by: self.sandboxes.contained_by(asked),
+                image: self.sandboxes.image(asked).cloned(),
+            })
             .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -283,7 +305,7 @@ impl<'a> PreparedRun<'a> {
             order: &order,
             fingerprints: &self.fingerprints,
             accesses: &accesses,
-            contained_by: &contained_by,
+            sandboxes: &sandboxes,
             created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
@@ -378,6 +400,7 @@ fn replay_source(
 /// Settles how the sandboxes of a plan are made.
 fn sandboxes(
     plan: &RunPlan,
+    settled: &SettledSandboxes,
     host: &Host,
     work: &WorkDir,
     sealed: &SealedSuite,
@@ -391,7 +414,7 @@ fn sandboxes(
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
     let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
-    Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
+    Sandboxes::set_up(asked, settled, || work.new_dir(), host, &secluded)
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.

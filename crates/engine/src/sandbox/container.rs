@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 use terca_core::config::sandbox::{ContainerEngine, Image};
 
 use super::SandboxError;
@@ -123,9 +124,18 @@ impl EngineProgram {
     }
 
     fn refused(&self, reason: String) -> SandboxError {
+        let (engine, program) = (self.engine, self.program.clone());
+        // It works, and has no such field: it is another program, or another version of it.
+        if reason.contains("template") {
+            return SandboxError::EngineUnknown {
+                engine,
+                program,
+                reason,
+            };
+        }
         SandboxError::EngineRefused {
-            engine: self.engine,
-            program: self.program.clone(),
+            engine,
+            program,
             reason,
         }
     }
@@ -257,7 +267,8 @@ impl Containers {
 
     fn find_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
         let name = image.as_str();
-        let format = "{{.Id}} {{json .Config.Env}}";
+        // Not `.Config.Env`: where an image has none, some versions have no such field.
+        let format = "{{.Id}} {{json .Config}}";
         let told = self
             .engine
             .output(&["image", "inspect", "--format", format, name]);
@@ -275,11 +286,11 @@ impl Containers {
                 self.engine.refused(words)
             }
         })?;
-        let (id, env) = told.split_once(' ').unwrap_or((&told, "null"));
-        let env: Option<Vec<String>> = serde_json::from_str(env).unwrap_or_default();
+        let (id, config) = told.split_once(' ').unwrap_or((&told, "null"));
+        let config: Value = serde_json::from_str(config).unwrap_or_default();
         let mut variables = Variables::from([("PATH".to_owned(), USUAL_PATH.to_owned())]);
-        for variable in env.into_iter().flatten() {
-            if let Some((name, value)) = variable.split_once('=') {
+        for variable in config["Env"].as_array().into_iter().flatten() {
+            if let Some((name, value)) = variable.as_str().and_then(|text| text.split_once('=')) {
                 variables.insert(name.to_owned(), value.to_owned());
             }
         }

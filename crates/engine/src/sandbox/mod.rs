@@ -22,6 +22,7 @@ mod carried_program;
 mod container;
 mod contents;
 mod landlock;
+mod mount_points;
 mod mounts;
 mod names;
 mod programs;
@@ -32,6 +33,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox};
+use terca_core::run::run_file::SettledSandboxes;
 use thiserror::Error;
 
 use crate::host::environment::Host;
@@ -96,6 +98,16 @@ pub enum SandboxError {
         /// Its last words.
         reason: String,
     },
+    /// A program of that name works and answers otherwise than the engine.
+    #[error("{title} ({program}) answers otherwise than Terca expects: {reason}", title = engine.title())]
+    EngineUnknown {
+        /// The engine.
+        engine: ContainerEngine,
+        /// The file of its program.
+        program: Utf8PathBuf,
+        /// Its last words.
+        reason: String,
+    },
     /// An image is not on this machine.
     #[error("{title} has no image `{image}`, and Terca never fetches one", title = engine.title())]
     ImageMissing {
@@ -139,24 +151,37 @@ pub struct Sandboxes {
     landlock: Option<Landlock>,
     /// The engines whose containers commands are in.
     containers: BTreeMap<ContainerEngine, Containers>,
-    /// The sandbox of commands for which none is asked, as the machine's owner has chosen it.
-    of_machine: Option<Sandbox>,
+    /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has settled it,
+    /// or as the machine's owner has chosen it.
+    settled: SettledSandboxes,
+    /// The sandbox that the run has settled for commands for which none is asked, where a new run has another.
+    kept: Option<Sandbox>,
     /// The reason why commands for which none is asked have no sandbox.
     impossible: Option<SandboxError>,
 }
 
 impl Sandboxes {
     /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not say: they
-    /// get a sandbox if the machine can make one. `new_dir` makes an empty directory for files that all of them need;
-    /// nothing in one of `secluded` is ever shown because it is beside something else.
+    /// get a sandbox if the machine can make one. A run that goes on keeps what it has `settled`. `new_dir` makes an empty
+    /// directory for files that all of them need; nothing in one of `secluded` is ever shown because it is beside something
+    /// else.
     pub fn set_up<'a>(
         asked: impl IntoIterator<Item = Option<&'a Sandbox>>,
+        settled: &SettledSandboxes,
         new_dir: impl Fn() -> io::Result<Utf8PathBuf>,
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
+        let of_machine = of_machine(host)?;
+        let kept = settled.unsaid.as_ref();
         let mut sandboxes = Sandboxes {
-            of_machine: of_machine(host)?,
+            kept: kept
+                .filter(|kept| is_other(kept, of_machine.as_ref()))
+                .cloned(),
+            settled: SettledSandboxes {
+                unsaid: kept.cloned().or(of_machine),
+                auto: settled.auto.clone(),
+            },
             ..Sandboxes::default()
         };
         let secluded = with_real_names(secluded, host);
@@ -165,7 +190,7 @@ impl Sandboxes {
         let mut best = Need::None;
         let mut images: BTreeMap<ContainerEngine, Vec<Image>> = BTreeMap::new();
         for asked in asked {
-            match asked.or(sandboxes.of_machine.as_ref()) {
+            match sandboxes.meant(asked) {
                 Some(Sandbox::None) => {}
                 Some(Sandbox::Bwrap) => bwrap = Need::Required,
                 Some(Sandbox::Auto) => best = Need::Required,
@@ -238,6 +263,20 @@ impl Sandboxes {
         }
     }
 
+    /// Returns the sandbox that is meant where this one is asked for.
+    fn meant<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Sandbox> {
+        match asked {
+            None => self.settled.unsaid.as_ref(),
+            Some(Sandbox::Auto) => self.settled.auto.as_ref().or(asked),
+            Some(_) => asked,
+        }
+    }
+
+    /// Returns the sandbox that commands for which none is asked keep, where a new run has another.
+    pub fn kept(&self) -> Option<&Sandbox> {
+        self.kept.as_ref()
+    }
+
     /// Returns why commands for which no sandbox is asked have none, although nobody wanted that.
     pub fn impossible(&self) -> Option<&SandboxError> {
         self.impossible.as_ref()
@@ -245,12 +284,12 @@ impl Sandboxes {
 
     /// Returns the image of the containers that commands run in, where this sandbox is asked for.
     pub fn image<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Image> {
-        let (_, image) = asked.or(self.of_machine.as_ref())?.container()?;
+        let (_, image) = self.meant(asked)?.container()?;
         Some(image)
     }
 
     fn found_image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
-        let (engine, image) = asked.or(self.of_machine.as_ref())?.container()?;
+        let (engine, image) = self.meant(asked)?.container()?;
         let containers = self.containers.get(&engine)?;
         Some((containers, containers.images.get(image)?))
     }
@@ -281,7 +320,7 @@ impl Sandboxes {
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
-        match asked.or(self.of_machine.as_ref()) {
+        match self.meant(asked) {
             Some(Sandbox::Docker(_)) => ContainedBy::Docker,
             Some(Sandbox::Podman(_)) => ContainedBy::Podman,
             Some(Sandbox::Landlock) => ContainedBy::Landlock,
@@ -317,6 +356,14 @@ impl Sandboxes {
                 Some(containers.enclosure(image, view))
             }
         }
+    }
+}
+
+/// Returns whether a new run may have another sandbox than this one, where the machine's owner has chosen `of_machine`.
+fn is_other(kept: &Sandbox, of_machine: Option<&Sandbox>) -> bool {
+    match of_machine {
+        None | Some(Sandbox::Auto) => *kept == Sandbox::None,
+        Some(chosen) => chosen != kept,
     }
 }
 

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::ContainerEngine;
 
+use super::mount_points;
 use super::view::View;
+
+/// The directory of temporary files, which is the trial's own inside.
+const TMP: &str = "/tmp";
 
 /// A place in a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +60,6 @@ impl Mounts {
         )
     }
 
-    /// Returns whether something is at a path beneath this one.
-    pub(super) fn has_beneath(&self, path: &Utf8Path) -> bool {
-        self.places
-            .keys()
-            .any(|other| other != path && other.starts_with(path))
-    }
-
     /// Returns the files and directories of a directory that are the same as outside.
     pub(super) fn same_in(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
         let places = self.places.iter();
@@ -92,14 +89,32 @@ impl Mounts {
         for path in view.own_dirs() {
             self.set(path, Place::Writable);
         }
-        let tmp = Utf8Path::new("/tmp");
-        let place = if self.has_beneath(tmp) {
-            Place::Empty
-        } else {
-            // Not in memory, and seen by the agent where set-up has left something there.
-            Place::WritableFrom(view.dirs.tmp.to_owned())
-        };
-        self.set(tmp, place);
+        // Not in memory, and seen by the agent where set-up has left something there.
+        self.set(TMP, Place::WritableFrom(view.dirs.tmp.to_owned()));
+        mount_points::make(view.dirs.tmp, &self.directly_beneath(Utf8Path::new(TMP)));
+    }
+
+    /// Returns the places beneath a path that are in no other one there, relative to it, and whether each is a directory.
+    fn directly_beneath(&self, above: &Utf8Path) -> Vec<(Utf8PathBuf, bool)> {
+        let mut found: Vec<(Utf8PathBuf, bool)> = Vec::new();
+        for (path, place) in &self.places {
+            let relative = match path.strip_prefix(above) {
+                Ok(relative) if !relative.as_str().is_empty() => relative,
+                _ => continue,
+            };
+            let is_dir = match place {
+                Place::ReadOnly | Place::Writable => path.is_dir(),
+                Place::ReadOnlyFrom(source) | Place::WritableFrom(source) => source.is_dir(),
+                Place::Empty => true,
+                Place::Closed => false,
+                Place::Link(_) | Place::OfImage => continue,
+            };
+            // A path comes after those above it.
+            if !found.iter().any(|(other, _)| relative.starts_with(other)) {
+                found.push((relative.to_owned(), is_dir));
+            }
+        }
+        found
     }
 
     /// Returns bubblewrap's arguments. A path comes after those above it, as they would cover it.
@@ -276,7 +291,8 @@ mod tests {
         assert!(mounts.has("/usr/bin/node".into()));
         assert!(!mounts.has("/usr/hidden/file".into()));
         assert!(!mounts.has("/home/user".into()));
-        assert!(mounts.has_beneath("/usr".into()));
-        assert!(!mounts.has_beneath("/us".into()));
+        let beneath = mounts.directly_beneath("/usr".into());
+        assert_eq!(beneath, [("hidden".into(), true)]);
+        assert!(mounts.directly_beneath("/us".into()).is_empty());
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
-use crate::tree::Dir;
+use super::trial_run::TrialRun;
+use crate::tree::{Dir, Options};
 
 const FILE: &str = "agent-work.json";
 /// The name of the file in older runs.
@@ -40,11 +41,34 @@ pub(super) struct AgentWork {
 impl AgentWork {
     /// Writes the facts, with the secrets in the names of files masked.
     pub(super) fn write(&self, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
-        let masked = AgentWork {
+        let masked = self.masked(mask);
+        fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
+    }
+
+    fn masked(&self, mask: &Mask) -> Self {
+        AgentWork {
             changed: self.changed.iter().map(|path| mask.text(path)).collect(),
             ..self.clone()
-        };
-        fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
+        }
+    }
+
+    /// Writes the facts again after tests, which may have removed or changed them.
+    pub(super) fn keep(&self, run: &TrialRun<'_>) -> io::Result<()> {
+        let artifacts = run.artifacts();
+        let mask = &run.context.mask;
+        let now = Dir::open_no_link(&artifacts).map(|dir| AgentWork::read(&dir));
+        if matches!(now, Ok(Ok(now)) if now == self.masked(mask)) {
+            return Ok(());
+        }
+        run.tidy_folder()?;
+        let _removed = Dir::open_no_link(&artifacts)?.remove_tree(FILE, &Options::default())?;
+        self.write(&artifacts, mask)
+    }
+
+    /// Returns whether a trial has the facts about its agent's work.
+    pub(super) fn is_in(artifacts: &Dir) -> bool {
+        let has = |name| matches!(artifacts.meta_at(name), Ok(Some(_)));
+        has(FILE) || has(OLD_FILE)
     }
 
     pub(super) fn read(artifacts: &Dir) -> io::Result<Self> {

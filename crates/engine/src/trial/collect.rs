@@ -101,7 +101,8 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
     }
-    report.notes.extend(run.limits_met.iter().cloned());
+    let remarks = run.limits_met.iter().chain(&run.remarks);
+    report.notes.extend(remarks.cloned());
     note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report
 }

@@ -7,6 +7,7 @@ use terca_core::plan::Case;
 use terca_core::plan::fingerprint::words;
 
 use super::context::Context;
+use super::git_dirs::git_dirs;
 use super::network::AgentNetwork;
 use crate::host::environment::Variables;
 use crate::process::supervise::Enclosure;
@@ -46,7 +47,10 @@ impl ContainedCommand<'_> {
         let mut readable = vec![sealed.root().to_owned(), self.folder.to_owned()];
         readable.extend(project_dir(context));
         let mut hidden = vec![context.suite_dir.join(".terca")];
-        if self.side == Side::Tests {
+        if self.side != Side::Tests {
+            let repository = project_dir(context);
+            readable.extend(repository.iter().flat_map(|dir| git_dirs(dir)));
+        } else {
             // The agent's work runs in tests, and must find no solution there: neither a file nor one of an earlier commit.
             for eval in &self.case.suite.evals {
                 for solution in eval.solution.iter().chain(&eval.solution_script) {

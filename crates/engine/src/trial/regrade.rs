@@ -24,6 +24,8 @@ pub enum Ungradable {
     NotRun,
     /// Its workspace was not kept.
     NotKept,
+    /// The facts about the agent's work are gone.
+    NoFacts,
 }
 
 /// Checks that a trial has work to grade.
@@ -36,12 +38,18 @@ pub fn is_gradable(
     let has_run = report.status.is_judged()
         || (report.status == Status::Error && report.phases.tests.is_some());
     // A link to a workspace is none: that of a trial in flight, or one that somebody planted.
-    let workspace = Dir::open_no_link(&context.run_dir)
-        .and_then(|run| run.open_dir(spec.dir.join("workspace")));
-    match (has_run, workspace.is_ok()) {
-        (false, _) => Err(Ungradable::NotRun),
-        (true, false) => Err(Ungradable::NotKept),
-        (true, true) => Ok(()),
+    let dir = |name: &str| {
+        Dir::open_no_link(&context.run_dir).and_then(|run| run.open_dir(spec.dir.join(name)))
+    };
+    if !has_run {
+        return Err(Ungradable::NotRun);
+    }
+    if dir("workspace").is_err() {
+        return Err(Ungradable::NotKept);
+    }
+    match dir("artifacts") {
+        Ok(artifacts) if AgentWork::is_in(&artifacts) => Ok(()),
+        _ => Err(Ungradable::NoFacts),
     }
 }
 
@@ -81,6 +89,7 @@ fn grade(
     let work = saved_work(spec, context)?;
     let workspace = run.folder.join("workspace");
     let grades = grade_saved(&mut run, &workspace, &work);
+    work.keep(&run)?;
     judges.append(&mut run.judges);
     grades
 }

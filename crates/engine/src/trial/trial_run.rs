@@ -54,6 +54,8 @@ pub(super) struct TrialRun<'a> {
     has_saved_workspace: bool,
     /// Sentences about limits that were met, for its notes.
     pub(super) limits_met: Vec<String>,
+    /// Sentences about its tests, for its notes.
+    pub(super) remarks: Vec<String>,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
@@ -232,6 +234,7 @@ impl<'a> TrialRun<'a> {
             attempt: 1,
             has_saved_workspace: false,
             limits_met: Vec::new(),
+            remarks: Vec::new(),
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
@@ -378,15 +381,16 @@ impl<'a> TrialRun<'a> {
     /// Returns an enclosure in which the limits of the trial are kept.
     pub(super) fn limited(&self, who: Who, enclosure: Option<Enclosure>) -> io::Result<Limited> {
         let dirs = &self.dirs;
-        let watched = match who {
-            Who::Test => Vec::new(),
-            Who::Agent => vec![
-                ("workspace", dirs.workspace.clone()),
-                ("home", dirs.home.clone()),
-                ("temporary directory", dirs.tmp.clone()),
-                ("output", dirs.io.clone()),
-            ],
+        let tmp = match who {
+            Who::Test => dirs.for_tests().tmp,
+            Who::Agent => dirs.for_agent().tmp,
         };
+        let watched = vec![
+            ("workspace", dirs.workspace.clone()),
+            ("home", dirs.home.clone()),
+            ("temporary directory", tmp.to_owned()),
+            ("output", dirs.io.clone()),
+        ];
         let limits = &self.spec.case.limits;
         let command = self.context.limits.begin(limits, enclosure, watched)?;
         Ok(Limited::Yes(who, Box::new(command)))
@@ -446,7 +450,10 @@ impl<'a> TrialRun<'a> {
         };
         let ended = match &enclosure {
             Some(enclosure) => self.supervisor.run_in(enclosure, job, &mut turn),
-            None => self.supervisor.run(job, None, &mut || turn(None)),
+            None => {
+                let root = self.supervisor.root();
+                self.supervisor.run(job, None, &mut || turn(root))
+            }
         };
         let mut ended = ended.map_err(|error| self.start_error(error))?;
         if command.was_ended() && !self.context.interrupt.is_stop() {

@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 
 use clap::Args;
 use terca_core::analysis::results::{Results, exit_status};
-use terca_core::run::settings::{self, SelectionSettings};
+use terca_core::run::settings::{self, Keep, SelectionSettings};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::Program;
 use terca_report::Painted;
 use terca_report::regraded;
 
@@ -44,20 +44,13 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         version: VERSION,
         rebuild_layers: false,
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run);
     let regrading = Regrading::new(open, run, &plan);
-    if regrading.not_kept > 0 {
-        screen::err(&format!(
-            "note: {} of the trials have no workspace (--keep): they stay as they were graded",
-            regrading.not_kept
-        ));
-    }
+    note_what_stays(&regrading, settings.keep);
     let trials = regrading.trials();
     if trials == 0 {
-        let text = "there is nothing to grade: no trial of the selection has a saved workspace";
-        let help = "workspaces are kept unless `--keep` says otherwise; run the suite again";
-        return Err(CliError::misuse(Code::NothingToGrade, text).help(help));
+        return Err(nothing_to_grade(&regrading, settings.keep));
     }
     let Some(graded) = regrading.run(&progress(trials))? else {
         screen::err("interrupted: the grading is as it was; `terca regrade` begins anew");
@@ -71,6 +64,52 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     run_output::show(&results, &dir, Detail::Whole, common);
     let changed = past::complain_of_changes(&graded.changed, &dir, common);
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
+}
+
+/// Says which trials stay as they were graded, and why.
+fn note_what_stays(regrading: &Regrading, keep: Keep) {
+    let Regrading {
+        not_kept, no_facts, ..
+    } = *regrading;
+    if not_kept > 0 {
+        let why = match keep {
+            Keep::All => "",
+            Keep::Failed => " (the run was started with `--keep failed`)",
+            Keep::None => " (the run was started with `--keep none`)",
+        };
+        screen::err(&format!(
+            "note: {not_kept} of the trials have no saved workspace{why}: they stay as they were graded"
+        ));
+    }
+    if no_facts > 0 {
+        screen::err(&format!(
+            "note: {no_facts} of the trials have no artifacts/agent-work.json, which says what their agents did: they stay as \
+             they were graded"
+        ));
+    }
+}
+
+fn nothing_to_grade(regrading: &Regrading, keep: Keep) -> CliError {
+    let (text, help) = match (regrading.not_kept, regrading.no_facts, keep) {
+        (0, 0, _) => (
+            "no agent of the selection has done its work",
+            "`terca resume` runs what is left, and with `--errors` also the trials that ended in an error",
+        ),
+        (0, _, _) => (
+            "no trial of the selection has its artifacts/agent-work.json",
+            "put the files back from a copy, or run the suite again",
+        ),
+        (_, _, Keep::All) => (
+            "no trial of the selection has a saved workspace",
+            "put the workspaces back from a copy, or run the suite again",
+        ),
+        (_, _, Keep::Failed | Keep::None) => (
+            "no trial of the selection has a saved workspace",
+            "run the suite again, with `--keep all`",
+        ),
+    };
+    let text = format!("there is nothing to grade: {text}");
+    CliError::misuse(Code::NothingToGrade, text).help(help)
 }
 
 /// Returns a display of one line that counts, where somebody is looking.

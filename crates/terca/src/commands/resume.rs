@@ -7,7 +7,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::replay;
 use terca_engine::run::resume::{OpenRun, Remaining};
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::Program;
 use terca_engine::workspace::trial_dirs::WorkDir;
 
 use crate::args::values::{usd, within};
@@ -58,7 +58,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         version: VERSION,
         rebuild_layers: false,
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run);
     check_changes(&open.changes(&run), args)?;
     note_remaining(open.past.state.run(), remaining);

@@ -6,6 +6,7 @@ pub mod example;
 pub mod gallery;
 pub mod mcp;
 pub mod proof;
+pub mod sandboxes;
 pub mod viewer;
 
 use terca_testkit::Project;

@@ -210,6 +210,34 @@ fn an_agent_that_fills_the_disk_is_ended_while_it_works() {
 }
 
 #[test]
+fn a_file_without_a_name_counts() {
+    let script = "touch started\nexec 3> \"$TMPDIR/big\"\nrm \"$TMPDIR/big\"\n\
+                  head -c 60000000 /dev/urandom >&3\nsync /dev/fd/3\nsleep 600\n";
+    let project = suite(script, "limits: {disk: 20MB}\ntimeoutSeconds: 300");
+    project.terca(&["run"]);
+    let trial = project.only_trial();
+    let words = "the agent went beyond limits.disk (20 MB) in its removed files, and was ended";
+    assert!(trial["notes"].to_string().contains(words), "{trial}");
+    assert_eq!(trial["timedOut"], false, "{trial}");
+}
+
+#[test]
+fn a_test_that_fills_the_disk_is_ended_too() {
+    let project = suite("touch made", "limits: {disk: 20MB}").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests:\n\
+         - {name: hog, commandSuccess: 'head -c 60000000 /dev/urandom > \"$TMPDIR/big\"; sync \"$TMPDIR/big\"; sleep 600', timeoutSeconds: 300}\n\
+         - {name: next, commandSuccess: 'test -e made'}\n",
+    );
+    project.terca(&["run"]).expect_status(1);
+    let trial = project.only_trial();
+    let words = "a test went beyond limits.disk (20 MB) in its temporary directory, and was ended";
+    assert!(trial["notes"].to_string().contains(words), "{trial}");
+    assert_eq!(trial["tests"]["hog"]["score"], 0.0, "{trial}");
+    assert_eq!(trial["tests"]["next"]["score"], 1.0, "{trial}");
+}
+
+#[test]
 fn set_up_has_no_limits() {
     let project = suite("touch made", "limits: {memory: 64MB}").file(
         "fib/eval.terca.yaml",

@@ -193,6 +193,105 @@ fn without_a_workspace_there_is_nothing_to_grade() {
 }
 
 #[test]
+fn it_is_said_why_there_is_nothing_to_grade() {
+    for (keep, note, help) in [
+        (
+            "none",
+            "workspace (the run was started with `--keep none`): they",
+            "with `--keep all`",
+        ),
+        (
+            "all",
+            "have no saved workspace: they stay",
+            "put the workspaces back",
+        ),
+    ] {
+        let project = numbered(1);
+        project
+            .terca(&["-t", "other", "--keep", keep])
+            .expect_status(0);
+        let _ = std::fs::remove_dir_all(project.trial_path("workspace"));
+        let outcome = project.terca(&["regrade"]).expect_status(2);
+        for words in [note, help] {
+            assert!(
+                outcome.stderr.contains(words),
+                "{words}: {}",
+                outcome.stderr
+            );
+        }
+    }
+    let project = numbered(1).file(
+        "other/eval.terca.yaml",
+        "prompt: x\nbefore: [{command: exit 1}]\n",
+    );
+    project.terca(&["-t", "other"]).expect_status(3);
+    let outcome = project.terca(&["regrade"]).expect_status(2);
+    for words in [
+        "no agent of the selection has done its work",
+        "`terca resume`",
+    ] {
+        assert!(
+            outcome.stderr.contains(words),
+            "{words}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
+fn facts_that_a_test_removes_are_written_again() {
+    const FACTS: &str = "artifacts/agent-work.json";
+    for remove in [
+        "rm -f FILE",
+        "ln -sf /dev/null FILE",
+        "rm -f FILE; mkdir -p FILE/x",
+        "echo x > FILE",
+    ] {
+        let remove = remove.replace("FILE", &format!("\"$TERCA_TRIAL_DIR\"/{FACTS}"));
+        let project = numbered(1).file("other/eval.terca.yaml", tests(&format!("'{remove}'")));
+        project.terca(&["-t", "other"]).expect_status(0);
+        for _ in 0..2 {
+            assert!(
+                project.trial_file(FACTS).contains("\"completed\":true"),
+                "{remove}"
+            );
+            project.terca(&["regrade"]).expect_status(0);
+        }
+        // Somebody else removes them.
+        let before = project.results();
+        std::fs::remove_file(project.trial_path(FACTS)).unwrap();
+        let outcome = project.terca(&["regrade"]).expect_status(2);
+        for words in [
+            FACTS,
+            "they stay as they were graded",
+            "help: put the files back",
+        ] {
+            assert!(
+                outcome.stderr.contains(words),
+                "{words}: {}",
+                outcome.stderr
+            );
+        }
+        assert_eq!(project.results(), before);
+    }
+}
+
+#[test]
+fn a_test_that_removes_the_workspace_keeps_no_other_from_being_run() {
+    for remove in ["rm -rf \"$PWD\"", "rm -rf \"$PWD\"; ln -s / \"$PWD\""] {
+        let two = format!(
+            "prompt: x\ntests:\n  - {{name: first, commandSuccess: '{remove}'}}\n  - {{name: second, commandSuccess: test ! -e number}}\n"
+        );
+        let project = numbered(1).file("other/eval.terca.yaml", two);
+        project.terca(&["-t", "other"]).expect_status(0);
+        let trial = project.only_trial();
+        let note = trial["notes"][0].as_str().unwrap();
+        assert!(note.starts_with("test `first` had "), "{trial}");
+        project.terca(&["regrade"]).expect_status(0);
+    }
+}
+
+#[test]
 fn killed_or_interrupted_in_the_middle_the_old_grading_stands() {
     let project = numbered(6);
     project.terca(&["-t", "task"]).expect_status(1);

@@ -1,20 +1,13 @@
 //! Sandboxes on a machine that cannot make any: nothing is run, and the message says what to do.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::common::project;
+use crate::common::sandboxes::{has_landlock, mend, unfinished, with_program, without_namespaces};
 use terca_testkit::Project;
 
 fn suite() -> Project {
     project()
         .agent("echo x > made.txt")
         .file("fib/eval.terca.yaml", "prompt: go\n")
-}
-
-/// Returns whether the kernel has rules that take the place of a sandbox.
-fn has_landlock() -> bool {
-    let doctor = suite().terca(&["doctor"]);
-    doctor.stdout.contains("✓ sandbox: Landlock works")
 }
 
 #[test]
@@ -50,18 +43,6 @@ fn without_bubblewrap_nothing_is_run() {
             doctor.stdout
         );
     }
-}
-
-/// A machine whose kernel forbids namespaces.
-fn without_namespaces(project: Project) -> Project {
-    let bin = project.home().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let program = bin.join("bwrap");
-    let script = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{bin}:/usr/bin:/bin");
-    project.env("PATH", &path)
 }
 
 #[test]
@@ -171,15 +152,8 @@ fn an_engine_that_is_missing_or_does_not_answer_is_named() {
         let doctor = project.terca(&["doctor"]);
         assert!(doctor.stdout.contains(&words), "{}", doctor.stdout);
 
-        let project = suite();
-        let bin = project.home().join("bin");
-        std::fs::create_dir(&bin).unwrap();
-        let program = bin.join(engine);
-        let script = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n";
-        std::fs::write(&program, script).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let path = format!("{bin}:/usr/bin:/bin");
-        let project = project.env("PATH", &path);
+        let script = "echo 'Cannot connect to the daemon' >&2\nexit 1";
+        let project = with_program(suite(), engine, script);
         let outcome = project
             .terca(&["run", "--sandbox", &sandbox])
             .expect_status(2);
@@ -196,6 +170,47 @@ fn an_engine_that_is_missing_or_does_not_answer_is_named() {
         }
         assert!(!project.has_run());
     }
+}
+
+#[test]
+fn a_program_that_is_not_the_engine_is_told_apart_from_one_that_does_not_work() {
+    // Podman answers so where it is called `docker`.
+    let script = "echo 'Error: template: info:1:2: executing \"info\" at <.ServerVersion>: no field' >&2\nexit 125";
+    let project = with_program(suite(), "docker", script);
+    let outcome = project
+        .terca(&["run", "--sandbox", "docker:node:22"])
+        .expect_status(2);
+    for words in [
+        "answers otherwise than Terca expects: Error: template: info",
+        "see what `docker version` says: if it is Podman, write `sandbox: {podman: IMAGE}`",
+    ] {
+        assert!(
+            outcome.stderr.contains(words),
+            "{words}: {}",
+            outcome.stderr
+        );
+    }
+    assert!(
+        !outcome.stderr.contains("start its service"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!project.has_run());
+}
+
+#[test]
+fn an_image_without_variables_is_an_image() {
+    let script = "case \"$*\" in\n\
+                  info*) echo '28.0 []' ;;\n\
+                  *Config.Env*) echo 'template: :1:15: map has no entry for key \"Env\"' >&2; exit 1 ;;\n\
+                  image*) echo 'sha256:00 {}' ;;\n\
+                  *) echo 'no container today' >&2; exit 1 ;;\nesac";
+    let project = with_program(suite(), "docker", script);
+    let outcome = project
+        .terca(&["run", "--sandbox", "docker:node:22"])
+        .expect_status(2);
+    let words = "cannot make a container of `node:22`: no container today";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
 }
 
 #[test]
@@ -287,4 +302,24 @@ fn a_network_that_only_a_sandbox_can_make_is_refused_without_one() {
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn a_run_goes_on_in_the_sandbox_that_it_was_started_in() {
+    let project = without_namespaces(unfinished());
+    project.terca(&["run"]).expect_status(3);
+    mend(&project);
+    // bubblewrap does not work here: a new run would not start.
+    let in_bwrap = [("TERCA_SANDBOX", "bwrap")];
+    project.terca_with(&in_bwrap, &["run"]).expect_status(2);
+    let outcome = project.terca_with(&in_bwrap, &["resume", "--errors"]);
+    let outcome = outcome.expect_status(0);
+    let words = "note: agents of this run are not contained, as when it was started";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    assert_eq!(project.only_trial()["containedBy"], "none");
+    let outcome = project.terca_with(&in_bwrap, &["regrade"]);
+    outcome.expect_status(0);
+    // Who says it is not told again.
+    let outcome = project.terca(&["regrade"]).expect_status(0);
+    assert!(!outcome.stderr.contains("contained"), "{}", outcome.stderr);
 }

@@ -12,7 +12,8 @@ use terca_testkit::{Outcome, Project, wait_until};
 use crate::common::mcp::{AGENT, project_with_mcp_server};
 use crate::common::project;
 use crate::needs_bwrap::network::Service;
-use crate::needs_bwrap::{Victim, attempts, open_file, probing, reached};
+use crate::needs_bwrap::{Victim, attempts, probing, reached};
+use crate::suite_in_sandbox::open_file;
 
 pub(crate) const IMAGE: &str = "terca-test:1";
 

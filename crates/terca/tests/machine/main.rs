@@ -13,6 +13,7 @@
 mod common;
 mod containers;
 mod real;
+mod suite_in_sandbox;
 
 mod needs_browser;
 mod needs_bwrap;

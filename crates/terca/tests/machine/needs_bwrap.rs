@@ -12,6 +12,8 @@ use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
 
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
+use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
+use crate::suite_in_sandbox::{open_file, suite_and_not_the_solution};
 
 /// A process of the same user that is none of an agent's business.
 pub(crate) struct Victim(pub(crate) Child);
@@ -37,15 +39,6 @@ impl Drop for Victim {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// Makes a file that everybody may read and write, in directories that everybody may enter: only a sandbox refuses it.
-pub(crate) fn open_file(path: &Utf8Path) {
-    let dir = path.parent().unwrap();
-    std::fs::create_dir_all(dir).unwrap();
-    std::fs::write(path, "secret").unwrap();
-    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
 }
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach.
@@ -363,46 +356,57 @@ fn the_supervisor_cannot_be_killed_or_stopped_from_inside() {
 #[test]
 #[ignore = "needs bwrap"]
 fn commands_of_the_suite_find_the_suite_and_not_the_solution() {
-    let project = project()
-        .agent("echo x > made.txt")
-        .file("tools/check.sh", "test -f made.txt && echo checked")
-        .file("fib/_tests/hidden.txt", "secret")
-        .file("fib/_solution/answer.txt", "secret")
-        .file("fib/_solution.sh", "echo x > made.txt; cp \"$TERCA_SUITE_DIR/tools/check.sh\" copied.sh")
-        .file(
-            "fib/eval.terca.yaml",
-            "prompt: make it\n\
-             before: [{command: 'sh -n \"$TERCA_SUITE_DIR/tools/check.sh\" && echo x > /tmp/from-before'}]\n\
-             tests:\n\
-             - {name: script, commandSuccess: 'sh \"$TERCA_SUITE_DIR/tools/check.sh\"'}\n\
-             - {name: hidden, commandSuccess: 'cat hidden.txt'}\n\
-             - {name: own files, commandSuccess: 'cat \"$TERCA_TRANSCRIPT\" && echo x > \"$TERCA_TRIAL_DIR/artifacts/mine.txt\"'}\n\
-             - {name: solution, commandSuccess: '! cat \"$TERCA_SUITE_DIR\"/fib/_solution/answer.txt \"$TERCA_SUITE_DIR\"/fib/_solution.sh'}\n\
-             - {name: real solution, commandSuccess: '! cat REAL/fib/_solution/answer.txt REAL/fib/_solution.sh'}\n\
-             - {name: run, commandSuccess: '! cat REAL/.terca/runs/*/events.jsonl'}\n\
-             - {name: suite, commandSuccess: '! touch REAL/new \"$TERCA_SUITE_DIR/new\"'}\n\
-             - {name: home, commandSuccess: '! cat HOME/.netrc'}\n\
-             - {name: tmp, commandSuccess: '! test -e /tmp/from-before'}\n",
-        );
+    suite_and_not_the_solution("bwrap");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_run_keeps_its_sandbox_and_is_not_mixed_with_another() {
+    let project = unfinished();
+    let in_bwrap = [("TERCA_SANDBOX", "bwrap")];
+    project.terca_with(&in_bwrap, &["run"]).expect_status(3);
+    mend(&project);
+    // The project's own default is none.
+    let outcome = project.terca(&["resume", "--errors"]).expect_status(0);
+    assert_eq!(project.only_trial()["containedBy"], "bwrap");
+    let words = "note: the run goes on in the sandbox that it was started in; TERCA_SANDBOX is";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    // Everything is graded where it was graded first.
+    let marked = "prompt: go\nbefore: [{command: mended}]\ntests: [{commandSuccess: 'test ! -e HOME/.netrc'}]\n";
     open_file(&project.home().join(".netrc"));
-    let yaml = project
-        .read("fib/eval.terca.yaml")
-        .replace("REAL", project.dir().as_str())
-        .replace("HOME/", &format!("{}/", project.home()));
-    let project = project.file("fib/eval.terca.yaml", yaml);
-    project
-        .terca(&["run", "--sandbox", "bwrap"])
-        .expect_status(0);
-    assert_eq!(project.trial_file("artifacts/mine.txt"), "x\n");
-    // The solution itself runs in a sandbox too, and finds its script.
-    project
-        .terca(&["run", "--sandbox", "bwrap", "--agent", "oracle"])
-        .expect_status(0);
-    assert!(
-        project
-            .trial_file("workspace/copied.sh")
-            .contains("checked")
-    );
+    let marked = marked.replace("HOME", project.home().as_str());
+    let project = project.file("fib/eval.terca.yaml", marked);
+    project.terca(&["regrade"]).expect_status(0);
+
+    forbid_namespaces(&project);
+    let outcome = project.terca(&["regrade"]).expect_status(2);
+    assert_no_other_sandbox(&outcome);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_run_whose_sandbox_works_no_more_does_not_go_on() {
+    // One of them leaves the choice to the machine, the other says it.
+    for (default, args) in [("", &["run"][..]), ("none", &["run", "--sandbox", "auto"])] {
+        let project = unfinished().env("TERCA_SANDBOX", default);
+        project.terca(args).expect_status(3);
+        mend(&project);
+        forbid_namespaces(&project);
+        let outcome = project.terca(&["resume", "--errors"]).expect_status(2);
+        assert_no_other_sandbox(&outcome);
+        assert_eq!(project.only_trial()["status"], "error");
+    }
+}
+
+fn assert_no_other_sandbox(outcome: &Outcome) {
+    for words in [
+        "the sandbox that the run was started with does not work here: bubblewrap",
+        "No permissions to create new namespace",
+        "in another sandbox it is another run: `terca run` starts one",
+    ] {
+        let stderr = &outcome.stderr;
+        assert!(stderr.contains(words), "{words}: {stderr}");
+    }
 }
 
 #[test]
@@ -483,6 +487,63 @@ fn tests_find_no_solution_in_the_repository() {
     project
         .terca(&["run", "-t", "fib", "--sandbox", "bwrap"])
         .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_suite_in_a_worktree_has_its_repository_before_the_agent_and_not_in_tests() {
+    let project = project().agent("true").file("fib/_solution/answer.txt", "secret").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\n\
+         before: [{command: 'git -c safe.directory=* -C TREE status --porcelain > state && git -c safe.directory=* -C TREE log -1 > log'}]\n\
+         tests:\n\
+         - {name: state, commandSuccess: 'test -e state && test ! -s state'}\n\
+         - {name: history, commandSuccess: '! git -c safe.directory=* -C TREE show HEAD:fib/_solution/answer.txt && ! ls MAIN/.git'}\n\
+         - {name: other, commandSuccess: '! ls MAIN'}\n",
+    );
+    let main = project.dir();
+    let tree = project.work_dir().with_file_name("tree");
+    let yaml = project.read("fib/eval.terca.yaml");
+    let yaml = yaml
+        .replace("TREE", tree.as_str())
+        .replace("MAIN", main.as_str());
+    let project = project
+        .file("fib/eval.terca.yaml", yaml)
+        .file(".gitignore", ".terca\n");
+    let git = format!(
+        "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm all && git worktree add -q {tree}"
+    );
+    let made = project.other("sh", &["-c", &git]).status().unwrap();
+    assert!(made.success());
+    project
+        .terca(&["-C", tree.as_str(), "run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_suite_below_tmp_shares_tmp_with_the_agent_as_any_other() {
+    let above = tempfile::tempdir_in("/tmp").unwrap();
+    let above = Utf8Path::from_path(above.path()).unwrap();
+    let suite = above.join("suite");
+    std::fs::create_dir(&suite).unwrap();
+    let agent = suite.join("agent.sh");
+    std::fs::write(&agent, "#!/bin/sh\ncp /tmp/from-before made.txt\n").unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let yaml = format!(
+        "environments: [{{name: e, agent: {{name: command, command: ./agent.sh}}}}]\n\
+         evals:\n\
+         - name: task\n  prompt: go\n\
+         \x20 before: [{{command: 'echo x > /tmp/from-before'}}]\n\
+         \x20 tests:\n\
+         \x20 - {{fileExists: made.txt}}\n\
+         \x20 - {{name: moved, commandSuccess: 'mv {above} /tmp/away && ln -s /etc {above}'}}\n\
+         \x20 - {{name: suite, commandSuccess: 'cat {suite}/terca.yaml && ! test -e /tmp/from-before'}}\n"
+    );
+    std::fs::write(suite.join("terca.yaml"), yaml).unwrap();
+    let outcome = project().terca(&["-C", suite.as_str(), "run", "--sandbox", "bwrap"]);
+    outcome.expect_status(0);
+    assert!(suite.join("agent.sh").is_file());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Real agents in a sandbox: they find their programs, their runtimes and their model, and come to the same.
 
 use crate::common::project;
+use crate::common::sandboxes::has_landlock;
 use serde_json::{Value, json};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
 use terca_testkit::{ModelServer, Scenario, Script};
@@ -46,6 +47,10 @@ fn outcome(trial: &Value) -> Value {
 }
 
 fn comes_to_the_same(agent: RealAgent) {
+    comes_to_the_same_in("bwrap", agent);
+}
+
+fn comes_to_the_same_in(sandbox: &str, agent: RealAgent) {
     let path = format!(
         "{}:{}",
         agent.program(),
@@ -72,9 +77,9 @@ fn comes_to_the_same(agent: RealAgent) {
         suite.only_trial()
     };
     let open = run("none");
-    let contained = run("bwrap");
+    let contained = run(sandbox);
     assert_eq!(open["containedBy"], "none");
-    assert_eq!(contained["containedBy"], "bwrap");
+    assert_eq!(contained["containedBy"], sandbox);
     assert_eq!(contained["network"]["mode"], "model");
     assert_eq!(outcome(&open), outcome(&contained), "{}", agent.name);
     suite.assert_nothing_left();
@@ -84,6 +89,20 @@ fn comes_to_the_same(agent: RealAgent) {
 #[ignore = "needs bwrap, Node and npm"]
 fn claude_code() {
     comes_to_the_same(CLAUDE);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn claude_code_by_rules_of_the_kernel() {
+    if has_landlock() {
+        return comes_to_the_same_in("landlock", CLAUDE);
+    }
+    // An older kernel refuses, and nothing is run.
+    let suite = project().agent("true");
+    suite
+        .terca(&["run", "--sandbox", "landlock"])
+        .expect_status(2);
+    assert!(!suite.has_run());
 }
 
 #[test]

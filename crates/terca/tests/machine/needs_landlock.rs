@@ -1,7 +1,6 @@
 //! Contained trials, where namespaces are forbidden: the kernel's own rules refuse what bubblewrap would not show.
 
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use serde_json::{Value, json};
@@ -9,8 +8,10 @@ use terca_testkit::{Outcome, Project};
 
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
+use crate::common::sandboxes::without_namespaces;
 use crate::needs_bwrap::network::Service;
-use crate::needs_bwrap::{Victim, open_file, reached};
+use crate::needs_bwrap::{Victim, reached};
+use crate::suite_in_sandbox::{open_file, suite_and_not_the_solution};
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach. `test -w` and `touch` are no
 /// attempts: the rules are about opening files.
@@ -180,14 +181,7 @@ fn it_takes_the_place_of_a_bubblewrap_that_may_not_make_namespaces() {
     let project = project()
         .agent("echo x > made.txt")
         .file("fib/eval.terca.yaml", "prompt: go\n");
-    let bin = project.home().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let program = bin.join("bwrap");
-    let script = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{bin}:/usr/bin:/bin");
-    let project = project.env("PATH", &path).env("TERCA_SANDBOX", "");
+    let project = without_namespaces(project).env("TERCA_SANDBOX", "");
     for args in [&["run", "--sandbox", "auto"][..], &["run"]] {
         project.terca(args).expect_status(0);
         assert_eq!(project.only_trial()["containedBy"], "landlock", "{args:?}");
@@ -276,37 +270,7 @@ fn tcp_is_allowed_by_port() {
 #[test]
 #[ignore = "needs landlock"]
 fn commands_of_the_suite_find_the_suite_and_not_the_solution() {
-    let project = project()
-        .agent("echo x > made.txt")
-        .file("tools/check.sh", "test -f made.txt && echo checked")
-        .file("fib/_tests/hidden.txt", "secret")
-        .file("fib/_solution/answer.txt", "secret")
-        .file("fib/_solution.sh", "echo x > made.txt")
-        .file(
-            "fib/eval.terca.yaml",
-            "prompt: make it\n\
-             before: [{command: 'sh -n \"$TERCA_SUITE_DIR/tools/check.sh\"'}]\n\
-             tests:\n\
-             - {name: script, commandSuccess: 'sh \"$TERCA_SUITE_DIR/tools/check.sh\"'}\n\
-             - {name: hidden, commandSuccess: 'cat hidden.txt'}\n\
-             - {name: own files, commandSuccess: 'cat \"$TERCA_TRANSCRIPT\" && echo x > \"$TERCA_TRIAL_DIR/artifacts/mine.txt\"'}\n\
-             - {name: solution, commandSuccess: '! cat \"$TERCA_SUITE_DIR\"/fib/_solution/answer.txt && ! cat \"$TERCA_SUITE_DIR\"/fib/_solution.sh'}\n\
-             - {name: real solution, commandSuccess: '! cat REAL/fib/_solution/answer.txt && ! cat REAL/fib/_solution.sh'}\n\
-             - {name: run, commandSuccess: '! cat REAL/.terca/runs/*/events.jsonl'}\n\
-             - {name: suite, commandSuccess: '! echo x > REAL/new && ! echo x > \"$TERCA_SUITE_DIR/new\"'}\n\
-             - {name: home, commandSuccess: '! cat HOME/.netrc'}\n",
-        );
-    open_file(&project.home().join(".netrc"));
-    let yaml = project
-        .read("fib/eval.terca.yaml")
-        .replace("REAL", project.dir().as_str())
-        .replace("HOME/", &format!("{}/", project.home()));
-    let project = project.file("fib/eval.terca.yaml", yaml);
-    let outcome = project.terca(&["run", "--sandbox", "landlock"]);
-    assert_eq!(project.only_trial()["score"], 1.0, "{}", outcome.stdout);
-    project
-        .terca(&["run", "--sandbox", "landlock", "--agent", "oracle"])
-        .expect_status(0);
+    suite_and_not_the_solution("landlock");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::agent::access::Access;
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::gateway::{GatewayMode, Injection};
-use crate::config::sandbox::ContainedBy;
+use crate::config::sandbox::{ContainedBy, Image};
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
@@ -105,6 +105,9 @@ pub struct RunVariant {
     /// The sandbox of its commands on this machine. Older versions had none and do not say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
+    /// The image of the containers of its commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
     /// Settings of the variant that reach its trials unchanged, by key.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
@@ -283,6 +286,7 @@ impl From<&Variant> for RunVariant {
                 .map(|command| command.command.clone()),
             access: None,
             contained_by: None,
+            image: None,
             settings: settings(&variant.setup),
         }
     }

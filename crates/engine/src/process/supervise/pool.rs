@@ -90,6 +90,11 @@ pub struct SupervisorGuard<'a> {
 }
 
 impl SupervisorGuard<'_> {
+    /// Returns the process that commands without an enclosure are below.
+    pub fn root(&self) -> Option<Pid> {
+        self.supervisor.root()
+    }
+
     /// Runs a command to its end: see [`Supervisor::run`].
     ///
     /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone,

@@ -5,9 +5,6 @@ mod keys_written;
 mod solution;
 
 use std::collections::BTreeMap;
-use std::fs::Permissions;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use camino::Utf8Path;
@@ -19,6 +16,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::wire::Wire;
 
 use super::agent_work::AgentWork;
+use super::restored::restore_workspace;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Prepared, Stopped};
@@ -281,7 +279,7 @@ fn compare(
     if run.dirs.is_workspace_mounted() {
         return Ok(Err(MOUNTED.to_owned()));
     }
-    notes.extend(restore(&run.dirs.workspace)?);
+    notes.extend(restore_workspace(&run.dirs.workspace, "the agent")?);
     let options = run.agent_tree();
     remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
     let track_ignored = run.spec.case.suite.track_ignored;
@@ -400,25 +398,4 @@ fn remove_leftovers(
         }
     }
     Ok(())
-}
-
-/// Makes sure that there is a workspace, and that it can be read. Returns a remark if the agent had removed it.
-fn restore(workspace: &Utf8Path) -> io::Result<Option<String>> {
-    let note = match workspace.symlink_metadata() {
-        Ok(meta) if meta.is_dir() => None,
-        Ok(_) => {
-            fs_err::remove_file(workspace)?;
-            Some("the agent had put something else in the place of its workspace".to_owned())
-        }
-        Err(_) => Some("the agent had removed its workspace".to_owned()),
-    };
-    if note.is_some() {
-        fs_err::create_dir(workspace)?;
-    }
-    // It is copied and moved as a whole; what is in it keeps its permissions.
-    let mode = fs_err::symlink_metadata(workspace)?.permissions().mode();
-    if mode & 0o700 != 0o700 {
-        fs_err::set_permissions(workspace, Permissions::from_mode(mode | 0o700))?;
-    }
-    Ok(note)
 }

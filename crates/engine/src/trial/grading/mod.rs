@@ -13,6 +13,7 @@ use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
+use super::restored::restore_workspace;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
@@ -24,7 +25,10 @@ use gather::answer;
 impl AgentRun {
     /// Grades the work in the trial's workspace.
     pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
-        match grade_workspace(run, &self.work()) {
+        let work = self.work();
+        let graded = grade_workspace(run, &work);
+        let kept = work.keep(run);
+        match graded.and_then(|grades| Ok(kept.map(|()| grades)?)) {
             Ok(grades) => Ok(Graded {
                 agent: self,
                 grades,
@@ -142,6 +146,12 @@ fn run_tests(
         }
         let graded = grade_test(run, test, work);
         run.unlock_dirs()?;
+        // A test runs the agent's work, which could remove the workspace and so keep the next test from being run.
+        let who = format!("test `{}`", test.name);
+        if let Some(remark) = restore_workspace(&run.dirs.workspace, &who)? {
+            run.log.line(&remark)?;
+            run.remarks.push(remark);
+        }
         match graded {
             Ok(grade) => {
                 weighted.push((test.weight, grade.score));

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use terca_core::agent::access::Access;
 use terca_core::config::gateway::{GatewayMode, Injection};
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
@@ -428,6 +428,7 @@ fn fill_case(case: &mut RunCase) {
         agent_rules_file,
         access,
         contained_by,
+        image,
         environment: _,
         experiment: _,
         agent: _,
@@ -445,6 +446,7 @@ fn fill_case(case: &mut RunCase) {
     *agent_program = text();
     *agent_rules_file = text();
     *access = Some(Access::default());
+    *image = Image::try_from("node:22".to_owned()).ok();
     *contained_by = Some(ContainedBy::Bwrap);
 }
 

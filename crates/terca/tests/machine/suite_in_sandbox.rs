@@ -1,0 +1,57 @@
+//! The part of a suite that its commands see, in every sandbox.
+
+use std::os::unix::fs::PermissionsExt;
+
+use camino::Utf8Path;
+
+use crate::common::project;
+
+/// Makes a file that everybody may read and write, in directories that everybody may enter: only a sandbox refuses it.
+pub(crate) fn open_file(path: &Utf8Path) {
+    let dir = path.parent().unwrap();
+    std::fs::create_dir_all(dir).unwrap();
+    std::fs::write(path, "secret").unwrap();
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+}
+
+/// Checks that commands of a suite find its files, and that tests find no solution and nothing else.
+pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
+    let project = project()
+        .agent("echo x > made.txt")
+        .file("tools/check.sh", "test -f made.txt && echo checked")
+        .file("fib/_tests/hidden.txt", "secret")
+        .file("fib/_solution/answer.txt", "secret")
+        .file(
+            "fib/_solution.sh",
+            "echo x > made.txt; cp \"$TERCA_SUITE_DIR/tools/check.sh\" copied.sh",
+        );
+    open_file(&project.home().join(".netrc"));
+    let yaml = CHECKS
+        .replace("REAL", project.dir().as_str())
+        .replace("HOME/", &format!("{}/", project.home()));
+    let project = project.file("fib/eval.terca.yaml", yaml);
+    let outcome = project.terca(&["run", "--sandbox", sandbox]);
+    assert_eq!(project.only_trial()["score"], 1.0, "{}", outcome.stdout);
+    assert_eq!(project.trial_file("artifacts/mine.txt"), "x\n");
+    // The solution itself runs in a sandbox too, and finds its script.
+    let args = ["run", "--sandbox", sandbox, "--agent", "oracle"];
+    project.terca(&args).expect_status(0);
+    let copied = project.trial_file("workspace/copied.sh");
+    assert!(copied.contains("checked"), "{copied}");
+}
+
+const CHECKS: &str = r#"
+prompt: make it
+before: [{command: 'sh -n "$TERCA_SUITE_DIR/tools/check.sh" && echo x > "$TMPDIR/from-before"'}]
+tests:
+- {name: script, commandSuccess: 'sh "$TERCA_SUITE_DIR/tools/check.sh"'}
+- {name: hidden, commandSuccess: 'cat hidden.txt'}
+- {name: own files, commandSuccess: 'cat "$TERCA_TRANSCRIPT" && echo x > "$TERCA_TRIAL_DIR/artifacts/mine.txt"'}
+- {name: solution, commandSuccess: '! cat "$TERCA_SUITE_DIR"/fib/_solution/answer.txt && ! cat "$TERCA_SUITE_DIR"/fib/_solution.sh'}
+- {name: real solution, commandSuccess: '! cat REAL/fib/_solution/answer.txt && ! cat REAL/fib/_solution.sh'}
+- {name: run, commandSuccess: '! cat REAL/.terca/runs/*/events.jsonl'}
+- {name: suite, commandSuccess: '! (echo x > REAL/new) && ! (echo x > "$TERCA_SUITE_DIR/new")'}
+- {name: home, commandSuccess: '! cat HOME/.netrc'}
+- {name: temporary files, commandSuccess: '! test -e "$TMPDIR/from-before" && ! test -e /tmp/from-before'}
+"#;
