@@ -32,6 +32,7 @@ pub mod text;
 pub mod transcript;
 pub mod trial_error;
 pub mod wire;
+pub mod worker_pool;
 
 #[cfg(test)]
 mod fixture;

@@ -265,6 +265,115 @@ fn names_used_twice() {
     insta::assert_snapshot!("names_used_twice", reports.join("\n\n"));
 }
 
+fn pool(text: &str) -> String {
+    suite(&format!("workers:\n  boxes:\n    {}\n", indented(text, 4)))
+}
+
+#[test]
+fn workers() {
+    let two_files = report(&[
+        ("terca.yaml", "workers:\n  boxes: {preset: slurm}\n"),
+        ("workers.yaml", "boxes: {preset: ssh, hosts: [a]}\n"),
+        EVAL,
+    ]);
+    let own_file = |text: &str| report(&[("terca.yaml", AGENT), ("workers.yaml", text), EVAL]);
+    let nested = own_file("workers:\n  boxes: {preset: slurm}\n");
+    let wrong = own_file("boxes: {preset: ssh}\n");
+    let cases: [(&str, Around, &str); 30] = [
+        ("not a map", suite, "workers: [cluster]"),
+        ("a pool that is no map", suite, "workers: {cluster: srun}"),
+        ("a pool without a value", suite, "workers:\n  cluster:"),
+        (
+            "a name with a comma",
+            suite,
+            "workers: {\"a,b\": {preset: slurm}}",
+        ),
+        (
+            "a name that is an option",
+            suite,
+            "workers: {-a: {preset: slurm}}",
+        ),
+        ("a misspelt key", pool, "preset: ssh\nhost: [a]"),
+        ("an unknown key", pool, "preset: slurm\nenv: {A: 1}"),
+        ("neither `start` nor `preset`", pool, "slots: 2"),
+        ("both", pool, "start: srun\npreset: slurm"),
+        ("a command line that is empty", pool, "start: ''"),
+        ("a command line that is missing", pool, "start:"),
+        ("a preset that is unknown", pool, "preset: pbs"),
+        (
+            "`options` of a command line",
+            pool,
+            "start: srun\noptions: [--mem=4G]",
+        ),
+        (
+            "an option that is a list",
+            pool,
+            "preset: slurm\noptions: [[a]]",
+        ),
+        (
+            "`image` of a command line",
+            pool,
+            "start: srun\nimage: node",
+        ),
+        (
+            "`image` of a preset without one",
+            pool,
+            "preset: slurm\nimage: node",
+        ),
+        ("an image that is missing", pool, "preset: kubernetes"),
+        (
+            "an image that is an option",
+            pool,
+            "preset: docker\nimage: --privileged",
+        ),
+        (
+            "`hosts` of a preset without them",
+            pool,
+            "preset: slurm\nhosts: [a]",
+        ),
+        ("hosts that are missing", pool, "preset: ssh"),
+        ("`{host}` without hosts", pool, "start: ssh {host}"),
+        (
+            "`{host}` in options, without hosts",
+            pool,
+            "preset: slurm\noptions: [\"-w{host}\"]",
+        ),
+        (
+            "hosts without `{host}`",
+            pool,
+            "start: ssh ${host}\nhosts: [a]",
+        ),
+        ("an empty list of hosts", pool, "preset: ssh\nhosts: []"),
+        (
+            "a host that is an option",
+            pool,
+            "preset: ssh\nhosts: [-oProxyCommand=x]",
+        ),
+        ("a host with a space", pool, "preset: ssh\nhosts: [a b]"),
+        ("a host twice", pool, "preset: ssh\nhosts: [a, b, a]"),
+        ("no slots", pool, "preset: slurm\nslots: 0"),
+        (
+            "a path of Terca in a home",
+            pool,
+            "preset: ssh\nhosts: [a]\nterca: ~/bin/terca",
+        ),
+        (
+            "`local` with more than slots",
+            suite,
+            "workers: {local: {slots: 2, preset: slurm}}",
+        ),
+    ];
+    let of_files = [
+        ("a name in both files", &two_files),
+        ("`workers` in workers.yaml", &nested),
+        ("a mistake in workers.yaml", &wrong),
+    ];
+    let of_files = of_files.map(|(title, report)| section(title, report));
+    let cases = cases.map(|(title, around, text)| section(title, &around(text)));
+    let reports: Vec<String> = cases.into_iter().chain(of_files).collect();
+    insta::assert_snapshot!("workers", reports.join("\n\n"));
+}
+
 #[test]
 fn wrong_types() {
     snapshot(

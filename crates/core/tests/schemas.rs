@@ -26,6 +26,7 @@ fn the_committed_schemas_are_those_of_the_program() {
     for (name, schema) in [
         ("terca.schema.json", schema::suite()),
         ("eval.schema.json", schema::eval()),
+        ("workers.schema.json", schema::workers()),
     ] {
         let path = root().join("schemas").join(name);
         let text = schema::text(&schema);
@@ -45,6 +46,8 @@ fn the_committed_schemas_are_those_of_the_program() {
 fn is_valid(name: &str, text: &str) -> bool {
     let schema = if name.ends_with("eval.terca.yaml") {
         schema::eval()
+    } else if name.ends_with("workers.yaml") {
+        schema::workers()
     } else {
         schema::suite()
     };
@@ -78,6 +81,14 @@ fn a_schema_refuses_missing_and_conflicting_keys() {
         ("terca.yaml", "sandbox: {docker: -v/:/}", false),
         ("terca.yaml", "sandbox: {docker: a, podman: b}", false),
         ("terca.yaml", "sandbox: {}", false),
+        ("workers.yaml", "{}", true),
+        ("workers.yaml", "a: {preset: slurm, slots: 2}", true),
+        ("workers.yaml", "a: {preset: pbs}", false),
+        ("workers.yaml", "a b: {preset: slurm}", false),
+        ("workers.yaml", "a: {start: x, hosts: []}", false),
+        ("workers.yaml", "a: {start: x, hosts: [-o]}", false),
+        ("terca.yaml", "workers: {local: {slots: 2}}", true),
+        ("terca.yaml", "workers: {local: {slots: 0}}", false),
         ("eval.terca.yaml", "{prompt: a, x-mine: 5}", true),
         ("terca.yaml", "evals: [{name: a}]", false),
         ("terca.yaml", "environments: [{agent: codex}]", false),

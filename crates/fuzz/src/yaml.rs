@@ -39,6 +39,7 @@ fn load(text: &str) -> (String, bool) {
     let files = ConfigFiles {
         root: "/suite".into(),
         suite,
+        workers: None,
         evals,
     };
     let mut problems = Diagnostics::default();

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use terca_core::run::settings::SelectionSettings;
+use terca_core::text::shell::quoted;
 
 use crate::args::Common;
 
@@ -37,32 +38,9 @@ pub fn agent(settings: &SelectionSettings) -> String {
         .map_or_else(String::new, |name| format!(" --agent {}", quoted(name)))
 }
 
-/// Quotes a word for a shell, where it needs it.
-pub fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_that_a_shell_would_take_apart_are_quoted() {
-        for (text, typed) in [
-            ("fib", "fib"),
-            ("tag:slow,größe", "tag:slow,größe"),
-            ("my suite", "'my suite'"),
-            ("fib-*", "'fib-*'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(text), typed);
-        }
-    }
 
     #[test]
     fn what_was_chosen_is_chosen_again() {

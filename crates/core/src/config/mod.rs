@@ -1,8 +1,8 @@
 //! Turns the user's YAML into a [`Suite`] in which every path is checked and every default is filled in.
 //!
 //! Each file declares the fields of one map and makes the resolved type of them, in one step: `suite`, `eval`,
-//! `setup` (environments and experiments), `action`, `mcp_server` and `test`. Problems of all files are collected
-//! in one [`Diagnostics`]. The JSON Schemas and the tables of the reference come from the same declarations
+//! `setup` (environments and experiments), `action`, `mcp_server`, `test` and `workers`. Problems of all files are
+//! collected in one [`Diagnostics`]. The JSON Schemas and the tables of the reference come from the same declarations
 //! ([`schema`]).
 
 mod action;
@@ -27,6 +27,7 @@ pub mod suite;
 mod test;
 mod variables;
 pub mod verdict;
+mod workers;
 
 use camino::Utf8PathBuf;
 use serde::Serialize;
@@ -48,6 +49,8 @@ pub struct ConfigFiles {
     pub root: Utf8PathBuf,
     /// `terca.yaml`, where there is one.
     pub suite: Option<FileId>,
+    /// `workers.yaml`, where there is one.
+    pub workers: Option<FileId>,
     /// Every `eval.terca.yaml`, sorted by path.
     pub evals: Vec<FileId>,
 }

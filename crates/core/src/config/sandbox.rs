@@ -246,7 +246,8 @@ fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
     docker.map(Sandbox::Docker).or(podman.map(Sandbox::Podman))
 }
 
-fn image() -> Kind<Image> {
+/// The name of an image.
+pub(super) fn image() -> Kind<Image> {
     let pattern = format!("^[A-Za-z0-9][A-Za-z0-9._/:@-]{{0,{}}}$", Image::LONGEST - 1);
     let schema = json!({ "type": "string", "pattern": pattern });
     Kind::scalar("the name of an image", schema, |node, reader| {

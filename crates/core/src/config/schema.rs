@@ -1,4 +1,4 @@
-//! The JSON Schemas of `terca.yaml` and `eval.terca.yaml`, and the tables of the reference.
+//! The JSON Schemas of `terca.yaml`, `eval.terca.yaml` and `workers.yaml`, and the tables of the reference.
 //!
 //! All of them describe the declarations that read the files. A schema says less than the declarations (nothing
 //! about paths or equal names), and nothing else.
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::config::eval::{Home, eval as eval_file};
 use crate::config::suite::suite as suite_file;
+use crate::config::workers::workers as workers_file;
 use crate::reader::describe::Definitions;
 
 /// Returns the schema of `terca.yaml`.
@@ -25,6 +26,16 @@ pub fn eval() -> Value {
     definitions.document(
         "eval.terca.yaml: a prompt, and the tests that verify the work",
         "eval",
+    )
+}
+
+/// Returns the schema of `workers.yaml`.
+pub fn workers() -> Value {
+    let mut definitions = Definitions::default();
+    let root = workers_file().schema(&mut definitions);
+    definitions.open_document(
+        "workers.yaml: machines beside this one on which trials can run",
+        &root,
     )
 }
 

@@ -26,6 +26,7 @@ use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
+use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::network::{HostPattern, Network};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
@@ -34,6 +35,7 @@ use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
+use crate::worker_pool::WorkerPool;
 
 pub use crate::config::action::{Action, ShellCommand};
 pub use crate::config::concurrency::Concurrency;
@@ -141,6 +143,12 @@ pub struct Suite {
     /// The figure that experiments are compared by, and the smallest difference that matters.
     #[serde(skip)]
     pub verdict: VerdictSettings,
+    /// The pools of workers that `--on` can name. They are about machines, and change nothing about the task.
+    #[serde(skip)]
+    pub workers: Vec<WorkerPool>,
+    /// Trials in flight at once on this machine, where `--on` names `local` and the suite says how many.
+    #[serde(skip)]
+    pub local_slots: Option<u32>,
 }
 
 /// Loads the suite's file and those of the evals.
@@ -152,7 +160,16 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
     let node = files.suite.and_then(|file| reader.optional_document(file));
     let read = node.and_then(|node| document.read(node, reader));
     // A suite without a file has the defaults; so has one that cannot be read, whose evals still can.
-    let (mut suite, mut evals) = read.or_else(|| document.read(Node::empty_map(), reader))?;
+    let (mut suite, mut evals, mut pools) =
+        read.or_else(|| document.read(Node::empty_map(), reader))?;
+    if let Some(node) = files
+        .workers
+        .and_then(|file| reader.optional_document(file))
+    {
+        pools.extend(workers().read(node, reader).unwrap_or_default());
+    }
+    let workers = joined(pools, reader);
+    (suite.workers, suite.local_slots) = (workers.pools, workers.local_slots);
     reader.layers.clone_from(&suite.layers);
     for &file in &files.evals {
         if let Some(node) = reader.document(file) {
@@ -189,13 +206,16 @@ fn tell_apart(evals: &mut [ReadEval]) {
     }
 }
 
+/// A suite without its evals and workers, and those of its own file.
+type ReadSuite = (Suite, Vec<ReadEval>, ReadWorkers);
+
 /// The document `terca.yaml`.
-pub(super) fn suite(root: &Utf8Path) -> Kind<(Suite, Vec<ReadEval>)> {
+pub(super) fn suite(root: &Utf8Path) -> Kind<ReadSuite> {
     let root = root.to_owned();
     object("suite", "a suite", move |fields| fields_of(fields, &root)).kind()
 }
 
-fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec<ReadEval>)> {
+fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> {
     let layers = layers(fields);
     fields.reader.layers.clone_from(&layers);
     let name = fields.optional(
@@ -333,6 +353,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         prices(),
         "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
     );
+    let workers = fields.optional(
+        "workers",
+        workers(),
+        "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
+         `workers.yaml` beside this one.",
+    );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -363,8 +389,10 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         experiments: setups(experiments, "experiment", fields.reader),
         baseline,
         verdict,
+        workers: Vec::new(),
+        local_slots: None,
     };
-    Some((suite, evals))
+    Some((suite, evals, workers.unwrap_or_default()))
 }
 
 /// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so

@@ -10,6 +10,7 @@ use crate::agent::{self, AgentChoice, Profile};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
+use crate::text::shell;
 use crate::text::source::{Located, Place};
 
 /// An agent's name, or `{name, command, …}`. The place is the name's.
@@ -253,16 +254,7 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     let (program, arguments) = text.split_at(end);
     let path = reader.beside(&Located::new(program.to_owned(), command.place));
     if reader.surroundings.kind(&path) == PathKind::File {
-        return Some(format!("{}{arguments}", shell_quoted(&path)));
+        return Some(format!("{}{arguments}", shell::quoted(path.as_str())));
     }
     reader.refuse(missing_program(program, &path, command.place))
-}
-
-fn shell_quoted(path: &Utf8Path) -> String {
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
-    if path.as_str().chars().all(is_safe) {
-        path.to_string()
-    } else {
-        format!("'{}'", path.as_str().replace('\'', r"'\''"))
-    }
 }

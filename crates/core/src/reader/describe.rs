@@ -59,20 +59,28 @@ impl Definitions {
     /// Returns the schema of a document whose root is one of the maps. It is complete in itself, so that it can be
     /// copied anywhere.
     pub(crate) fn document(&self, title: &str, root: &str) -> Value {
+        let schema = self.get(root).map(Description::schema);
+        self.document_of(title, schema.unwrap_or_default(), Some(root))
+    }
+
+    /// Returns the schema of a document whose root is a map with keys of the user's own.
+    pub(crate) fn open_document(&self, title: &str, root: &Value) -> Value {
+        let schema = root.as_object().cloned();
+        self.document_of(title, schema.unwrap_or_default(), None)
+    }
+
+    fn document_of(&self, title: &str, schema: Map<String, Value>, root: Option<&str>) -> Value {
         let mut document = Map::new();
         document.insert(
             "$schema".into(),
             "https://json-schema.org/draft/2020-12/schema".into(),
         );
         document.insert("title".into(), title.into());
-        let mut definitions = Map::new();
-        for (name, description) in &self.objects {
-            if *name == root {
-                document.extend(description.schema());
-            } else {
-                definitions.insert((*name).to_owned(), description.schema().into());
-            }
-        }
+        document.extend(schema);
+        let others = (self.objects.iter()).filter(|(name, _)| Some(*name) != root);
+        let definitions: Map<String, Value> = others
+            .map(|(name, description)| ((*name).to_owned(), description.schema().into()))
+            .collect();
         document.insert("$defs".into(), definitions.into());
         Value::Object(document)
     }

@@ -1,4 +1,4 @@
-//! Text: sources with places, diagnostics, error pages, wording, excerpts, masked secrets.
+//! Text: sources with places, diagnostics, error pages, wording, excerpts, masked secrets, words for a shell.
 
 pub mod diagnostic;
 pub mod excerpt;
@@ -8,5 +8,6 @@ pub mod json;
 pub mod json_strings;
 pub mod mask;
 pub mod prose;
+pub mod shell;
 pub mod source;
 pub mod template;

@@ -57,6 +57,7 @@ impl Project {
         let files = ConfigFiles {
             root: ROOT.into(),
             suite,
+            workers: add_all("workers.yaml").first().copied(),
             evals: add_all("eval.terca.yaml"),
         };
         let (variables, problems) = Default::default();

@@ -12,6 +12,8 @@ use thiserror::Error;
 
 /// The configuration of a suite.
 pub const SUITE_FILE: &str = "terca.yaml";
+/// The workers of a suite, beside its configuration.
+pub const WORKERS_FILE: &str = "workers.yaml";
 /// The configuration of an eval.
 pub const EVAL_FILE: &str = "eval.terca.yaml";
 
@@ -101,16 +103,22 @@ pub fn load(
     {
         problems.push(part_of_a_suite(above));
     }
-    let suite = if has_suite_file {
-        read(&suite_path, &root, &mut sources, &mut problems)
-    } else {
-        None
+    let mut read_if_there = |path: &Utf8Path| match path.is_file() {
+        true => read(path, &root, &mut sources, &mut problems),
+        false => None,
     };
+    let suite = read_if_there(&suite_path);
+    let workers = read_if_there(&root.join(WORKERS_FILE));
     let evals = eval_paths
         .iter()
         .filter_map(|path| read(path, &root, &mut sources, &mut problems))
         .collect();
-    let files = ConfigFiles { root, suite, evals };
+    let files = ConfigFiles {
+        root,
+        suite,
+        workers,
+        evals,
+    };
     let suite = config::load(&files, &sources, &Machine { variable }, &mut problems);
     Ok(Loaded {
         suite,

@@ -8,7 +8,7 @@ use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct SchemaArgs {
-    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml
+    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml, `workers` for workers.yaml
     #[arg(value_enum, default_value_t = ConfigFile::Terca)]
     file: ConfigFile,
 }
@@ -17,12 +17,14 @@ pub struct SchemaArgs {
 pub enum ConfigFile {
     Terca,
     Eval,
+    Workers,
 }
 
 pub(super) fn schema(args: &SchemaArgs) -> Outcome {
     let schema = match args.file {
         ConfigFile::Terca => core::suite(),
         ConfigFile::Eval => core::eval(),
+        ConfigFile::Workers => core::workers(),
     };
     screen::out(&core::text(&schema));
     Ok(0)

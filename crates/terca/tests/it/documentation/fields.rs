@@ -22,6 +22,7 @@ const PAGES: [(&str, &[&str]); 2] = [
             "mcpPreflight",
             "gateway",
             "injection",
+            "workerPool",
         ],
     ),
     (

@@ -1,0 +1,345 @@
+//! Pools of workers: the commands that start `terca worker` elsewhere.
+//!
+//! A pool has a command line that starts another command with its standard input and output connected. The words of
+//! the worker are appended to it. A preset is such a line that is usual for one program.
+
+use crate::text::shell;
+
+/// The name of this machine among the workers.
+pub const LOCAL: &str = "local";
+
+/// The place of the host in a command line.
+const HOST: &str = "host";
+/// The place of a name that no other start has.
+const NAME: &str = "name";
+
+/// Workers that are started in one way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerPool {
+    /// Its name in `workers` and for `--on`.
+    pub name: String,
+    /// The command line that starts a worker.
+    pub start: StartTemplate,
+    /// The hosts that take the place of `{host}`, without repetition.
+    pub hosts: Vec<String>,
+    /// The number of workers on each host, or in all where there are no hosts.
+    pub slots: u32,
+    /// Where Terca is on the other side.
+    pub terca: TercaAt,
+}
+
+/// Where Terca is on the machine of a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TercaAt {
+    /// A program that is installed there: a path, or a name on `PATH`.
+    Path(String),
+    /// The program is sent there.
+    Copy,
+}
+
+impl Default for TercaAt {
+    fn default() -> Self {
+        TercaAt::Path("terca".into())
+    }
+}
+
+impl WorkerPool {
+    /// Returns one place for each host, or one without a host. Each has `slots` workers.
+    pub fn places(&self) -> Vec<WorkerPlace<'_>> {
+        let place = |host| WorkerPlace { pool: self, host };
+        if self.hosts.is_empty() {
+            return vec![place(None)];
+        }
+        let hosts = self.hosts.iter();
+        hosts.map(|host| place(Some(host.as_str()))).collect()
+    }
+}
+
+/// A place where workers of a pool are started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkerPlace<'a> {
+    /// The pool.
+    pub pool: &'a WorkerPool,
+    /// Its host, where the pool has hosts.
+    pub host: Option<&'a str>,
+}
+
+/// The command that is started elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkerCommand {
+    /// The program that is installed there, as a worker.
+    Installed,
+    /// A script for `sh`.
+    Script(String),
+}
+
+impl WorkerPlace<'_> {
+    /// Returns a name for people: `boxes/build1`, or `cluster` for a pool without hosts.
+    pub fn name(&self) -> String {
+        match self.host {
+            Some(host) => format!("{}/{host}", self.pool.name),
+            None => self.pool.name.clone(),
+        }
+    }
+
+    /// Returns the line for `sh -c` that starts a worker. `unique` is lower-case and differs for each start; `{name}`
+    /// becomes `terca-UNIQUE`.
+    pub fn command_line(&self, command: &WorkerCommand, unique: &str) -> String {
+        let name = format!("terca-{unique}");
+        let line = self.pool.start.filled(self.host, &name);
+        let words = command.words(&self.pool.terca);
+        let mut appended = shell::joined(&words);
+        if is_ssh(&line) {
+            // ssh joins its words with spaces, and the shell on the other side takes them apart again.
+            appended = shell::quoted(&appended);
+        }
+        format!("{line} {appended}")
+    }
+}
+
+impl WorkerCommand {
+    fn words(&self, terca: &TercaAt) -> Vec<String> {
+        match (self, terca) {
+            (WorkerCommand::Script(script), _) => vec!["sh".into(), "-c".into(), script.clone()],
+            (WorkerCommand::Installed, TercaAt::Path(path)) => vec![path.clone(), "worker".into()],
+            (WorkerCommand::Installed, TercaAt::Copy) => vec!["terca".into(), "worker".into()],
+        }
+    }
+}
+
+/// Returns whether the program of a command line is `ssh`. Variables may be set before it.
+fn is_ssh(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let program = words.find(|word| !word.contains('='));
+    program.is_some_and(|program| program.rsplit('/').next() == Some("ssh"))
+}
+
+/// A command line with places for the host and for a name that is new at each start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartTemplate {
+    line: String,
+}
+
+impl StartTemplate {
+    /// Makes a template of a line for `sh`. `{host}` and `{name}` are replaced; `${host}` is a variable of the shell.
+    pub fn new(line: &str) -> Self {
+        StartTemplate {
+            line: line.trim().to_owned(),
+        }
+    }
+
+    /// Returns whether it has a place for the host.
+    pub fn has_host(&self) -> bool {
+        parts(&self.line).any(|part| part == Part::Host)
+    }
+
+    fn filled(&self, host: Option<&str>, name: &str) -> String {
+        let parts = parts(&self.line).map(|part| match part {
+            Part::Text(text) => text.to_owned(),
+            Part::Host => shell::quoted(host.unwrap_or_default()),
+            Part::Name => shell::quoted(name),
+        });
+        parts.collect()
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'a> {
+    Text(&'a str),
+    Host,
+    Name,
+}
+
+/// Takes a line apart at its places.
+fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = line;
+    let mut after_dollar = false;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let placed = [(HOST, Part::Host), (NAME, Part::Name)];
+        for (word, part) in placed.into_iter().filter(|_| !after_dollar) {
+            let after = rest
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_prefix(word));
+            if let Some(after) = after.and_then(|after| after.strip_prefix('}')) {
+                rest = after;
+                return Some(part);
+            }
+        }
+        // The first character is none of a place, so the text has at least that one.
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let end = rest[first..].find('{').map_or(rest.len(), |at| first + at);
+        let (text, after) = rest.split_at(end);
+        after_dollar = text.ends_with('$');
+        rest = after;
+        Some(Part::Text(text))
+    })
+}
+
+/// A program that starts commands elsewhere, with the options that are usual for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// A job of Slurm.
+    Slurm,
+    /// Hosts that are reached with SSH.
+    Ssh,
+    /// A pod of Kubernetes.
+    Kubernetes,
+    /// A container of Docker.
+    Docker,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 4] = [
+        Preset::Slurm,
+        Preset::Ssh,
+        Preset::Kubernetes,
+        Preset::Docker,
+    ];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Preset::Slurm => "slurm",
+            Preset::Ssh => "ssh",
+            Preset::Kubernetes => "kubernetes",
+            Preset::Docker => "docker",
+        }
+    }
+
+    /// Returns whether it needs an image.
+    pub fn takes_image(self) -> bool {
+        matches!(self, Preset::Kubernetes | Preset::Docker)
+    }
+
+    /// Returns whether it needs hosts.
+    pub fn takes_hosts(self) -> bool {
+        self == Preset::Ssh
+    }
+
+    /// Returns its command line with further options, and with the image where it takes one.
+    pub fn template(self, options: &[String], image: &str) -> StartTemplate {
+        let (own, last) = self.words();
+        let image = shell::quoted(image);
+        let [own, last] = [own, last].map(|words| words.replace("{image}", &image));
+        let words = [own, shell::joined(options), last];
+        let words: Vec<String> = words.into_iter().filter(|part| !part.is_empty()).collect();
+        StartTemplate::new(&words.join(" "))
+    }
+
+    /// Returns its program with its own options, and the words after the user's options.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            // `--quiet` keeps messages about the queue away. With `--exact`, several workers share an allocation in
+            // which Terca itself was started. Not `--unbuffered`: it makes a terminal, which changes bytes. `srun` is
+            // never queued again by Slurm, connects its input to its one task, and ends with it.
+            Preset::Slurm => ("srun --quiet --ntasks=1 --exact --job-name=terca", ""),
+            // No terminal, no question for a password, and a connection that is dead ends after a minute.
+            Preset::Ssh => (
+                "ssh -T -o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=4",
+                "{host}",
+            ),
+            Preset::Kubernetes => (
+                "kubectl run {name} -i --rm --quiet --restart=Never --image={image}",
+                "--command --",
+            ),
+            // `--init` waits for processes that lose their parent. The image's own entry point could print something,
+            // so there is none, as with `--command` of Kubernetes.
+            Preset::Docker => ("docker run -i --rm --init --entrypoint=", "{image}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(start: &str, hosts: &[&str]) -> WorkerPool {
+        WorkerPool {
+            name: "pool".into(),
+            start: StartTemplate::new(start),
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            slots: 1,
+            terca: TercaAt::default(),
+        }
+    }
+
+    fn lines(pool: &WorkerPool, command: &WorkerCommand) -> Vec<String> {
+        let places = pool.places();
+        let lines = places
+            .iter()
+            .map(|place| place.command_line(command, "0a1b"));
+        lines.collect()
+    }
+
+    #[test]
+    fn places_of_a_line_are_filled_in() {
+        for (start, line) in [
+            ("run {host} {name}", "run one terca-0a1b terca worker"),
+            ("run{host}", "runone terca worker"),
+            ("run ${host} {host}", "run ${host} one terca worker"),
+            ("run {a,b} {{host}} {", "run {a,b} {one} { terca worker"),
+            ("run ä{host}\n", "run äone terca worker"),
+        ] {
+            assert_eq!(
+                lines(&pool(start, &["one"]), &WorkerCommand::Installed),
+                [line]
+            );
+        }
+        assert!(!StartTemplate::new("run ${host}").has_host());
+        assert!(StartTemplate::new("run {host}").has_host());
+    }
+
+    #[test]
+    fn each_host_is_a_place() {
+        let two = pool("ssh {host}", &["a", "user@b"]);
+        let names: Vec<String> = two.places().iter().map(WorkerPlace::name).collect();
+        assert_eq!(names, ["pool/a", "pool/user@b"]);
+        assert_eq!(
+            lines(&two, &WorkerCommand::Installed),
+            ["ssh a 'terca worker'", "ssh user@b 'terca worker'"]
+        );
+        let none = pool("srun", &[]);
+        let names: Vec<String> = none.places().iter().map(WorkerPlace::name).collect();
+        assert_eq!(names, ["pool"]);
+    }
+
+    #[test]
+    fn a_script_is_quoted_once_and_for_ssh_twice() {
+        let script = WorkerCommand::Script("echo 'a b'".into());
+        for (start, line) in [
+            ("srun", r"srun sh -c 'echo '\''a b'\'''"),
+            (
+                "A=1 /usr/bin/ssh one",
+                r"A=1 /usr/bin/ssh one 'sh -c '\''echo '\''\'\'''\''a b'\''\'\'''\'''\'''",
+            ),
+        ] {
+            assert_eq!(lines(&pool(start, &[]), &script), [line]);
+        }
+    }
+
+    #[test]
+    fn presets_are_as_documented() {
+        let options = ["--mem=4G".to_owned(), "a b".to_owned()];
+        let lines = Preset::ALL.map(|preset| {
+            let image = "registry.example/evals:1";
+            let hosts: &[&str] = if preset.takes_hosts() { &["one"] } else { &[] };
+            let mut pool = pool("", hosts);
+            pool.start = preset.template(&options, image);
+            lines(&pool, &WorkerCommand::Installed).join("\n")
+        });
+        assert_eq!(
+            lines,
+            [
+                "srun --quiet --ntasks=1 --exact --job-name=terca --mem=4G 'a b' terca worker",
+                "ssh -T -o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=4 --mem=4G 'a b' one 'terca worker'",
+                "kubectl run terca-0a1b -i --rm --quiet --restart=Never --image=registry.example/evals:1 --mem=4G 'a b' \
+                 --command -- terca worker",
+                "docker run -i --rm --init --entrypoint= --mem=4G 'a b' registry.example/evals:1 terca worker",
+            ]
+        );
+    }
+}
