@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Replay,
     /// The agent crashed before doing anything, or its session has no proper end.
     Agent,
+    /// The worker was lost: its machine, its connection or its process ended. It is never the agent's failure.
+    Lost,
     /// The machine refused, or Terca itself is at fault.
     Internal,
 }
@@ -46,6 +48,7 @@ impl ErrorKind {
             ErrorKind::Delivery => "delivery",
             ErrorKind::Replay => "replay",
             ErrorKind::Agent => "agent",
+            ErrorKind::Lost => "lost",
             ErrorKind::Internal => "internal",
         }
     }
@@ -84,6 +87,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::Delivery => Code::Delivery,
             ErrorKind::Replay => Code::Replay,
             ErrorKind::Agent => Code::Agent,
+            ErrorKind::Lost => Code::Lost,
             ErrorKind::Internal => Code::Internal,
         }
     }
@@ -97,8 +101,8 @@ mod tests {
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
         use ErrorKind::{
-            Agent, AgentMissing, Auth, Delivery, Internal, Mcp, Model, ModelApi, RateLimit, Replay,
-            Setup,
+            Agent, AgentMissing, Auth, Delivery, Internal, Lost, Mcp, Model, ModelApi, RateLimit,
+            Replay, Setup,
         };
         for kind in [
             Setup,
@@ -111,6 +115,7 @@ mod tests {
             Delivery,
             Replay,
             Agent,
+            Lost,
             Internal,
         ] {
             assert_eq!(Code::from(kind).as_str(), kind.as_str());

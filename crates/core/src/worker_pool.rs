@@ -322,7 +322,22 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_as_documented() {
+    fn presets_are_documented() {
+        let page = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/terca-yaml.md"
+        );
+        let page = std::fs::read_to_string(page).unwrap();
+        for preset in Preset::ALL {
+            let (own, _) = preset.words();
+            let own = own.replace("{image}", "IMAGE").replace("{name}", "NAME");
+            let row = format!("| `{}` | `{own}`", preset.as_str());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn presets_are_whole_command_lines() {
         let options = ["--mem=4G".to_owned(), "a b".to_owned()];
         let lines = Preset::ALL.map(|preset| {
             let image = "registry.example/evals:1";

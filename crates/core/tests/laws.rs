@@ -340,7 +340,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
 fn happenings() -> impl Strategy<Value = EventKind> {
     let trial = || 0..TRIALS + 2;
     prop_oneof![
-        4 => trial().prop_map(|trial| EventKind::TrialStarted { trial }),
+        4 => trial().prop_map(|trial| EventKind::TrialStarted { trial, on: None }),
         1 => trial().prop_map(|trial| EventKind::PhaseStarted { trial, phase: Phase::Tests }),
         2 => (trial(), "\\PC{0,8}", usages())
             .prop_map(|(trial, doing, usage)| EventKind::Progress { trial, doing, usage }),
@@ -407,7 +407,7 @@ fn at(seq: u64) -> Timestamp {
 
 fn trial_of(kind: &EventKind) -> Option<u32> {
     match kind {
-        EventKind::TrialStarted { trial }
+        EventKind::TrialStarted { trial, .. }
         | EventKind::PhaseStarted { trial, .. }
         | EventKind::Progress { trial, .. }
         | EventKind::TrialFinished { trial, .. }

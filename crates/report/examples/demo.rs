@@ -148,7 +148,10 @@ impl Demo {
         let mut next = 1;
         while next <= total || !self.in_flight.is_empty() {
             while next <= total && self.in_flight.len() < concurrency {
-                self.show(EventKind::TrialStarted { trial: next });
+                self.show(EventKind::TrialStarted {
+                    trial: next,
+                    on: None,
+                });
                 self.in_flight.insert(next, (Instant::now(), 0));
                 next += 1;
             }

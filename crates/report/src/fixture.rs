@@ -196,7 +196,13 @@ impl Script {
     }
 
     pub(crate) fn start(&mut self, trial: u32) -> &mut Self {
-        self.add(EventKind::TrialStarted { trial })
+        self.add(EventKind::TrialStarted { trial, on: None })
+    }
+
+    /// Starts a trial on the node of a worker.
+    pub(crate) fn start_on(&mut self, trial: u32, node: &str) -> &mut Self {
+        let on = Some(node.to_owned());
+        self.add(EventKind::TrialStarted { trial, on })
     }
 
     pub(crate) fn phase(&mut self, trial: u32, phase: Phase) -> &mut Self {

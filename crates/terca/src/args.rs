@@ -127,6 +127,14 @@ impl From<GatewayChoice> for GatewayMode {
     }
 }
 
+/// The workers that trials run on.
+#[derive(Debug, Clone, Default, Args)]
+pub struct WorkerArgs {
+    /// Run trials on these workers of the suite; `local` is this machine (repeatable, comma-separated)
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
+    pub on: Vec<String>,
+}
+
 /// The outputs of a run for a CI system, beside its exit status.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CiArgs {

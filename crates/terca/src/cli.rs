@@ -115,7 +115,7 @@ mod tests {
         let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --model m --timeout 9.5 --sandbox auto --network model --seed 7 --gateway meter \
                     --shard 2/3 --aa \
                     --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --margin 2.5 --keep failed \
-                    --format json --no-cache --junit j.xml --no-github";
+                    --on cluster,boxes --on local --format json --no-cache --junit j.xml --no-github";
         let cli = read(line.split_whitespace().map(OsString::from)).unwrap();
         let Some(Command::Run(args)) = &cli.command else {
             panic!("{:?}", cli.command)
@@ -146,6 +146,7 @@ mod tests {
             margin: Some(0.025),
             keep: Keep::Failed,
             replay: None,
+            on: names(&["cluster", "boxes", "local"]),
         };
         assert_eq!(RunSettings::from(args), expected);
         let usual = read(["terca".into()]).unwrap();

@@ -1,7 +1,7 @@
 //! Answers the shell when somebody presses Tab.
 //!
 //! The lines of `terca completions` start Terca with what was typed so far and a variable that names the shell.
-//! Commands, flags and their values are those of `cli`. Names of evals, environments, experiments and runs are read
+//! Commands, flags and their values are those of `cli`. Names of evals, environments, experiments, workers and runs are read
 //! from the suite at hand wherever a command takes one. The argument's name decides, so that a new command needs
 //! nothing here.
 
@@ -12,6 +12,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use terca_core::agent;
 use terca_core::config::Suite;
 use terca_core::text::explain::Code;
+use terca_core::worker_pool::LOCAL;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
@@ -56,6 +57,11 @@ fn with_candidates(argument: Arg) -> Arg {
                     .map(|one| one.name.clone())
                     .collect()
             })
+        },
+        "on" => || {
+            let pools =
+                of_suite(|suite| suite.workers.iter().map(|pool| pool.name.clone()).collect());
+            pools.into_iter().chain([LOCAL.to_owned()]).collect()
         },
         "agent" | "agents" => || agent::names().into_iter().map(str::to_owned).collect(),
         "codes" => || {

@@ -282,7 +282,10 @@ mod tests {
         play.end_all(|_| true);
         play.start(next(&play.state).unwrap());
         let begun = play.pending().next().unwrap().id;
-        play.tell(EventKind::TrialStarted { trial: begun });
+        play.tell(EventKind::TrialStarted {
+            trial: begun,
+            on: None,
+        });
         play.tell(EventKind::Stopping {
             reason: StopReason::Budget,
         });

@@ -11,6 +11,7 @@ pub mod order;
 pub mod remarks;
 pub mod selection;
 pub mod shard;
+pub mod workers;
 
 pub use misplaced_scripts::report_misplaced_scripts;
 

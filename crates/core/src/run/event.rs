@@ -86,6 +86,9 @@ pub enum EventKind {
     TrialStarted {
         /// The trial's id.
         trial: u32,
+        /// The node of the worker that it runs on; `None` on this machine.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
     },
     /// A trial in flight comes to another phase.
     PhaseStarted {

@@ -33,6 +33,7 @@ impl EventKind {
                     text(description, mask);
                 }
             }
+            EventKind::TrialStarted { on, .. } => optional(on, mask),
             EventKind::Progress { doing, .. } => text(doing, mask),
             EventKind::TrialFinished { report, .. } | EventKind::AttemptFailed { report, .. } => {
                 report.mask(mask);
@@ -45,7 +46,6 @@ impl EventKind {
             }
             EventKind::RunResumed { .. }
             | EventKind::RoundStarted { .. }
-            | EventKind::TrialStarted { .. }
             | EventKind::PhaseStarted { .. }
             | EventKind::Stopping { .. }
             | EventKind::RunFinished { .. } => {}
@@ -70,6 +70,7 @@ impl TrialReport {
             grading: _,
             delivery,
             contained_by: _,
+            ran_on,
             image: _,
             limits_kept_by: _,
             network,
@@ -81,6 +82,7 @@ impl TrialReport {
             error,
         } = self;
         optional(agent_version, mask);
+        optional(ran_on, mask);
         if let Some(wire) = wire {
             wire.mask(mask);
         }

@@ -83,6 +83,9 @@ pub struct Attempt {
     pub error: Option<TrialError>,
     /// Its usage: paid for, though in no figure of the trial.
     pub stats: Stats,
+    /// The node of the worker that it ran on; `None` on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_on: Option<String>,
     /// The time at which it was started.
     pub started_at: Option<Timestamp>,
     /// The time of the whole trial.
@@ -95,6 +98,7 @@ impl Attempt {
         Attempt {
             error: report.error.clone(),
             stats: report.stats.clone(),
+            ran_on: report.ran_on.clone(),
             started_at: report.started_at,
             duration_seconds: report.duration_seconds,
         }
@@ -132,6 +136,9 @@ pub struct TrialReport {
     /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
+    /// The node of the worker that it ran on; `None` on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_on: Option<String>,
     /// The hash of the image of its containers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
@@ -187,6 +194,7 @@ impl TrialReport {
             grading: 1,
             delivery: Delivery::default(),
             contained_by: None,
+            ran_on: None,
             image: None,
             limits_kept_by: None,
             network: None,

@@ -12,8 +12,23 @@ use crate::trial_error::{ErrorKind, TrialError};
 /// The first wait for a provider; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(4);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// The first wait for another worker; each further one is twice as long.
+const FIRST_WAIT_FOR_WORKER: Duration = Duration::from_secs(1);
+const LONGEST_WAIT_FOR_WORKER: Duration = Duration::from_secs(30);
+/// Further attempts at a trial that has lost its worker, also where fewer are asked for.
+const LOST_RETRIES: u32 = 2;
 /// A provider that says "tomorrow" is not waited for.
 const LONGEST_TOLD: Duration = Duration::from_secs(3600);
+
+/// Returns whether a trial that ended in an error has another attempt. So many `attempts` have been made; of those before
+/// the last one, `lost` have lost their worker. They are counted apart: a broken machine uses up no attempt that the user
+/// asked for.
+pub fn is_left(kind: ErrorKind, attempts: u32, lost: u32, retries: u32) -> bool {
+    match kind {
+        ErrorKind::Lost => lost < retries.max(LOST_RETRIES),
+        _ => attempts.saturating_sub(lost) <= retries,
+    }
+}
 
 /// Returns how long to wait before the next attempt; `None` when another would end the same way.
 ///
@@ -31,12 +46,21 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
         ErrorKind::RateLimit | ErrorKind::ModelApi => match told(&error.message) {
             Some(wait) if wait > LONGEST_TOLD => None,
             Some(wait) => Some(wait.mul_f64(1.0 + 0.1 * draw)),
-            None => {
-                let doubled = FIRST_WAIT.saturating_mul(1 << attempts.saturating_sub(1).min(16));
-                Some(doubled.min(LONGEST_WAIT).mul_f64(0.5 + 0.5 * draw))
-            }
+            None => Some(doubled(FIRST_WAIT, LONGEST_WAIT, attempts, draw)),
         },
+        ErrorKind::Lost => Some(doubled(
+            FIRST_WAIT_FOR_WORKER,
+            LONGEST_WAIT_FOR_WORKER,
+            attempts,
+            draw,
+        )),
     }
+}
+
+/// Returns a wait that doubles with each attempt, less a random part.
+fn doubled(first: Duration, longest: Duration, attempts: u32, draw: f64) -> Duration {
+    let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+    doubled.min(longest).mul_f64(0.5 + 0.5 * draw)
 }
 
 /// Returns whether every further trial of the variant would end in the same error.
@@ -141,6 +165,37 @@ mod tests {
             assert_eq!(wait(kind, "try again in 10s", 5), Some(11.0));
             assert_eq!(wait(kind, "try again in 5 hours", 1), None);
             assert!(wait(kind, "500", u32::MAX).is_some());
+        }
+    }
+
+    #[test]
+    fn a_lost_worker_is_waited_for_a_short_time() {
+        let error = TrialError::new(ErrorKind::Lost, "try again in 5 hours");
+        let waits = [1, 2, 3, 10].map(|attempts| wait(&error, attempts, 1.0).unwrap().as_secs());
+        assert_eq!(waits, [1, 2, 4, 30]);
+        assert!(!is_hopeless(ErrorKind::Lost));
+    }
+
+    #[test]
+    fn lost_workers_are_counted_apart() {
+        use ErrorKind::{Agent, Lost};
+        for (kind, attempts, lost, retries, expected) in [
+            (Agent, 1, 0, 0, false),
+            (Agent, 1, 0, 1, true),
+            (Agent, 2, 0, 1, false),
+            (Agent, 3, 2, 1, true),
+            (Agent, 4, 2, 1, false),
+            (Lost, 1, 0, 0, true),
+            (Lost, 2, 1, 0, true),
+            (Lost, 3, 2, 0, false),
+            (Lost, 4, 1, 0, true),
+            (Lost, 3, 2, 3, true),
+        ] {
+            assert_eq!(
+                is_left(kind, attempts, lost, retries),
+                expected,
+                "{kind:?} {attempts} {lost} {retries}"
+            );
         }
     }
 

@@ -69,6 +69,9 @@ pub struct RunSettings {
     /// The run whose recorded answers take the place of models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySettings>,
+    /// The workers that trials run on; none means this machine. They are not stored: a run can be resumed on others.
+    #[serde(skip)]
+    pub on: Vec<String>,
 }
 
 /// The run whose recorded answers take the place of models.
@@ -96,6 +99,7 @@ impl Default for RunSettings {
             margin: None,
             keep: Keep::All,
             replay: None,
+            on: Vec::new(),
         }
     }
 }

@@ -47,7 +47,7 @@ use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
-use crate::trial_error::TrialError;
+use crate::trial_error::{ErrorKind, TrialError};
 pub use counts::Counts;
 pub use progress::{Took, VariantProgress};
 use spent::Reports;
@@ -123,6 +123,8 @@ pub struct Grading {
 pub struct Live {
     /// The time at which it was started.
     pub since: Timestamp,
+    /// The node of the worker that it runs on; `None` on this machine.
+    pub on: Option<String>,
     /// The phase it is in.
     pub phase: Phase,
     /// The agent's last words about its work.
@@ -343,6 +345,16 @@ impl Trial {
     pub fn next_attempt(&self) -> u32 {
         let failed = self.earlier.len() + usize::from(self.report.status == Status::Error);
         u32::try_from(failed).unwrap_or(u32::MAX - 1) + 1
+    }
+
+    /// Returns how many of its attempts so far have lost their worker.
+    pub fn lost_attempts(&self) -> u32 {
+        let is_error = self.report.status == Status::Error;
+        let last = self.report.error.as_ref().filter(|_| is_error);
+        let earlier = self.earlier.iter().filter_map(|one| one.error.as_ref());
+        let errors = earlier.chain(last);
+        let lost = errors.filter(|error| error.kind == ErrorKind::Lost).count();
+        u32::try_from(lost).unwrap_or(u32::MAX)
     }
 
     /// Returns the position of its variant in [`RunState::variants`].

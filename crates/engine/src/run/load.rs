@@ -13,6 +13,7 @@ use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
+use terca_core::plan::workers::chosen_workers;
 use terca_core::plan::{Case, Plan, TrialSpec, report_misplaced_scripts};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
@@ -102,6 +103,7 @@ fn make(
         variable: &variables,
     };
     report_misplaced_scripts(&plan, &machine, problems);
+    chosen_workers(&suite, &settings.on, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
     }

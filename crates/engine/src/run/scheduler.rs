@@ -199,7 +199,10 @@ impl Run<'_> {
             };
             let trial = self.request.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
-            self.record(EventKind::TrialStarted { trial: trial.id })?;
+            self.record(EventKind::TrialStarted {
+                trial: trial.id,
+                on: None,
+            })?;
             start(trial, attempt, self.context.clone(), &self.sender);
         }
         Ok(())
@@ -320,8 +323,10 @@ impl Run<'_> {
             .error
             .as_ref()
             .filter(|_| report.status == Status::Error)?;
-        let wanted = report.attempts <= self.request.retries && !self.is_stopping();
-        if !wanted || self.queue.is_stopped(position) {
+        let trial = self.state.trial(self.request.trials[position].id);
+        let lost = trial.map_or(0, Trial::lost_attempts);
+        let is_left = retry::is_left(error.kind, report.attempts, lost, self.request.retries);
+        if !is_left || self.is_stopping() || self.queue.is_stopped(position) {
             return None;
         }
         retry::wait(error, report.attempts, self.random.f64())

@@ -198,6 +198,11 @@ pub const COLUMNS: &[Column] = &[
         "`agent` if it reported the cost, `computed` if it follows from tokens and prices",
         |_, trial| json!(trial.report.stats.cost_source),
     ),
+    column(
+        "ranOn",
+        "the node of the worker that it ran on",
+        |_, trial| json!(trial.report.ran_on),
+    ),
 ];
 
 /// One JSON object a line, one line a trial, its keys the columns in their order.

@@ -43,6 +43,9 @@ impl<W: Write> Plain<W> {
         let mut line = StyledLine::of(Role::Dim, &format!("{} · start  ", no_counter(state)));
         let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
         line.push(Role::Dim, &layout.name(names, &trial.head));
+        if let Some(node) = trial.live.as_ref().and_then(|live| live.on.as_ref()) {
+            line.push(Role::Dim, &format!("  on {node}"));
+        }
         self.write(&line);
     }
 
@@ -96,7 +99,7 @@ impl<W: Write> Observer for Plain<W> {
             self.write(&header);
         }
         match &event.kind {
-            EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
+            EventKind::TrialStarted { trial, .. } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
             kind => {
                 let told = self
@@ -175,6 +178,14 @@ mod tests {
             .start(2)
             .finish(2, &fixture::interrupted(0.2));
         insta::assert_snapshot!("plain_without_variants", shown(&script, false));
+    }
+
+    #[test]
+    fn a_run_on_workers() {
+        let mut script = Script::new(fixture::heads(1, 2, 1), 2);
+        script.start_on(1, "n1").start_on(2, "build-machine-2");
+        script.finish(1, &fixture::passed(3.0));
+        insta::assert_snapshot!("plain_on_workers", shown(&script, false));
     }
 
     #[test]

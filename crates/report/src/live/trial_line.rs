@@ -7,6 +7,7 @@
 //! ✓ 1.00   fib  gemini.with-rules #02     41s  20.5k tokens
 //! ✗ 0.00   fib  gemini.base       #02  1m 05s   8.1k tokens  check-file: fib.js does not exist
 //! · agent  sum  gemini.base       #01     12s   3.0k tokens  $ npm test
+//! · agent  sum  gemini.base       #02      3s   1.0k tokens  n1: $ npm test
 //! ```
 //!
 //! The mark, the word and the message say everything that the colour says.
@@ -92,7 +93,7 @@ pub fn in_flight(
         line.append(age);
         return detail(
             line,
-            StyledLine::of(Role::Dim, if doing.is_empty() { stage } else { doing }),
+            StyledLine::of(Role::Dim, if doing.is_empty() { stage } else { &doing }),
             layout.max_width,
         );
     }
@@ -104,7 +105,7 @@ pub fn in_flight(
     );
     line.append(age);
     line.append(tokens(live.usage.tokens(), layout));
-    detail(line, StyledLine::of(Role::Dim, doing), layout.max_width)
+    detail(line, StyledLine::of(Role::Dim, &doing), layout.max_width)
 }
 
 /// The verdict and the name, and why if there is room.
@@ -168,11 +169,17 @@ fn lead_word(report: &TrialReport) -> String {
     }
 }
 
-fn doing<'a>(head: &'a TrialHead, live: &'a Live) -> &'a str {
-    match live.phase {
-        _ if !live.doing.is_empty() => &live.doing,
+/// The node of its worker, and what is done there.
+fn doing(head: &TrialHead, live: &Live) -> String {
+    let doing = match live.phase {
+        _ if !live.doing.is_empty() => live.doing.as_str(),
         Phase::Agent => &head.agent,
         _ => "",
+    };
+    match &live.on {
+        Some(node) if doing.is_empty() => node.clone(),
+        Some(node) => format!("{node}: {doing}"),
+        None => doing.to_owned(),
     }
 }
 
@@ -221,6 +228,30 @@ mod tests {
             })
             .collect();
         lines.join("\n")
+    }
+
+    #[test]
+    fn trials_on_workers() {
+        let mut script = Script::new(fixture::heads(1, 2, 2), 3);
+        script.start_on(1, "n1").start_on(2, "n2").start_on(3, "n3");
+        script.phase(2, Phase::Agent).phase(3, Phase::Agent);
+        script.doing(3, "$ npm test", 900);
+        let names = Names::of_run(&script.state);
+        let now = script
+            .state
+            .in_flight()
+            .filter_map(|trial| Some(trial.live.as_ref()?.since));
+        let now = now.max().unwrap();
+        let mut shown = Vec::new();
+        for room in [MaxWidth::Unlimited, MaxWidth::Columns(40)] {
+            let layout = Layout::new(&names, true, room);
+            for trial in script.state.in_flight() {
+                let live = trial.live.as_ref().unwrap();
+                let line = in_flight(&trial.head, live, &names, now, &layout);
+                shown.push(line.render(Palette::new(false)));
+            }
+        }
+        insta::assert_snapshot!("on_workers", shown.join("\n"));
     }
 
     #[test]

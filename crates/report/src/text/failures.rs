@@ -121,6 +121,11 @@ impl Entry<'_> {
             let reason = truncate(&self.reason, LONGEST_MESSAGE);
             text += &paragraph((Role::Plain, ""), &reason, INDENT, columns, palette);
         }
+        let nodes = self.nodes();
+        if !nodes.is_empty() {
+            let ran = format!("ran on {}", prose::list(&nodes, "and"));
+            text += &paragraph((Role::Dim, ""), &ran, INDENT, columns, palette);
+        }
         let log = here.run_dir.join(&first.head.dir).join("run.log");
         // In one piece, so that it can be copied.
         let indent = if INDENT + width(log.as_str()) <= columns {
@@ -130,6 +135,21 @@ impl Entry<'_> {
         };
         text += &StyledLine::of(Role::Dim, &format!("{}{log}", spaces(indent))).render(palette);
         text + "\n"
+    }
+
+    /// The nodes of workers that its trials ran on, the first few of them.
+    fn nodes(&self) -> Vec<&str> {
+        let nodes = self
+            .trials
+            .iter()
+            .filter_map(|trial| trial.report.ran_on.as_deref());
+        let nodes: std::collections::BTreeSet<&str> = nodes.collect();
+        let more = nodes.len().saturating_sub(FEW);
+        let mut nodes: Vec<&str> = nodes.into_iter().take(FEW).collect();
+        if more > 0 {
+            nodes.push("others");
+        }
+        nodes
     }
 
     /// `fib gemini.base #02`, `fib gemini.base ×3`, or `24 trials of 6 evals` for an error that is everywhere.
@@ -161,6 +181,8 @@ impl Entry<'_> {
 
 #[cfg(test)]
 mod tests {
+    use terca_core::run::outcome::TrialReport;
+
     use super::*;
     use crate::fixture::{self, Script};
     use crate::term::size::MaxWidth;
@@ -183,6 +205,19 @@ mod tests {
             .start(2)
             .finish(2, &fixture::interrupted(3.0));
         assert_eq!(shown(&script), "");
+    }
+
+    #[test]
+    fn trials_that_ran_elsewhere_say_where() {
+        let mut script = Script::new(fixture::heads(1, 1, 9), 1);
+        for id in 1..=9 {
+            let report = TrialReport {
+                ran_on: Some(format!("n{}", if id < 3 { 1 } else { id })),
+                ..fixture::failed(1.0, "check-file", if id < 3 { "missing" } else { "empty" })
+            };
+            script.finish(id, &report);
+        }
+        insta::assert_snapshot!("failures_on_workers", shown(&script));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `terca doctor`: which agents are here.
 
+use clap::Args;
 use terca_core::agent::AgentChoice;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
@@ -14,12 +15,19 @@ use terca_engine::sandbox::Strength;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
-use crate::args::Common;
+use crate::args::{Common, WorkerArgs};
 use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
-pub(super) fn doctor(common: &Common) -> Outcome {
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    workers: WorkerArgs,
+}
+
+pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
+    check_names(args, common, &host)?;
     let own = own_programs(common, &host);
     let checkups = engine::examine(&host, &Launcher::of_this_program(), &own);
     let checkups = checkups.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
@@ -49,6 +57,19 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     }
     screen::out(&limits::on_this_machine());
     Ok(0)
+}
+
+/// Refuses workers that the suite does not have.
+fn check_names(args: &DoctorArgs, common: &Common, host: &Host) -> Result<(), CliError> {
+    let on = args.workers.on.clone();
+    if on.is_empty() {
+        return Ok(());
+    }
+    let settings = RunSettings {
+        on,
+        ..RunSettings::default()
+    };
+    crate::load::plan(&settings, common, host).map(|_| ())
 }
 
 /// Says whether an engine makes containers.

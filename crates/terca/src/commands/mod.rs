@@ -77,7 +77,7 @@ pub enum Command {
     /// Make evals of tasks that were written for another program
     Import(import::ImportArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// Explain an error: what it means, what it comes from, what to do next
     Explain(explain::ExplainArgs),
     /// Print the JSON Schema of a configuration file, for editors
@@ -111,7 +111,7 @@ impl Command {
             Command::List => list::list(common),
             Command::Clean(args) => clean::clean(args, common),
             Command::Import(args) => import::import(args, common),
-            Command::Doctor => doctor::doctor(common),
+            Command::Doctor(args) => doctor::doctor(args, common),
             Command::Explain(args) => explain::explain(args),
             Command::Schema(args) => schema::schema(args),
             Command::Completions(args) => completions::completions(args),

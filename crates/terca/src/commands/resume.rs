@@ -11,7 +11,7 @@ use terca_engine::run::start::Program;
 use terca_engine::workspace::trial_dirs::WorkDir;
 
 use crate::args::values::{usd, within};
-use crate::args::{CiArgs, Common, Format};
+use crate::args::{CiArgs, Common, Format, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::{VERSION, export, load, past, run_output, screen};
 
@@ -31,6 +31,8 @@ pub struct ResumeArgs {
     /// Trials in flight at once, instead of the number the run was started with
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
+    #[command(flatten)]
+    workers: WorkerArgs,
     /// Progress as a live display, as lines, or as one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
@@ -44,6 +46,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let mut settings = open.settings();
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.budget_usd = args.budget_usd.or(settings.budget_usd);
+    settings.on.clone_from(&args.workers.on);
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let mut plan = load::plan(&settings, common, &host)?;
     let remaining = open.keep_remaining(&mut plan, args.errors);

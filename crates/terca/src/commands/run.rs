@@ -11,7 +11,7 @@ use terca_report::Painted;
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share, usd, within};
-use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs};
+use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::{VERSION, load, run_output, screen};
 
@@ -52,6 +52,8 @@ pub struct RunArgs {
     /// Make the layers of `prepare` again
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    workers: WorkerArgs,
     /// Print the trials that would run, in order, and stop
     #[arg(long)]
     dry_run: bool,
@@ -74,6 +76,7 @@ impl From<&RunArgs> for RunSettings {
             margin: args.margin,
             keep: args.keep.into(),
             replay: None,
+            on: args.workers.on.clone(),
         }
     }
 }

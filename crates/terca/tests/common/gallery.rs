@@ -57,7 +57,10 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         trials: heads.clone(),
     });
     for head in &heads {
-        journal.add(EventKind::TrialStarted { trial: head.id });
+        journal.add(EventKind::TrialStarted {
+            trial: head.id,
+            on: None,
+        });
         let report = report(head);
         write_bodies(&run_dir.join(&head.dir), head, &report);
         journal.add(EventKind::TrialFinished {
@@ -243,6 +246,7 @@ fn report(head: &TrialHead) -> TrialReport {
         },
         network: None,
         contained_by: None,
+        ran_on: None,
         image: None,
         limits_kept_by: None,
         started_at: None,

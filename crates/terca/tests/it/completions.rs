@@ -67,6 +67,7 @@ fn schemas_are_printed_as_they_are_committed() {
         (&["schema"][..], "terca.schema.json"),
         (&["schema", "terca"], "terca.schema.json"),
         (&["schema", "eval"], "eval.schema.json"),
+        (&["schema", "workers"], "workers.schema.json"),
     ] {
         let printed = project().terca(args).expect_status(0).stdout;
         assert_eq!(

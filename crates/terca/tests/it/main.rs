@@ -86,3 +86,4 @@ mod validate;
 mod verdict_settings;
 mod view;
 mod wire;
+mod worker_pools;

@@ -63,7 +63,9 @@ impl RunState {
                 self.resumed();
             }
             EventKind::RoundStarted { trials, .. } => self.round_started(trials),
-            EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
+            EventKind::TrialStarted { trial, on } => {
+                self.trial_started(*trial, on.as_deref(), event.at);
+            }
             EventKind::PhaseStarted { trial, phase } => self.phase_started(*trial, *phase),
             EventKind::Progress {
                 trial,
@@ -249,13 +251,14 @@ impl RunState {
         self.variants[trial.variant].spent.follow(used, before, now);
     }
 
-    fn trial_started(&mut self, id: u32, at: Timestamp) {
+    fn trial_started(&mut self, id: u32, on: Option<&str>, at: Timestamp) {
         let Some(index) = self.position(id) else {
             return;
         };
         self.change(index, |trial| {
             trial.live = Some(Live {
                 since: at,
+                on: on.map(str::to_owned),
                 phase: Phase::Setup,
                 doing: String::new(),
                 usage: Usage::default(),

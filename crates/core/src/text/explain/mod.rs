@@ -137,6 +137,7 @@ codes! {
         Delivery "delivery"
         Replay "replay"
         Agent "agent"
+        Lost "lost"
         Internal "internal"
     }
 }

@@ -67,7 +67,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
             score: Some(1.0 / f64::from(trial)),
             ..TrialReport::pending()
         };
-        kinds.push(EventKind::TrialStarted { trial });
+        kinds.push(EventKind::TrialStarted { trial, on: None });
         kinds.push(EventKind::PhaseStarted { trial, phase });
         kinds.push(EventKind::TrialFinished {
             trial,

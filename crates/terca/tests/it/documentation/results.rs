@@ -223,14 +223,14 @@ fn every_key_and_every_file_is_documented() {
     for number in 0..=TrialNetwork::MOST_HOSTS {
         network.refuse(&format!("{number}.example"), 443);
     }
-    // Nor keep every limit.
+    // Nor has every run workers, nor can every machine keep every limit.
     let kept = LimitsKeptBy {
         memory: Some(KeptBy::Cgroup),
         processes: Some(KeptBy::Watch),
         cpus: Some(KeptBy::Nothing),
     };
     let contained = json!({
-        "trials": [{ "network": network, "image": "sha256:00", "limitsKeptBy": kept }],
+        "trials": [{ "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();

@@ -1,0 +1,62 @@
+//! The workers that `--on` names.
+
+use crate::config::Suite;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::worker_pool::{LOCAL, WorkerPool};
+
+/// The workers that a run uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenWorkers<'a> {
+    /// Trials run on this machine, too.
+    pub is_local: bool,
+    /// The pools, each once, in the order of their names.
+    pub pools: Vec<&'a WorkerPool>,
+}
+
+/// Finds the workers of a suite by their names. Without names, trials run on this machine alone. A name that is unknown is
+/// an error, and there are no workers then.
+pub fn chosen_workers<'a>(
+    suite: &'a Suite,
+    names: &[String],
+    problems: &mut Diagnostics,
+) -> Option<ChosenWorkers<'a>> {
+    let mut chosen = ChosenWorkers {
+        is_local: names.is_empty(),
+        pools: Vec::new(),
+    };
+    let mut is_known = true;
+    for name in names {
+        let pool = suite.workers.iter().find(|pool| pool.name == *name);
+        match pool {
+            _ if name == LOCAL => chosen.is_local = true,
+            Some(pool) if chosen.pools.contains(&pool) => {}
+            Some(pool) => chosen.pools.push(pool),
+            None => {
+                is_known = false;
+                problems.push(unknown(name, suite));
+            }
+        }
+    }
+    is_known.then_some(chosen)
+}
+
+fn unknown(name: &str, suite: &Suite) -> Diagnostic {
+    let pools = suite.workers.iter().map(|pool| pool.name.as_str());
+    let names: Vec<&str> = pools.chain([LOCAL]).collect();
+    let message = format!("--on {name}: the suite has no such workers");
+    let problem = Diagnostic::error(Code::NoMatch, message);
+    if suite.workers.is_empty() {
+        return problem
+            .help("name machines under `workers` in terca.yaml, or in workers.yaml beside it");
+    }
+    let problem = problem.help(format!(
+        "the workers are {}",
+        prose::quoted_list(&names, "and")
+    ));
+    match prose::did_you_mean(name, names) {
+        Some(meant) => problem.help(format!("did you mean `{meant}`?")),
+        None => problem,
+    }
+}
