@@ -1,4 +1,4 @@
-//! Pools of workers: the commands that start `terca worker` elsewhere.
+//! Pools of workers: the commands that start Terca as a worker elsewhere.
 //!
 //! A pool has a command line that starts another command with its standard input and output connected. The words of
 //! the worker are appended to it. A preset is such a line that is usual for one program.

@@ -109,7 +109,7 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let options = fields.list(
         "options",
         plain_text().value(),
-        "With `preset`: further options of its program, such as `--mem=4G`.",
+        "With `preset`: further options of its program, as in `srun --mem=4G`.",
     );
     let hosts = fields.filled(
         "hosts",

@@ -1,6 +1,6 @@
 //! `terca doctor`: which agents are here.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use terca_core::agent::AgentChoice;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
@@ -15,14 +15,15 @@ use terca_engine::sandbox::Strength;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
-use crate::args::{Common, WorkerArgs};
+use crate::args::Common;
 use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
-    #[command(flatten)]
-    workers: WorkerArgs,
+    /// Look at these workers of the suite, too (repeatable, comma-separated)
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
+    on: Vec<String>,
 }
 
 pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
@@ -61,7 +62,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
 
 /// Refuses workers that the suite does not have.
 fn check_names(args: &DoctorArgs, common: &Common, host: &Host) -> Result<(), CliError> {
-    let on = args.workers.on.clone();
+    let on = args.on.clone();
     if on.is_empty() {
         return Ok(());
     }

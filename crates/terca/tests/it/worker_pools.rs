@@ -97,6 +97,6 @@ fn names_of_pools_are_completed() {
             .unwrap();
         let offered = String::from_utf8(answered.stdout).unwrap();
         let offered: Vec<&str> = offered.split(['\n', '\u{b}']).collect();
-        assert_eq!(offered, ["boxes", "cluster", "local"], "{command}");
+        assert_eq!(offered, ["cluster", "boxes", "local"], "{command}");
     }
 }
