@@ -12,18 +12,22 @@
 
 pub mod agents;
 pub mod browser;
+mod daemon;
 mod documents;
 mod http;
 mod install;
 mod mcp;
 mod mcp_http;
 mod model;
+mod node;
 mod outcome;
 mod patience;
 mod processes;
 mod project;
 mod session;
 mod signals;
+mod slurm;
+mod ssh;
 mod terminal;
 mod tls;
 
@@ -34,11 +38,14 @@ pub use model::{
     Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Served, Trouble, Turn, Usage,
     Vocabulary,
 };
+pub use node::Node;
 pub use outcome::Outcome;
 pub use patience::wait_until;
 pub use processes::Process;
 pub use project::Project;
 pub use session::Session;
+pub use slurm::{SLURM_NODE_CPUS, SlurmCluster, SlurmJob};
+pub use ssh::SshHosts;
 pub use terminal::Terminal;
 pub use tls::TlsServer;
 

@@ -9,12 +9,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::Outcome;
 
 /// What every machine has.
-const TOOLS: [&str; 11] = [
-    "sh", "awk", "cat", "cut", "dirname", "grep", "mkdir", "rm", "sed", "sort", "tr",
+const TOOLS: [&str; 12] = [
+    "sh", "awk", "cat", "chmod", "cut", "dirname", "grep", "mkdir", "rm", "sed", "sort", "tr",
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 17] = [
     "needs_browser",
     "needs_bwrap",
     "needs_cgroups",
@@ -28,12 +28,14 @@ const MODULES: [&str; 15] = [
     "needs_python_agents",
     "needs_real_agents",
     "needs_root",
+    "needs_slurm",
+    "needs_ssh",
     "needs_xmllint",
     "needs_zsh",
 ];
 
 /// What stays ignored where every program is: it takes long, or wants root or a kernel.
-const NOT_FOR_DEVELOPERS: [&str; 7] = [
+const NOT_FOR_DEVELOPERS: [&str; 9] = [
     "needs_cgroups",
     "needs_docker",
     "needs_landlock",
@@ -41,6 +43,8 @@ const NOT_FOR_DEVELOPERS: [&str; 7] = [
     "needs_podman",
     "needs_python_agents",
     "needs_root",
+    "needs_slurm",
+    "needs_ssh",
 ];
 
 /// A machine with programs that do nothing but note what they are asked for.
@@ -210,7 +214,7 @@ fn what_can_run_is_included() {
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 10, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 12, "{}", outcome.stderr);
     assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_bwrap)::"));
 }
 
@@ -245,7 +249,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 10, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 12, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
@@ -361,8 +365,8 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     let (outcome, asked) = debian("0").test(&[], &[]);
     assert!(
         asked.contains(
-            "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs libxml2-utils nodejs npm \
-             podman runc util-linux zsh"
+            "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs libxml2-utils munge nodejs npm \
+             openssh-client openssh-server podman runc slurm-client slurmctld slurmd util-linux zsh"
         ),
         "{asked}"
     );

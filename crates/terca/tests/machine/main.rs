@@ -27,5 +27,7 @@ mod needs_npm;
 mod needs_podman;
 mod needs_python_agents;
 mod needs_real_agents;
+mod needs_slurm;
+mod needs_ssh;
 mod needs_xmllint;
 mod needs_zsh;
