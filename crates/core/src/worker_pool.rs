@@ -85,8 +85,7 @@ impl WorkerPlace<'_> {
     /// Returns the line for `sh -c` that starts a worker. `unique` is lower-case and differs for each start; `{name}`
     /// becomes `terca-UNIQUE`.
     pub fn command_line(&self, command: &WorkerCommand, unique: &str) -> String {
-        let name = format!("terca-{unique}");
-        let line = self.pool.start.filled(self.host, &name);
+        let line = self.start_line(unique);
         let words = command.words(&self.pool.terca);
         let mut appended = shell::joined(&words);
         if is_ssh(&line) {
@@ -94,6 +93,19 @@ impl WorkerPlace<'_> {
             appended = shell::quoted(&appended);
         }
         format!("{line} {appended}")
+    }
+
+    /// Returns the line for people. A script is long, so that its shell is named alone.
+    pub fn shown_line(&self, command: &WorkerCommand, unique: &str) -> String {
+        match command {
+            WorkerCommand::Installed => self.command_line(command, unique),
+            WorkerCommand::Script(_) => format!("{} sh", self.start_line(unique)),
+        }
+    }
+
+    fn start_line(&self, unique: &str) -> String {
+        let name = format!("terca-{unique}");
+        self.pool.start.filled(self.host, &name)
     }
 }
 

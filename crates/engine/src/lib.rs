@@ -7,13 +7,17 @@
 
 #![warn(missing_docs)]
 
+pub mod checkup;
 pub mod host;
 pub mod limits;
 pub mod mcp_tap;
 pub mod process;
+pub mod remote;
 pub mod run;
 pub mod sandbox;
 pub mod suite;
 pub mod tree;
 pub mod trial;
+pub mod visit;
+pub mod worker;
 pub mod workspace;

@@ -13,6 +13,7 @@ use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
+use terca_engine::remote::WorkerError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::past_runs::RunsError;
 use terca_engine::run::resume::OpenError;
@@ -212,6 +213,23 @@ impl From<StartError> for CliError {
             StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
             StartError::Store(error) => error.into(),
             StartError::Replay(error) => error.into(),
+            StartError::Worker {
+                error: WorkerError::Interrupted,
+                ..
+            } => CliError {
+                status: INTERRUPTED,
+                message: None,
+            },
+            StartError::Worker {
+                error: ref reason, ..
+            } => {
+                let help = reason.help();
+                let problem = CliError::misuse(Code::NoWorker, error);
+                match help {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                }
+            }
             StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
                 .help("make room there, or name another directory with `TERCA_WORK_DIR`"),
             StartError::Sandbox(SandboxError::Files(_)) => {

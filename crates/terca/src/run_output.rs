@@ -23,7 +23,7 @@ use terca_report::{
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
-use crate::cli_error::{CliError, INTERRUPTED};
+use crate::cli_error::{CliError, INTERRUPTED, TROUBLE};
 use crate::suggest::suggest;
 use crate::{export, past, screen, shell};
 
@@ -49,6 +49,16 @@ pub fn warn_of_leftovers(lines: &[String]) {
     for line in lines {
         screen::err(&format!("warning: could not be removed: {line}"));
     }
+}
+
+/// Starts the workers of a run, and waits for the first one. A queue may keep it waiting.
+pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), CliError> {
+    let places = run.worker_places();
+    if !places.is_empty() {
+        let names = prose::list(&places, "and");
+        screen::err(&format!("starting workers on {names}"));
+    }
+    Ok(run.connect()?)
 }
 
 /// Says how agents are contained. Notes that fewer trials run at once than were asked for, and what dead runs have left
@@ -153,8 +163,20 @@ pub fn conclude(
         }
     }
     let changed = past::complain_of_changes(&run.changed, &run.dir, common);
+    for (place, error) in &run.given_up {
+        screen::err(&format!(
+            "warning: workers on {place} were given up: {error}"
+        ));
+    }
+    if run.is_without_workers {
+        screen::err(
+            "error: no worker is left; what is finished is kept, and `terca resume --on NAME` goes on from there",
+        );
+    }
     let status = if run.interrupted {
         INTERRUPTED
+    } else if run.is_without_workers {
+        TROUBLE
     } else {
         changed.unwrap_or_else(|| status(settings, &results))
     };

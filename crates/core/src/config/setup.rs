@@ -505,7 +505,7 @@ fn rules_file(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8Pat
 /// Resolves a skill, which is a directory with a `SKILL.md`.
 fn skill(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Located<Utf8PathBuf>> {
     let dir = reader.existing(written, "skill", &[PathKind::Directory])?;
-    if reader.surroundings.kind(&dir.join("SKILL.md")) == PathKind::File {
+    if reader.is_there(&dir.join("SKILL.md"), PathKind::File) {
         return Some(Located::new(dir, written.place));
     }
     let message = format!("skill `{}` has no SKILL.md", written.value);

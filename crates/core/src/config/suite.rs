@@ -233,7 +233,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let concurrency = fields.optional(
         "concurrency",
         concurrency(),
-        "Trials in flight at once (default: the number of CPUs), or a number for each agent: \
+        "Trials in flight at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
          `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
     );
     let retries = fields.or(

@@ -43,6 +43,8 @@ impl CaseFingerprint {
     }
 }
 
+/// The part with the variables of the suite.
+pub const VARIABLES: &str = "variables";
 const TESTS: &str = "tests";
 const TEST_SCRIPTS: &str = "tests' scripts";
 
@@ -50,6 +52,8 @@ const TEST_SCRIPTS: &str = "tests' scripts";
 pub struct Fingerprinter<'a> {
     /// The suite's directory, which is left out of all texts.
     pub suite_dir: &'a Utf8Path,
+    /// On a worker: the directory that has all files of the suite at their absolute paths. It is left out, too.
+    pub root: Option<&'a Utf8Path>,
     /// The secrets, which are left out too.
     pub mask: &'a Mask,
     /// Returns the hash of a file or a tree.
@@ -87,7 +91,7 @@ impl Fingerprinter<'_> {
             ("prompt", self.hash(&case.prompt)),
             ("files", self.of_files(&layers)),
             ("set-up", self.of_files(&self.actions(&case.actions))),
-            ("variables", self.hash(&case.env)),
+            (VARIABLES, self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("limits", self.hash(&case.limits)),
             ("injected faults", self.hash(&case.inject)),
@@ -221,7 +225,10 @@ impl Fingerprinter<'_> {
     }
 
     fn hash_text(&self, text: &str) -> String {
-        let text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
+        let mut text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
+        if let Some(root) = self.root {
+            text = text.replace(root.as_str(), "");
+        }
         sha256(text.as_bytes())[..16].to_owned()
     }
 }

@@ -190,7 +190,7 @@ fn own_program(
         return Some(program.value.clone());
     }
     let path = reader.beside(program);
-    if reader.surroundings.kind(&path) == PathKind::File {
+    if reader.is_there(&path, PathKind::File) {
         return Some(path.into_string());
     }
     reader.refuse(missing_program(&program.value, &path, program.place))
@@ -253,7 +253,7 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (program, arguments) = text.split_at(end);
     let path = reader.beside(&Located::new(program.to_owned(), command.place));
-    if reader.surroundings.kind(&path) == PathKind::File {
+    if reader.is_there(&path, PathKind::File) {
         return Some(format!("{}{arguments}", shell::quoted(path.as_str())));
     }
     reader.refuse(missing_program(program, &path, command.place))

@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         let path = &self.filled(path)?;
         let full = self.beside(path);
         let found = self.surroundings.kind(&full);
-        if kinds.contains(&found) {
+        if kinds.iter().any(|kind| self.is_there(&full, *kind)) {
             return Some(full);
         }
         let written = &path.value;
@@ -129,6 +129,14 @@ impl<'a> Reader<'a> {
             }
         };
         self.refuse(problem)
+    }
+
+    /// Returns whether a path that the suite names is of this kind, or was left out of the part of it that is here.
+    pub(crate) fn is_there(&self, path: &Utf8Path, kind: PathKind) -> bool {
+        match self.surroundings.kind(path) {
+            PathKind::Missing => self.surroundings.is_partial(),
+            found => found == kind,
+        }
     }
 
     /// Returns a path that is used when it is there.

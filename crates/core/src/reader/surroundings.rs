@@ -12,6 +12,11 @@ pub trait Surroundings {
     fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
     /// Returns a variable of the environment that Terca runs in.
     fn variable(&self, name: &str) -> Option<String>;
+    /// Returns whether files may be missing that the suite names, because a worker has those alone that its trials use. Then
+    /// the fingerprints of these trials tell whether all of them are there.
+    fn is_partial(&self) -> bool {
+        false
+    }
 }
 
 /// The kind of a path.

@@ -122,6 +122,15 @@ pub enum EventKind {
         /// The wait before the next attempt.
         wait_seconds: f64,
     },
+    /// An attempt that was taken for lost has ended after all. Another one counts.
+    LateResult {
+        /// The trial's id.
+        trial: u32,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The node.
+        on: String,
+    },
     /// Every further trial of a variant would end in this error: they are not started.
     VariantStopped {
         /// The environment's name.
@@ -182,6 +191,8 @@ pub enum StopReason {
     FailFast,
     /// The spending has reached the budget; trials in flight go on to their end.
     Budget,
+    /// No worker is left, and none can be started.
+    NoWorkers,
 }
 
 impl StopReason {
@@ -191,6 +202,7 @@ impl StopReason {
             StopReason::Interrupted => "interrupted",
             StopReason::FailFast => "a trial did not pass (--fail-fast)",
             StopReason::Budget => "the budget is spent (--budget-usd)",
+            StopReason::NoWorkers => "no worker is left",
         }
     }
 }

@@ -124,6 +124,7 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
         | EventKind::Progress { .. }
         | EventKind::TrialFinished { .. }
         | EventKind::AttemptFailed { .. }
+        | EventKind::LateResult { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Regraded { .. } => true,
     })

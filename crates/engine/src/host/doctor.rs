@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
 use terca_core::agent::{self, AgentChoice, Profile};
 
 use crate::host::credentials;
@@ -14,10 +15,10 @@ use crate::process::supervise::Launcher;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The state of one agent on this machine.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Checkup {
-    /// The agent.
-    pub profile: &'static Profile,
+    /// The name of the agent.
+    pub agent: String,
     /// The file of its program, if it is installed.
     pub program: Option<Utf8PathBuf>,
     /// The version that it reports.
@@ -32,16 +33,16 @@ pub fn examine(
     host: &Host,
     launcher: &Arc<Launcher>,
     own: &[AgentChoice],
+    interrupt: &Interrupt,
 ) -> io::Result<Vec<Checkup>> {
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
-    let interrupt = Interrupt::new()?;
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
     let usual = profiles.map(|profile| (profile, profile.program));
     let own = own.iter();
     let own = own.map(|choice| (choice.agent.profile(), choice.program.as_deref()));
     usual
         .chain(own)
-        .map(|(profile, program)| check_up(profile, program, host, &work, launcher, &interrupt))
+        .map(|(profile, program)| check_up(profile, program, host, &work, launcher, interrupt))
         .collect()
 }
 
@@ -91,7 +92,7 @@ fn check_up(
         .into_iter()
         .map(|(file, _)| format!("~/{file}"));
     Ok(Checkup {
-        profile,
+        agent: profile.name.to_owned(),
         program,
         version,
         credentials: variables.chain(files).collect(),

@@ -164,6 +164,7 @@ impl LimitKeeper {
                 .filter(|_| kept_by.processes == Some(KeptBy::Watch))
                 .map(most_of_user),
             walls: None,
+            ends_with_parent: false,
         };
         let memory = limits
             .memory

@@ -18,6 +18,8 @@ const ARGUMENT: &str = "__confine";
 const GROUP: &str = "--group";
 /// The argument before the most processes of the user.
 const USER_PROCESSES: &str = "--user-processes";
+/// The argument that ends the process when its parent does.
+const WITH_PARENT: &str = "--with-parent";
 /// The argument that begins rules for files and the network.
 const WALLS: &str = "--walls";
 /// The argument before a file or directory that can be read.
@@ -43,6 +45,8 @@ pub struct Confinement {
     pub user_processes: Option<u64>,
     /// Rules for files and the network.
     pub walls: Option<Walls>,
+    /// It is asked to end when the thread that started it does. That is for the process alone, not for what it starts.
+    pub ends_with_parent: bool,
 }
 
 impl Confinement {
@@ -54,6 +58,9 @@ impl Confinement {
         }
         if let Some(most) = self.user_processes {
             args.extend([USER_PROCESSES.to_owned(), most.to_string()]);
+        }
+        if self.ends_with_parent {
+            args.push(WITH_PARENT.to_owned());
         }
         if let Some(walls) = &self.walls {
             args.push(WALLS.to_owned());
@@ -88,6 +95,7 @@ impl Confinement {
             let walls = confinement.walls.as_mut();
             match (args.next().as_deref(), walls) {
                 (Some(GROUP), _) => confinement.groups.push(value(args)?.into()),
+                (Some(WITH_PARENT), _) => confinement.ends_with_parent = true,
                 (Some(WALLS), _) => confinement.walls = Some(Walls::default()),
                 (Some(READABLE), Some(walls)) => walls.readable.push(value(args)?.into()),
                 (Some(WRITABLE), Some(walls)) => walls.writable.push(value(args)?.into()),
@@ -129,6 +137,9 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
         Ok(confinement) => confinement,
         Err(error) => return error,
     };
+    if confinement.ends_with_parent {
+        end_with_parent();
+    }
     for group in &confinement.groups {
         // 0 is the process that writes it.
         if let Err(error) = fs_err::write(group, "0") {
@@ -148,6 +159,16 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
     let error = Command::new(&program).args(args).exec();
     io::Error::new(error.kind(), format!("{program}: {error}"))
 }
+
+/// Asks the kernel for a signal when the parent ends. Without it, the end of the input must do.
+#[cfg(target_os = "linux")]
+fn end_with_parent() {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent() {}
 
 /// Lowers the most processes of the user, for this process and those that it starts.
 fn limit_user_processes(most: u64) {
@@ -172,6 +193,7 @@ mod tests {
         let confinement = Confinement {
             groups: vec!["/a/cgroup.procs".into(), "--".into()],
             user_processes: Some(700),
+            ends_with_parent: true,
             walls: Some(Walls {
                 readable: vec!["/usr".into()],
                 writable: vec!["/--write".into(), "/w".into()],

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
 
 /// The rules for files and for the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub enum Tcp {
 }
 
 /// The rules that the kernel knows beside those that Terca needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strength {
     /// Signals and abstract sockets do not pass.
     pub has_scopes: bool,

@@ -241,6 +241,7 @@ fn is_weighty(kind: &EventKind) -> bool {
         | EventKind::TrialStarted { .. }
         | EventKind::PhaseStarted { .. }
         | EventKind::Progress { .. }
+        | EventKind::LateResult { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Stopping { .. } => false,
     }

@@ -1,6 +1,7 @@
 //! Loads a suite and makes the plan of a run from it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -30,7 +31,7 @@ use crate::host::environment::Host;
 use crate::host::registries;
 use crate::run::replay;
 use crate::suite::discover;
-use crate::suite::discover::{DiscoverError, Machine};
+use crate::suite::discover::{DiscoverError, Extent, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -47,6 +48,8 @@ pub struct RunPlan {
     pub seed: u64,
     /// Positions in `trials`, in the order to start them.
     pub order: Vec<usize>,
+    /// The names of the environment's variables that the suite uses.
+    pub variables: BTreeSet<String>,
 }
 
 /// A suite that was loaded, with its problems.
@@ -66,12 +69,31 @@ pub fn load(
     settings: &RunSettings,
     host: &Host,
 ) -> Result<LoadedPlan, DiscoverError> {
-    let loaded = discover::load(dir, &|name| replay::variable(settings, host, name))?;
+    load_extent(dir, Extent::Whole, settings, host)
+}
+
+/// Makes the same plan from as much of a suite as is in a directory.
+pub fn load_extent(
+    dir: &Utf8Path,
+    extent: Extent,
+    settings: &RunSettings,
+    host: &Host,
+) -> Result<LoadedPlan, DiscoverError> {
+    let used: RefCell<BTreeSet<String>> = RefCell::default();
+    let variables = |name: &str| {
+        used.borrow_mut().insert(name.to_owned());
+        replay::variable(settings, host, name)
+    };
+    let loaded = discover::load_extent(dir, extent, &variables)?;
     let mut problems = loaded.problems;
     let overrides = overrides(&settings.selection, &mut problems);
     let plan = loaded
         .suite
-        .map(|suite| make(suite, settings, &overrides, host, &mut problems));
+        .map(|suite| make(suite, settings, &overrides, &variables, &mut problems));
+    let plan = plan.map(|plan| RunPlan {
+        variables: used.into_inner(),
+        ..plan
+    });
     problems.sort();
     Ok(LoadedPlan {
         plan: plan.filter(|_| !problems.has_errors()),
@@ -84,23 +106,23 @@ fn make(
     mut suite: Suite,
     settings: &RunSettings,
     overrides: &Overrides,
-    host: &Host,
+    variables: &dyn Fn(&str) -> Option<String>,
     problems: &mut Diagnostics,
 ) -> RunPlan {
     let chosen = settings.selection.names();
-    let variables = |name: &str| replay::variable(settings, host, name);
     let plan = if settings.validate {
         let rest = validation::prepare(&mut suite, &chosen, problems);
-        let plan = expand(&suite, &rest, overrides, &variables, problems);
+        let plan = expand(&suite, &rest, overrides, variables, problems);
         validation::without_missing_solutions(plan)
     } else if settings.aa {
         let rest = aa_check::prepare(&mut suite, &chosen, problems);
-        expand(&suite, &rest, overrides, &variables, problems)
+        expand(&suite, &rest, overrides, variables, problems)
     } else {
-        expand(&suite, &chosen, overrides, &variables, problems)
+        expand(&suite, &chosen, overrides, variables, problems)
     };
     let machine = Machine {
-        variable: &variables,
+        extent: Extent::Whole,
+        variable: variables,
     };
     report_misplaced_scripts(&plan, &machine, problems);
     chosen_workers(&suite, &settings.on, problems);
@@ -119,6 +141,7 @@ fn make(
         plan,
         trials,
         seed,
+        variables: BTreeSet::new(),
     }
 }
 
@@ -193,9 +216,19 @@ impl RunPlan {
 
     /// Takes fingerprints of the cases, from the suite's files as they are now.
     pub fn current_fingerprints(&self, mask: &Mask) -> Vec<CaseFingerprint> {
+        self.fingerprints(mask, None)
+    }
+
+    /// Takes the same fingerprints on a worker, which has all files below `root`.
+    pub fn fingerprints_below(&self, root: &Utf8Path, mask: &Mask) -> Vec<CaseFingerprint> {
+        self.fingerprints(mask, Some(root))
+    }
+
+    fn fingerprints(&self, mask: &Mask, root: Option<&Utf8Path>) -> Vec<CaseFingerprint> {
         let hashes = TreeHashes::default();
         let fingerprinter = Fingerprinter {
             suite_dir: &self.suite.root,
+            root,
             mask,
             content: &|path| hashes.get(path),
             script: &|path| hashes.file(path),
@@ -248,8 +281,28 @@ impl RunPlan {
         }
     }
 
-    /// Returns how many trials may be in flight for each agent.
-    pub(super) fn limits(&self, concurrency: Option<u32>) -> Limits {
+    /// Returns the variables of this machine that the suite and its agents use, for workers on others.
+    pub(crate) fn variables_for_workers(&self, host: &Host) -> BTreeMap<String, String> {
+        let agents = self.plan.agents();
+        let of_agents = agents.iter().flat_map(|agent| {
+            let profile = agent.profile();
+            let names = profile.credential_variables.iter();
+            names.chain(profile.setting_variables).copied()
+        });
+        let named = self.variables.iter().map(String::as_str);
+        let mut variables: BTreeMap<String, String> = named
+            .chain(of_agents)
+            .filter_map(|name| Some((name.to_owned(), host.get(name)?.to_owned())))
+            .collect();
+        if self.suite.pass_registries {
+            variables.extend(registries::variables(host));
+        }
+        variables
+    }
+
+    /// Returns how many trials may be in flight for each agent. On workers, there are as many as they have slots, unless
+    /// somebody says otherwise.
+    pub(super) fn limits(&self, concurrency: Option<u32>, slots: Option<usize>) -> Limits {
         if let Some(number) = concurrency {
             return Limits::overall(number as usize);
         }
@@ -258,7 +311,8 @@ impl RunPlan {
             ceiling: usize::MAX,
             others: match concurrency.others {
                 Some(number) => number as usize,
-                None => std::thread::available_parallelism().map_or(1, usize::from),
+                None => slots
+                    .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
             },
             agents: concurrency
                 .agents
@@ -270,7 +324,7 @@ impl RunPlan {
 
     /// Returns how many trials can be in flight in all.
     pub fn at_once(&self, concurrency: Option<u32>) -> usize {
-        self.total(&self.limits(concurrency))
+        self.total(&self.limits(concurrency, None))
     }
 
     /// Returns how many of the run's trials these limits allow in all.

@@ -1,6 +1,7 @@
 //! A run: starting it, scheduling its trials, its directory, and everything done with runs of the past.
 
 pub mod clean;
+pub mod crew;
 pub mod files;
 pub mod history;
 pub mod journal;
@@ -18,5 +19,6 @@ pub mod signals;
 pub mod start;
 pub mod store;
 pub mod trial_files;
+pub mod trial_thread;
 pub mod verify;
 pub mod watch;

@@ -16,9 +16,9 @@ use terca_core::run::state::RunState;
 use crate::host::steady_clock;
 use crate::run::load::RunPlan;
 use crate::run::resume::OpenRun;
-use crate::run::scheduler::Mailbox;
 use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;
+use crate::run::trial_thread::Mailbox;
 use crate::trial::{Context, Ungradable, is_gradable, regrade};
 
 /// The trials that are graded again, and how.

@@ -5,7 +5,6 @@
 //! is one writer of truth.
 
 mod request;
-mod thread;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -22,11 +21,11 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
+use crate::run::crew::Crew;
 use crate::run::store::{Store, StoreError};
+use crate::run::trial_thread::{Mailbox, Message, SlotNews, start};
 use crate::trial::Context;
 pub use request::{Finished, Past, RunRequest};
-use thread::start;
-pub use thread::{Mailbox, Message, mailbox};
 
 /// The time between two turns of the observers when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
@@ -39,6 +38,7 @@ pub fn run(
     context: &Arc<Context>,
     store: Store,
     mail: Mailbox,
+    crew: Option<Crew>,
     observer: &mut dyn Observer,
 ) -> Result<Finished, StoreError> {
     let (sender, receiver) = mail;
@@ -59,14 +59,20 @@ pub fn run(
         signals: 0,
         changed: Vec::new(),
         sender,
+        crew,
     };
     let result = run.drive(&receiver);
     if result.is_err() {
         // The journal cannot be written any more: nothing is left running, and the caller says why.
         context.interrupt.kill();
+        if let Some(crew) = &run.crew {
+            crew.kill();
+        }
         run.drain(&receiver);
     }
     result.map(|()| Finished {
+        is_without_workers: (run.crew.as_ref()).is_some_and(|crew| crew.failure().is_some()),
+        given_up: run.crew.as_ref().map(Crew::given_up).unwrap_or_default(),
         interrupted: run.signals > 0,
         changed: run.changed,
         state: run.state,
@@ -86,6 +92,8 @@ struct Run<'a> {
     signals: u32,
     changed: Vec<&'static str>,
     sender: Sender<Message>,
+    /// The slots of workers; `None` where all trials run on this machine.
+    crew: Option<Crew>,
 }
 
 impl Run<'_> {
@@ -106,6 +114,16 @@ impl Run<'_> {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Trial(kind)) => self.hear(*kind)?,
                 Ok(Message::Signal) => self.signal()?,
+                Ok(Message::Slot(news)) => self.slot_changed(*news)?,
+                Ok(Message::Late {
+                    trial,
+                    attempt,
+                    node,
+                }) => self.record(EventKind::LateResult {
+                    trial,
+                    attempt,
+                    on: node,
+                })?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             // Should it fail now, it is tried again later, and at the end; the journal has everything.
@@ -169,8 +187,11 @@ impl Run<'_> {
                 report: Box::new(report),
             })?;
         }
-        let interrupted = self.state.stopping() == Some(StopReason::Interrupted);
-        let status = if interrupted {
+        let is_cut = matches!(
+            self.state.stopping(),
+            Some(StopReason::Interrupted | StopReason::NoWorkers)
+        );
+        let status = if is_cut {
             RunStatus::Interrupted
         } else {
             RunStatus::Complete
@@ -194,18 +215,40 @@ impl Run<'_> {
             if self.may_spend_too_much() {
                 break;
             }
+            if self.crew.as_ref().is_some_and(|crew| !crew.has_idle()) {
+                break;
+            }
             let Some(next) = self.queue.next(self.started.elapsed()) else {
                 break;
             };
             let trial = self.request.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
+            let on = self.crew.as_ref().and_then(Crew::next_node);
+            let on = on.map(str::to_owned);
             self.record(EventKind::TrialStarted {
                 trial: trial.id,
-                on: None,
+                on,
             })?;
-            start(trial, attempt, self.context.clone(), &self.sender);
+            match &mut self.crew {
+                Some(crew) => crew.start_trial(trial, attempt, self.context),
+                None => start(trial, attempt, self.context.clone(), &self.sender, None),
+            }
         }
         Ok(())
+    }
+
+    /// Takes note of a slot that is ready, or that is gone. Without any slot the run stops; it can be resumed.
+    fn slot_changed(&mut self, news: SlotNews) -> Result<(), StoreError> {
+        let Some(crew) = &mut self.crew else {
+            return Ok(());
+        };
+        crew.hear(news);
+        if crew.failure().is_none() || self.is_stopping() {
+            return Ok(());
+        }
+        self.record(EventKind::Stopping {
+            reason: StopReason::NoWorkers,
+        })
     }
 
     fn enqueue_what_is_not_spare(&mut self) {
@@ -356,6 +399,11 @@ impl Run<'_> {
 
     fn signal(&mut self) -> Result<(), StoreError> {
         self.signals += 1;
+        match &self.crew {
+            Some(crew) if self.signals == 1 => crew.stop(),
+            Some(crew) => crew.kill(),
+            None => {}
+        }
         if self.signals == 1 {
             self.record(EventKind::Stopping {
                 reason: StopReason::Interrupted,

@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::process::interrupt::Interrupt;
-use crate::run::scheduler::Message;
+use crate::run::trial_thread::Message;
 
 /// The exit status of a program that was interrupted.
 const INTERRUPTED: i32 = 130;

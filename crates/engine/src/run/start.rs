@@ -4,9 +4,9 @@
 //! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
@@ -14,12 +14,15 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
+use terca_core::plan::workers::chosen_workers;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{CaseSandbox, RunFacts, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
+use terca_core::text::diagnostic::Diagnostics;
 use terca_core::text::mask::Mask;
+use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
 use crate::host::credentials;
@@ -29,12 +32,17 @@ use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
+use crate::remote::message::{Opened, Order};
+use crate::remote::{OwnProgram, WorkerError, suite_cache};
+use crate::run::crew::{Crew, CrewRequest};
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::scheduler;
-use crate::run::scheduler::{Mailbox, Past, RunRequest};
+use crate::run::scheduler::{Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
+use crate::run::trial_thread;
+use crate::run::trial_thread::{Mailbox, Message, SlotNews};
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
 use crate::workspace::layers::LayerCache;
@@ -69,6 +77,14 @@ pub enum StartError {
     /// The run's directory cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// No worker can be started.
+    #[error("no worker of `{place}` can be started: {error}")]
+    Worker {
+        /// The name of its place.
+        place: String,
+        /// The reason.
+        error: WorkerError,
+    },
 }
 
 /// The facts of the running program that a run depends on.
@@ -78,6 +94,17 @@ pub struct Program<'a> {
     pub version: &'a str,
     /// Makes the layers of `prepare` again, although they are in the cache.
     pub rebuild_layers: bool,
+    /// The place of the suite's files while the run goes on.
+    pub suite_files: SuiteFiles<'a>,
+}
+
+/// The place of the suite's files while a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuiteFiles<'a> {
+    /// They are copied, because the user may edit them.
+    Copied,
+    /// They are a copy already, below this directory of a worker.
+    InPlace(&'a Utf8Path),
 }
 
 /// Fewer trials at once than were asked for, because of the limit of open files.
@@ -107,6 +134,53 @@ pub struct PreparedRun<'a> {
     interrupt: Arc<Interrupt>,
     mailbox: Mailbox,
     replay: Option<ReplaySource>,
+    launcher: Arc<Launcher>,
+    workers: Workers,
+    /// The sandboxes that it was started with, where it goes on.
+    settled: SettledSandboxes,
+    crew: Option<Crew>,
+    /// The facts about the run on the first worker.
+    opened: Option<Opened>,
+}
+
+/// The workers of a run.
+#[derive(Debug)]
+struct Workers {
+    /// Trials run on this machine, too.
+    is_local: bool,
+    /// The slots of this machine, where there are workers beside it.
+    local_slots: Option<usize>,
+    pools: Vec<WorkerPool>,
+    /// The slots in all; `None` where trials run on this machine alone.
+    slots: Option<usize>,
+}
+
+impl Workers {
+    /// Returns the workers that the settings name. Unknown names were reported when the plan was made.
+    fn chosen(plan: &RunPlan, settings: &RunSettings) -> Self {
+        let mut known = Diagnostics::default();
+        let chosen = chosen_workers(&plan.suite, &settings.on, &mut known);
+        let (is_local, pools) = match chosen {
+            Some(chosen) => (chosen.is_local, chosen.pools.into_iter().cloned().collect()),
+            None => (true, Vec::new()),
+        };
+        let pools: Vec<WorkerPool> = pools;
+        let own = match plan.suite.local_slots {
+            Some(slots) => slots as usize,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let local_slots = (is_local && !pools.is_empty()).then_some(own);
+        let of_pools = pools
+            .iter()
+            .map(|pool| pool.places().len() * pool.slots as usize);
+        let slots = of_pools.sum::<usize>() + local_slots.unwrap_or(0);
+        Workers {
+            is_local,
+            local_slots,
+            slots: (!pools.is_empty()).then_some(slots),
+            pools,
+        }
+    }
 }
 
 /// A run that has come to an end.
@@ -116,6 +190,10 @@ pub struct FinishedRun {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The places of workers that were given up, and the reasons.
+    pub given_up: BTreeMap<String, WorkerError>,
+    /// No worker was left.
+    pub is_without_workers: bool,
     /// The files of its record that somebody changed meanwhile. They have been restored.
     pub changed: Vec<&'static str>,
     /// Its directory.
@@ -139,7 +217,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Does the same for a run that keeps the sandboxes that it has settled.
-    pub(super) fn with_sandboxes(
+    pub fn with_sandboxes(
         plan: &'a RunPlan,
         settings: &'a RunSettings,
         program: Program<'a>,
@@ -153,24 +231,33 @@ impl<'a> PreparedRun<'a> {
             .and_then(|dir| {
                 let suite_dir = &plan.suite.root;
                 let inputs = Inputs::of(&plan.plan, suite_dir);
-                Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
+                Ok(match program.suite_files {
+                    SuiteFiles::Copied => SealedSuite::create(dir, suite_dir, &inputs)?,
+                    SuiteFiles::InPlace(root) => SealedSuite::in_place(root, suite_dir, &inputs)?,
+                })
             })
             .map_err(StartError::NoCopyOfSuite)?;
-        let sandboxes = sandboxes(plan, settled, &host, &work, &sealed)?;
+        let workers = Workers::chosen(plan, settings);
+        let sandboxes = if workers.is_local {
+            sandboxes(plan, settled, &host, &work, &sealed)?
+        } else {
+            Sandboxes::default()
+        };
         let replay = replay_source(plan, settings)?;
         let cases = plan.plan.cases();
         // The engine of a container keeps those of its own.
+        let cases = cases.filter(|_| workers.is_local);
         let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
         let asked = outside.map(|case| case.limits);
         let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
-        let mut limits = plan.limits(settings.concurrency);
-        let reduced = reduced(plan, &limits);
+        let mut limits = plan.limits(settings.concurrency, workers.slots);
+        let reduced = reduced(plan, &limits, &workers);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
         let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
-        let mailbox = scheduler::mailbox();
+        let mailbox = trial_thread::mailbox();
         signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
             plan,
@@ -188,7 +275,108 @@ impl<'a> PreparedRun<'a> {
             interrupt,
             mailbox,
             replay,
+            launcher: Launcher::of_this_program(),
+            workers,
+            settled: settled.clone(),
+            crew: None,
+            opened: None,
         })
+    }
+
+    /// Returns the names of the pools that its workers are of.
+    pub fn worker_places(&self) -> Vec<String> {
+        let pools = self.workers.pools.iter();
+        pools.map(|pool| pool.name.clone()).collect()
+    }
+
+    /// Starts the workers, and waits until the first one is ready.
+    pub fn connect(&mut self) -> Result<(), StartError> {
+        if self.workers.pools.is_empty() {
+            return Ok(());
+        }
+        let dir = self.work.new_dir().map_err(StartError::NoWorkDir)?;
+        let parcel = dir.join("suite");
+        let suite = suite_cache::write_parcel(&parcel, |packer| self.sealed.pack(packer))
+            .map_err(StartError::NoCopyOfSuite)?;
+        let mut settings = self.settings.clone();
+        settings.selection.seed = Some(self.plan.seed);
+        // Only the files of these are sent.
+        let evals = (self.plan.plan.trials.iter()).map(|trial| trial.case.eval.name.clone());
+        settings.selection.evals = evals.collect::<BTreeSet<_>>().into_iter().collect();
+        settings.on.clear();
+        let sandboxes = OnceLock::new();
+        if self.workers.is_local {
+            let _first = sandboxes.set(self.opened().sandboxes);
+        }
+        let request = CrewRequest {
+            pools: self.workers.pools.clone(),
+            local: self.workers.local_slots,
+            most: self.at_once().min(self.plan.order.len()).max(1),
+            order: Order {
+                suite,
+                suite_dir: self.plan.suite.root.clone(),
+                settings,
+                variables: self.plan.variables_for_workers(&self.host),
+                fingerprints: self.fingerprints.clone(),
+                rebuild_layers: self.program.rebuild_layers,
+                settled: self.settled.clone(),
+            },
+            sandboxes,
+            parcel,
+            dir,
+            version: self.program.version.to_owned(),
+            own_program: OwnProgram::for_pools(&self.workers.pools)
+                .map_err(StartError::NoWorkDir)?,
+            launcher: self.launcher.clone(),
+            unpackers: Default::default(),
+        };
+        let (sender, receiver) = &self.mailbox;
+        let mut crew = Crew::start(request, sender).map_err(StartError::NoWorkDir)?;
+        while !crew.has_idle() {
+            match receiver.recv() {
+                Ok(Message::Slot(news)) => {
+                    if let SlotNews::Ready { opened, .. } = &*news {
+                        self.opened = self.opened.take().or_else(|| opened.clone());
+                    }
+                    crew.hear(*news);
+                }
+                Ok(Message::Signal) | Err(_) => {
+                    return Err(StartError::Worker {
+                        place: String::new(),
+                        error: WorkerError::Interrupted,
+                    });
+                }
+                Ok(Message::Trial(_) | Message::Late { .. }) => {}
+            }
+            if let Some((place, error)) = crew.failure().cloned() {
+                return Err(StartError::Worker { place, error });
+            }
+        }
+        self.crew = Some(crew);
+        Ok(())
+    }
+
+    /// Returns the facts that a worker tells its coordinator.
+    pub fn opened(&self) -> Opened {
+        let cases = self.plan.plan.cases();
+        Opened {
+            sandboxes: cases
+                .map(|case| {
+                    let asked = case.variant.sandbox.as_ref();
+                    CaseSandbox {
+                        contained_by: self.sandboxes.contained_by(asked),
+                        image: self.sandboxes.image(asked).cloned(),
+                    }
+                })
+                .collect(),
+            networks: self.networks().into_iter().collect(),
+            not_contained: self.not_contained(),
+        }
+    }
+
+    /// Makes a directory of the run's own.
+    pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
+        self.work.new_dir()
     }
 
     /// Tells whether fewer trials run at once than were asked for.
@@ -196,8 +384,18 @@ impl<'a> PreparedRun<'a> {
         self.reduced
     }
 
+    /// Returns the facts about the run on workers, if it runs on workers alone.
+    fn on_workers(&self) -> Option<Opened> {
+        self.opened.clone().filter(|_| !self.workers.is_local)
+    }
+
     /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents itself.
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
+        if let Some(opened) = self.on_workers() {
+            let cases = self.plan.plan.cases().zip(opened.sandboxes);
+            let agents = cases.filter(|(case, _)| !is_played(&case.variant));
+            return agents.map(|(_, sandbox)| sandbox.contained_by).collect();
+        }
         let contained = self
             .agents()
             .map(|variant| self.sandboxes.contained_by(variant.sandbox.as_ref()));
@@ -205,9 +403,12 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Returns why agents have no sandbox, although nobody wanted that.
-    pub fn not_contained(&self) -> Option<&SandboxError> {
+    pub fn not_contained(&self) -> Option<String> {
         self.agents().next()?;
-        self.sandboxes.impossible()
+        match self.on_workers() {
+            Some(opened) => opened.not_contained,
+            None => self.sandboxes.impossible().map(ToString::to_string),
+        }
     }
 
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
@@ -219,11 +420,14 @@ impl<'a> PreparedRun<'a> {
     /// Returns the variants of its trials, without those of agents that Terca plays itself.
     fn agents(&self) -> impl Iterator<Item = &Variant> {
         let variants = self.plan.trials.iter().map(|trial| &*trial.case.variant);
-        variants.filter(|variant| !variant.agent.agent.profile().is_built_in())
+        variants.filter(|variant| !is_played(variant))
     }
 
     /// Returns the networks of contained agents in words; several where variants differ.
     pub fn networks(&self) -> BTreeSet<String> {
+        if let Some(opened) = self.on_workers() {
+            return opened.networks.into_iter().collect();
+        }
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
@@ -291,13 +495,7 @@ impl<'a> PreparedRun<'a> {
                 credentials::access(&self.host, profile, &env, variant.config.as_ref())
             })
             .collect();
-        let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
-        let sandboxes: Vec<CaseSandbox> = asked
-            .map(|asked| CaseSandbox {
-                contained_by: self.sandboxes.contained_by(asked),
-                image: self.sandboxes.image(asked).cloned(),
-            })
-            .collect();
+        let sandboxes = self.on_workers().unwrap_or_else(|| self.opened()).sandboxes;
         let facts = RunFacts {
             terca_version: self.program.version,
             seed: plan.seed,
@@ -339,13 +537,17 @@ impl<'a> PreparedRun<'a> {
         };
         let dir = store.dir.clone();
         let fingerprints = self.fingerprints.clone();
-        let (context, mailbox) = self.into_context(&dir);
-        let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        let mut this = self;
+        let crew = this.crew.take();
+        let (context, mailbox) = this.into_context(&dir);
+        let finished = scheduler::run(&request, &context, store, mailbox, crew, observer)?;
         let mut not_removed = context.supervisors.take_remains();
         not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
+            given_up: finished.given_up,
+            is_without_workers: finished.is_without_workers,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
@@ -354,8 +556,8 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Makes what all trials share.
-    pub(super) fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
-        let launcher = Launcher::of_this_program();
+    pub fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
+        let launcher = self.launcher;
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
             layers: LayerCache::new(&suite_dir, self.program.rebuild_layers),
@@ -379,6 +581,11 @@ impl<'a> PreparedRun<'a> {
         };
         (Arc::new(context), self.mailbox)
     }
+}
+
+/// Returns whether Terca plays the agent of a variant itself.
+fn is_played(variant: &Variant) -> bool {
+    variant.agent.agent.profile().is_built_in()
 }
 
 /// Finds the run that is to be replayed, if one is.
@@ -418,8 +625,12 @@ fn sandboxes(
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.
-fn reduced(plan: &RunPlan, limits: &Limits) -> Option<Reduced> {
+fn reduced(plan: &RunPlan, limits: &Limits, workers: &Workers) -> Option<Reduced> {
     let wanted = plan.total(limits).min(plan.trials.len());
-    let possible = open_file_limit::make_room_for(wanted);
+    let local = match workers.pools.is_empty() {
+        true => wanted,
+        false => workers.local_slots.unwrap_or(0).min(wanted),
+    };
+    let possible = open_file_limit::make_room_for(local, wanted - local);
     (possible < wanted).then_some(Reduced { wanted, possible })
 }

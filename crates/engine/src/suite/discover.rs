@@ -77,9 +77,27 @@ pub struct Loaded {
     pub problems: Diagnostics,
 }
 
+/// How much of a suite is in its directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// The files that the trials of a worker use.
+    Part,
+}
+
 /// Loads the suite in a directory. `variable` looks up the variables that its paths name.
 pub fn load(
     dir: &Utf8Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Loaded, DiscoverError> {
+    load_extent(dir, Extent::Whole, variable)
+}
+
+/// Loads as much of a suite as is in a directory.
+pub fn load_extent(
+    dir: &Utf8Path,
+    extent: Extent,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Loaded, DiscoverError> {
     let root = canonical(dir)?;
@@ -119,7 +137,8 @@ pub fn load(
         workers,
         evals,
     };
-    let suite = config::load(&files, &sources, &Machine { variable }, &mut problems);
+    let machine = Machine { extent, variable };
+    let suite = config::load(&files, &sources, &machine, &mut problems);
     Ok(Loaded {
         suite,
         sources,
@@ -263,6 +282,7 @@ fn read(
 
 /// The real file system, and an environment.
 pub(crate) struct Machine<'a> {
+    pub(crate) extent: Extent,
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -285,5 +305,9 @@ impl Surroundings for Machine<'_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         (self.variable)(name)
+    }
+
+    fn is_partial(&self) -> bool {
+        self.extent == Extent::Part
     }
 }

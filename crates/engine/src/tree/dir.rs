@@ -73,6 +73,11 @@ impl Dir {
         &self.meta
     }
 
+    /// Sets the permissions of the directory.
+    pub fn set_mode(&self, mode: u32) -> Result<(), TreeError> {
+        set_mode(self.as_fd(), mode).map_err(|errno| TreeError::io(&self.path, errno))
+    }
+
     pub(super) fn with_path(self, path: PathBuf) -> Dir {
         Dir { path, ..self }
     }

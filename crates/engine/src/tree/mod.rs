@@ -35,6 +35,7 @@ mod moving;
 mod names;
 mod notes;
 mod os;
+pub mod parcel;
 mod readable;
 mod remove;
 mod trail;

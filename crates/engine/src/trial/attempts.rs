@@ -16,7 +16,7 @@ const MOST_ENTRIES: u64 = 100_000;
 
 /// Clears the folder of a trial, beneath the run's directory, for an attempt. No link is followed: the run may have come
 /// from somebody else.
-pub(super) fn clear(run: &Dir, folder: &Utf8Path, attempt: u32) -> io::Result<()> {
+pub fn clear(run: &Dir, folder: &Utf8Path, attempt: u32) -> io::Result<()> {
     if run.meta_at(folder)?.is_none() {
         return Ok(());
     }

@@ -84,6 +84,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
 pub use crate::host::version::Versions;
+pub use attempts::clear as clear_folder;
 pub use context::Context;
 pub use gateway::RunGateway;
 pub use mcp_answers::Preflights;

@@ -26,6 +26,7 @@ impl Inputs {
         let scripts = RefCell::new(BTreeSet::new());
         let fingerprinter = Fingerprinter {
             suite_dir,
+            root: None,
             mask: &Mask::default(),
             content: &|path| {
                 named.borrow_mut().insert(path.to_owned());

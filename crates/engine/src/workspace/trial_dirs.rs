@@ -61,6 +61,11 @@ impl WorkDir {
         Ok(work)
     }
 
+    /// Returns the directory in which all runs have theirs.
+    pub fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
+        parent(chosen)
+    }
+
     /// Returns a line for each thing of dead runs that could not be removed.
     pub fn left_by_others(&self) -> &[String] {
         &self.left_by_others

@@ -12,8 +12,9 @@ use terca_core::run::run_file::RunFile;
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::files::EVENTS;
-use terca_engine::run::scheduler::{self, Finished, Message, RunRequest};
+use terca_engine::run::scheduler::{self, Finished, RunRequest};
 use terca_engine::run::store::Store;
+use terca_engine::run::trial_thread::{Message, mailbox};
 use terca_engine::trial::Context;
 
 use crate::support::{Suite, project, read};
@@ -88,14 +89,14 @@ fn run(
         past: None,
     };
     change(&mut request);
-    let mail = scheduler::mailbox();
+    let mail = mailbox();
     let sender = mail.0.clone();
     let hands = Hands {
         context: &suite.context,
         sender: &sender,
     };
     let mut watcher = Watcher(|event: &Event, state: &RunState| on_event(event, state, &hands));
-    scheduler::run(&request, &suite.context, store, mail, &mut watcher).unwrap()
+    scheduler::run(&request, &suite.context, store, mail, None, &mut watcher).unwrap()
 }
 
 fn statuses(finished: &Finished) -> Vec<Status> {

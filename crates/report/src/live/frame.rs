@@ -127,7 +127,9 @@ fn stopping(reason: StopReason, in_flight: usize) -> StyledLine {
     let waiting = format!("stopping: waiting for {}", prose::count(in_flight, "trial"));
     let way_out = match reason {
         StopReason::Interrupted => " (Ctrl+C again to leave at once)",
-        StopReason::FailFast | StopReason::Budget => " (Ctrl+C to stop them)",
+        StopReason::FailFast | StopReason::Budget | StopReason::NoWorkers => {
+            " (Ctrl+C to stop them)"
+        }
     };
     StyledLine::of(Role::Fair, &waiting).with(Role::Plain, way_out)
 }

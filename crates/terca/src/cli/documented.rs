@@ -21,7 +21,7 @@ fn commands(program: &Command) -> Vec<(String, &Command)> {
     while let Some((name, command)) = open.pop() {
         for below in command
             .get_subcommands()
-            .filter(|below| below.get_name() != "help")
+            .filter(|below| below.get_name() != "help" && !below.is_hide_set())
         {
             open.push((
                 format!("{name} {}", below.get_name()).trim().to_owned(),

@@ -1,16 +1,21 @@
-//! `terca doctor`: which agents are here.
+//! `terca doctor`: what is here, and on workers.
 
+mod elsewhere;
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
-use terca_core::agent::AgentChoice;
+use terca_core::agent::{self, AgentChoice};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::prose;
-use terca_engine::host::doctor as engine;
+use terca_engine::checkup::{self, Findings};
+use terca_engine::host::doctor::Checkup;
 use terca_engine::host::environment::Host;
-use terca_engine::limits;
+use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
-use terca_engine::sandbox;
 use terca_engine::sandbox::Strength;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
@@ -18,6 +23,9 @@ use terca_report::{AgentRow, agents_table};
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
+
+/// Less than this is worth a warning: an agent's packages alone can take as much.
+const LITTLE_SPACE: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
@@ -28,72 +36,96 @@ pub struct DoctorArgs {
 
 pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    check_names(args, common, &host)?;
+    let round = elsewhere::round(&args.on, common, &host)?;
     let own = own_programs(common, &host);
-    let checkups = engine::examine(&host, &Launcher::of_this_program(), &own);
-    let checkups = checkups.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
-    let rows: Vec<AgentRow> = checkups
-        .into_iter()
-        .map(|checkup| AgentRow {
-            agent: checkup.profile.name.to_owned(),
-            program: checkup.program.map(|path| screen::short(&path).to_string()),
-            version: checkup.version,
-            proved_with: checkup.profile.tested_version.to_owned(),
-            credentials: checkup.credentials,
-            accepted: checkup
-                .profile
-                .credential_variables
-                .iter()
-                .map(|name| format!("${name}"))
-                .collect(),
-            install: checkup.profile.how_to_install(),
-        })
-        .collect();
-    let palette = screen::out_palette(common.color);
-    screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
-    screen::out(&containment(&host));
-    screen::out(&landlock());
-    for engine in ContainerEngine::ALL {
-        screen::out(&containers(engine, &host));
+    let no_work_dir = |error: io::Error| CliError::no_work_dir(TROUBLE, &error);
+    let interrupt = Interrupt::new().map_err(no_work_dir)?;
+    let found = checkup::examine(&host, &Launcher::of_this_program(), &own, &interrupt);
+    let found = found.map_err(no_work_dir)?;
+    if round.is_some() {
+        screen::out("this machine:");
     }
-    screen::out(&limits::on_this_machine());
-    Ok(0)
+    show(&found, common, screen::short);
+    match round {
+        Some(round) => elsewhere::visit(&round, &host, common),
+        None => Ok(0),
+    }
 }
 
-/// Refuses workers that the suite does not have.
-fn check_names(args: &DoctorArgs, common: &Common, host: &Host) -> Result<(), CliError> {
-    let on = args.on.clone();
-    if on.is_empty() {
-        return Ok(());
+/// Shortens a path, where it is one of this machine.
+type Shorten = fn(&Utf8Path) -> &Utf8Path;
+
+/// Shows the findings on one machine.
+fn show(found: &Findings, common: &Common, short: Shorten) {
+    let agents = found.agents.iter();
+    let rows: Vec<AgentRow> = agents.filter_map(|agent| row(agent, short)).collect();
+    let palette = screen::out_palette(common.color);
+    screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
+    screen::out(&containment(found, short));
+    screen::out(&landlock(&found.landlock));
+    for (engine, answer) in ContainerEngine::ALL.into_iter().zip(&found.engines) {
+        screen::out(&containers(engine, answer, short));
     }
-    let settings = RunSettings {
-        on,
-        ..RunSettings::default()
-    };
-    crate::load::plan(&settings, common, host).map(|_| ())
+    screen::out(&found.limits);
+    screen::out(&space(found));
+}
+
+/// Returns the row of an agent, which Terca of the same version knows.
+fn row(checkup: &Checkup, short: Shorten) -> Option<AgentRow> {
+    let profile = agent::profiles().find(|profile| profile.name == checkup.agent)?;
+    let accepted = profile.credential_variables.iter();
+    Some(AgentRow {
+        agent: checkup.agent.clone(),
+        program: (checkup.program.as_ref()).map(|path| short(path).to_string()),
+        version: checkup.version.clone(),
+        proved_with: profile.tested_version.to_owned(),
+        credentials: checkup.credentials.clone(),
+        accepted: accepted.map(|name| format!("${name}")).collect(),
+        install: profile.how_to_install(),
+    })
+}
+
+/// Says how much trials can write.
+fn space(found: &Findings) -> String {
+    let dir = &found.work_dir;
+    match found.free_bytes {
+        Some(free) if free < LITTLE_SPACE => format!(
+            "! space: only {} free in {dir}, where trials work; `TERCA_WORK_DIR` names another directory",
+            prose::bytes(free)
+        ),
+        Some(free) => format!(
+            "✓ space: {} free in {dir}, where trials work",
+            prose::bytes(free)
+        ),
+        None => format!("! space: nobody knows how much is free in {dir}, where trials work"),
+    }
 }
 
 /// Says whether an engine makes containers.
-fn containers(engine: ContainerEngine, host: &Host) -> String {
+fn containers(
+    engine: ContainerEngine,
+    answer: &Result<(Utf8PathBuf, String), String>,
+    short: Shorten,
+) -> String {
     let word = engine.program();
-    match sandbox::try_engine(engine, host) {
+    match answer {
         Ok((program, version)) => format!(
             "✓ sandbox: {} {version} answers ({}); `--sandbox {word}:IMAGE` contains agents in containers of an image",
             engine.title(),
-            screen::short(&program)
+            short(program)
         ),
         Err(error) => format!("- sandbox: {error}; only `--sandbox {word}:IMAGE` needs it"),
     }
 }
 
 /// Says whether agents can be contained.
-fn containment(host: &Host) -> String {
-    match sandbox::try_out(host) {
+fn containment(found: &Findings, short: Shorten) -> String {
+    match &found.bwrap {
         Ok(program) => format!(
             "✓ sandbox: bubblewrap works ({}); agents are contained",
-            screen::short(&program)
+            short(program)
         ),
-        Err(error) if sandbox::try_out_landlock().is_ok() => {
+        Err(error) if found.landlock.is_ok() => {
             format!("! sandbox: {error}; agents are contained by Landlock instead")
         }
         Err(error) => format!(
@@ -103,19 +135,19 @@ fn containment(host: &Host) -> String {
 }
 
 /// Says whether the kernel has rules that can take the place of a sandbox.
-fn landlock() -> String {
+fn landlock(found: &Result<Strength, String>) -> String {
     let Strength {
         has_scopes,
         has_sockets,
-    } = match sandbox::try_out_landlock() {
+    } = match found {
         Ok(strength) => strength,
         Err(error) => return format!("! sandbox: no Landlock: {error}"),
     };
     let mut gaps = vec!["UDP", "the names of other processes"];
-    if !has_scopes {
+    if !*has_scopes {
         gaps.push("signals and abstract sockets");
     }
-    if !has_sockets {
+    if !*has_sockets {
         gaps.push("sockets in the file system");
     }
     format!(

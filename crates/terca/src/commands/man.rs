@@ -22,7 +22,8 @@ pub(super) fn man(args: &ManArgs, program: Command) -> Outcome {
         Some(name) => match command(&program, name) {
             Some(page) => page,
             None => {
-                let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+                let shown = program.get_subcommands().filter(|one| !one.is_hide_set());
+                let names: Vec<&str> = shown.map(Command::get_name).collect();
                 let text = format!(
                     "no command `{name}`; there are {}",
                     prose::quoted_list(&names, "and")

@@ -26,6 +26,7 @@ mod show;
 mod validate;
 mod verify;
 mod view;
+mod worker;
 
 use clap::Subcommand;
 
@@ -86,6 +87,9 @@ pub enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the man page, in roff
     Man(man::ManArgs),
+    /// Run trials for another Terca, which talks to it over standard input and output
+    #[command(hide = true)]
+    Worker,
 }
 
 impl Command {
@@ -116,6 +120,7 @@ impl Command {
             Command::Schema(args) => schema::schema(args),
             Command::Completions(args) => completions::completions(args),
             Command::Man(args) => man::man(args, program()),
+            Command::Worker => worker::worker(),
         }
     }
 }

@@ -9,7 +9,7 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
-use terca_engine::run::start::Program;
+use terca_engine::run::start::{Program, SuiteFiles};
 use terca_report::Painted;
 use terca_report::regraded;
 
@@ -43,6 +43,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let program = Program {
         version: VERSION,
         rebuild_layers: false,
+        suite_files: SuiteFiles::Copied,
     };
     let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run);

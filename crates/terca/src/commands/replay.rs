@@ -6,7 +6,7 @@ use terca_core::run::settings::{self, SelectionSettings};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
 
 use super::run;
 use crate::args::values::{share, within};
@@ -67,6 +67,7 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     let program = Program {
         version: VERSION,
         rebuild_layers: false,
+        suite_files: SuiteFiles::Copied,
     };
     let prepared = PreparedRun::new(&plan, &settings, program, host)?;
     let recorded = prepared.recorded_trials().unwrap_or(0);

@@ -7,7 +7,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::replay;
 use terca_engine::run::resume::{OpenRun, Remaining};
-use terca_engine::run::start::Program;
+use terca_engine::run::start::{Program, SuiteFiles};
 use terca_engine::workspace::trial_dirs::WorkDir;
 
 use crate::args::values::{usd, within};
@@ -60,10 +60,12 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let program = Program {
         version: VERSION,
         rebuild_layers: false,
+        suite_files: SuiteFiles::Copied,
     };
-    let run = open.prepare(&plan, &settings, program, host)?;
-    run_output::note_before_start(&run);
+    let mut run = open.prepare(&plan, &settings, program, host)?;
     check_changes(&open.changes(&run), args)?;
+    run_output::connect(&mut run)?;
+    run_output::note_before_start(&run);
     note_remaining(open.past.state.run(), remaining);
     let (store, past) = open.into_parts();
     let mut observer = run_output::observer(args.format, common);

@@ -6,7 +6,7 @@ use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
@@ -123,8 +123,10 @@ pub(super) fn start(
     let program = Program {
         version: VERSION,
         rebuild_layers: output.rebuild_layers,
+        suite_files: SuiteFiles::Copied,
     };
-    let run = PreparedRun::new(plan, settings, program, host)?;
+    let mut run = PreparedRun::new(plan, settings, program, host)?;
+    run_output::connect(&mut run)?;
     execute(settings, run, output, common)
 }
 

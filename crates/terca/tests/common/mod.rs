@@ -11,7 +11,10 @@ pub mod viewer;
 
 use terca_testkit::Project;
 
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_terca");
+
 /// An empty project for the program under test.
 pub fn project() -> Project {
-    Project::new(env!("CARGO_BIN_EXE_terca"))
+    Project::new(PROGRAM)
 }

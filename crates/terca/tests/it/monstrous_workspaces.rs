@@ -214,7 +214,7 @@ fn more_than_limits_disk_is_a_failure_of_that_trial_alone() {
     assert!(outcome.stdout.contains(reason), "{}", outcome.stdout);
     let regraded = run(&project, &["regrade"]);
     assert!(
-        regraded.stderr.contains("have no workspace"),
+        regraded.stderr.contains("have no saved workspace"),
         "{}",
         regraded.stderr
     );

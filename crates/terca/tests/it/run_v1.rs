@@ -113,7 +113,7 @@ fn it_is_graded_again() {
     assert!(
         outcome
             .stderr
-            .contains("note: 6 of the trials have no workspace"),
+            .contains("note: 6 of the trials have no saved workspace"),
         "{}",
         outcome.stderr
     );

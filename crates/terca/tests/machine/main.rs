@@ -14,6 +14,7 @@ mod common;
 mod containers;
 mod real;
 mod suite_in_sandbox;
+mod workers;
 
 mod needs_browser;
 mod needs_bwrap;

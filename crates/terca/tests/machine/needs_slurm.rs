@@ -1,5 +1,7 @@
 //! Slurm: what the contract with it rests on, seen on a real cluster on this machine.
 
+mod runs;
+
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 

@@ -1,5 +1,7 @@
 //! SSH: what the contract with it rests on, seen with real servers on this machine.
 
+mod runs;
+
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 

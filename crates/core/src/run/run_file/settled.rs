@@ -1,12 +1,13 @@
 //! The sandboxes of a run. They are settled when it is started and stay the same until its end.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RunFile, RunVariant};
 use crate::config::sandbox::{ContainedBy, Image, Sandbox};
 
 /// The sandbox of a case's commands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseSandbox {
     /// The kind.
     pub contained_by: ContainedBy,
@@ -16,7 +17,7 @@ pub struct CaseSandbox {
 
 /// The sandboxes of those who leave the choice to the machine, as a run settled it at its start. `None` where the run does
 /// not say.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettledSandboxes {
     /// The sandbox of those who do not say.
     pub unsaid: Option<Sandbox>,

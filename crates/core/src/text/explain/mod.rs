@@ -109,6 +109,7 @@ codes! {
         NotATask "not-a-task"
         NoWorkDir "no-work-dir"
         NoSandbox "no-sandbox"
+        NoWorker "no-worker"
         CannotWrite "cannot-write"
         CannotServe "cannot-serve"
     }

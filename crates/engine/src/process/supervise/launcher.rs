@@ -233,6 +233,21 @@ impl Launcher {
         Ok((child, socket))
     }
 
+    /// Starts another process of Terca's own, in a group of its own: it is no stray.
+    pub fn spawn_known(&self, command: &mut Command) -> io::Result<Child> {
+        let mut alive = self.alive();
+        let child = command.process_group(0).spawn()?;
+        alive.extend(pid_of(&child));
+        Ok(child)
+    }
+
+    /// Takes note that such a process has ended.
+    pub fn forget(&self, child: &Child) {
+        if let Some(pid) = pid_of(child) {
+            self.alive().remove(&pid);
+        }
+    }
+
     /// Takes note that a supervisor has ended, and ends what it left behind unless it has done that itself.
     pub(super) fn ended(&self, supervisor: &Child, cleanly: bool) {
         // While this is held no supervisor is started, so that none is taken for a stray.

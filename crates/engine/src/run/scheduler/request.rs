@@ -1,11 +1,15 @@
 //! The request for a run, and its end.
 
+use std::collections::BTreeMap;
+
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::{TrialSpec, VariantName};
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
+
+use crate::remote::WorkerError;
 
 /// The trials of a run, and how they are run.
 #[derive(Debug)]
@@ -60,6 +64,10 @@ pub struct Finished {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The places of workers that were given up, and the reasons.
+    pub given_up: BTreeMap<String, WorkerError>,
+    /// No worker was left.
+    pub is_without_workers: bool,
     /// The files of its record that somebody changed meanwhile. They have been restored.
     pub changed: Vec<&'static str>,
 }

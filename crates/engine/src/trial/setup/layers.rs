@@ -110,6 +110,7 @@ fn check_unchanged(context: &Context, layer: &PreparedLayer) -> Result<(), Stage
     let hashes = TreeHashes::default();
     let now = Fingerprinter {
         suite_dir: &context.suite_dir,
+        root: None,
         mask: &context.mask,
         content: &|path| hashes.get(path),
         // A file that its commands have made is none that they have read.

@@ -20,7 +20,9 @@ impl Flags {
         };
         let program = help(&[]);
         let mut flags = BTreeMap::from([("terca".to_owned(), named(&program))]);
-        for command in commands(&program) {
+        // Not in the help of the program: people do not start it.
+        let hidden = ["worker".to_owned()];
+        for command in commands(&program).into_iter().chain(hidden) {
             let text = help(&[&command]);
             let mut known = named(&text);
             for below in commands(&text) {

@@ -13,6 +13,7 @@ crate::real::tests_of! {
         mcp_claims_agree_with_the_server metered_by_the_gateway
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same an_injected_fault_is_tried_again
+        works_on_a_worker_as_it_does_here
     ]
     codex: CODEX [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
@@ -29,7 +30,7 @@ crate::real::tests_of! {
         mcp_claims_agree_with_the_server
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_recorded_session_comes_to_the_same
-        a_dead_service_is_no_failure
+        a_dead_service_is_no_failure works_on_a_worker_as_it_does_here
     ]
     goose: GOOSE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed

@@ -6,7 +6,7 @@ use terca_testkit::{Action, Fault, Scenario, Turn};
 
 use super::{Bench, assert_error, assert_passed, assert_used};
 
-const KEY: &str = "false-key-for-tests";
+pub(super) const KEY: &str = "false-key-for-tests";
 
 /// Looks for the key wherever an agent could have it: its variables, those of the program that started the shell, and its
 /// home. The pattern is none of what it finds, since sessions have the command in them.

@@ -7,6 +7,7 @@ mod complaints;
 mod figures;
 mod gateway;
 mod mcp_claims;
+mod on_a_worker;
 mod replay;
 mod rules;
 mod service;
@@ -17,6 +18,7 @@ pub use gateway::{
     an_injected_fault_is_tried_again, contained_and_metered, metered_by_the_gateway,
 };
 pub use mcp_claims::{mcp_claims_agree_with_the_server, remote_mcp_servers_are_recorded};
+pub use on_a_worker::works_on_a_worker_as_it_does_here;
 pub use replay::a_recorded_session_comes_to_the_same;
 pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
 pub use service::{

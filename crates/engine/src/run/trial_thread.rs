@@ -1,0 +1,146 @@
+//! A trial on a thread of its own, and the channel to the scheduler's loop.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use terca_core::plan::TrialSpec;
+use terca_core::run::event::EventKind;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::trial_error::{ErrorKind, TrialError};
+
+use crate::remote::WorkerError;
+use crate::remote::message::Opened;
+use crate::trial::{self, Context};
+
+/// The number of a slot.
+pub type SlotId = usize;
+
+/// Something that happened to a slot.
+#[derive(Debug)]
+pub enum SlotNews {
+    /// It can take a trial, on this node.
+    Ready {
+        /// The slot.
+        slot: SlotId,
+        /// The name of the node; `None` for this machine.
+        node: Option<String>,
+        /// The facts about the run there.
+        opened: Option<Opened>,
+    },
+    /// It will not take another trial.
+    Failed {
+        /// The slot.
+        slot: SlotId,
+        /// The name of its place.
+        place: String,
+        /// The reason.
+        error: WorkerError,
+    },
+}
+
+/// A message to the loop.
+#[derive(Debug)]
+pub enum Message {
+    /// Something happened to a trial.
+    Trial(Box<EventKind>),
+    /// Something happened to a slot.
+    Slot(Box<SlotNews>),
+    /// An attempt at a trial that was taken for lost has ended after all. It does not count.
+    Late {
+        /// The trial's id.
+        trial: u32,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The node.
+        node: String,
+    },
+    /// SIGINT, SIGTERM or SIGHUP.
+    Signal,
+}
+
+/// The two ends of the loop's channel.
+pub type Mailbox = (Sender<Message>, Receiver<Message>);
+
+/// Makes the loop's channel; the sender also goes to the receiver of signals.
+pub fn mailbox() -> Mailbox {
+    channel()
+}
+
+/// Starts a trial on a thread of its own. A report comes back even after a panic; after it the slot is free again.
+pub fn start(
+    trial: TrialSpec,
+    attempt: u32,
+    context: Arc<Context>,
+    sender: &Sender<Message>,
+    slot: Option<SlotId>,
+) {
+    let id = trial.id;
+    let work = {
+        let sender = sender.clone();
+        move || {
+            let emit = |kind| {
+                // The loop has left when this fails: nobody is listening any more.
+                let _ = sender.send(Message::Trial(Box::new(kind)));
+            };
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                trial::run(&trial, attempt, &context, &emit)
+            }));
+            let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
+            // Let go before the end is told: after the last end the work directory may be removed.
+            drop(context);
+            emit(EventKind::TrialFinished {
+                trial: id,
+                report: Box::new(report),
+            });
+            free(slot, &sender);
+        }
+    };
+    if let Err(error) = std::thread::Builder::new()
+        .name(format!("trial {id}"))
+        .spawn(work)
+    {
+        let report = internal_error(format!("no thread could be started: {error}"), attempt);
+        let _ = sender.send(Message::Trial(Box::new(EventKind::TrialFinished {
+            trial: id,
+            report: Box::new(report),
+        })));
+        free(slot, sender);
+    }
+}
+
+/// Tells that a slot of this machine is free.
+fn free(slot: Option<SlotId>, sender: &Sender<Message>) {
+    if let Some(slot) = slot {
+        let _ = sender.send(Message::Slot(Box::new(SlotNews::Ready {
+            slot,
+            node: None,
+            opened: None,
+        })));
+    }
+}
+
+fn broken(panic: &(dyn Any + Send), attempt: u32) -> TrialReport {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or(panic.downcast_ref::<&str>().copied());
+    internal_error(
+        format!(
+            "a bug in Terca: {}",
+            words.unwrap_or("a panic without words")
+        ),
+        attempt,
+    )
+}
+
+/// Returns the report of a trial that Terca itself could not run.
+pub fn internal_error(message: String, attempt: u32) -> TrialReport {
+    TrialReport {
+        status: Status::Error,
+        error: Some(TrialError::new(ErrorKind::Internal, message)),
+        attempts: attempt,
+        ..TrialReport::pending()
+    }
+}

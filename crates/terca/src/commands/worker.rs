@@ -1,0 +1,19 @@
+//! `terca worker`: runs trials for a Terca on another machine, which starts it.
+
+use std::io::IsTerminal;
+
+use terca_core::text::explain::Code;
+
+use crate::VERSION;
+use crate::cli_error::{CliError, Outcome};
+
+pub(super) fn worker() -> Outcome {
+    if std::io::stdin().is_terminal() {
+        return Err(CliError::misuse(
+            Code::Usage,
+            "`terca worker` is started by another Terca, which talks to it",
+        )
+        .help("`terca run --on NAME` starts workers; `workers` in terca.yaml says how"));
+    }
+    Ok(terca_engine::worker::serve(VERSION))
+}

@@ -1,0 +1,66 @@
+//! Runs of Terca on hosts that are reached with SSH.
+
+use camino::Utf8Path;
+use terca_testkit::{Process, SshHosts};
+
+use crate::workers::{self, Workers};
+
+/// Two hosts with two workers each, and a suite of as many trials as three times `repetitions`.
+fn with_hosts(repetitions: usize, test: impl FnOnce(&SshHosts, &Workers<'_>)) {
+    let hosts = SshHosts::start(&["build1", "build2"]);
+    let processes = || -> Vec<Process> { hosts.processes() };
+    let pool = format!(
+        "start: 'ssh -F {} {{host}}', hosts: [build1, build2], slots: 2",
+        hosts.config()
+    );
+    let workers = Workers::new(&pool, 4, repetitions, &processes);
+    test(&hosts, &workers);
+}
+
+#[test]
+#[ignore = "needs ssh"]
+fn trials_on_two_hosts_equal_those_at_home() {
+    with_hosts(20, |_, workers| {
+        workers::trials_elsewhere_equal_those_at_home(workers, &["build1", "build2"]);
+    });
+}
+
+#[test]
+#[ignore = "needs ssh"]
+fn a_cut_connection_loses_and_doubles_nothing() {
+    with_hosts(10, |hosts, workers| {
+        workers::a_lost_worker_loses_and_doubles_nothing(workers, || hosts.cut("build1"));
+    });
+}
+
+#[test]
+#[ignore = "needs ssh"]
+fn a_killed_terca_leaves_nothing_on_the_hosts_and_is_resumed() {
+    with_hosts(10, |_, workers| {
+        workers::a_killed_terca_leaves_nothing_and_is_resumed(workers);
+    });
+}
+
+#[test]
+#[ignore = "needs ssh"]
+fn an_interrupted_run_leaves_nothing() {
+    with_hosts(10, |_, workers| {
+        workers::an_interrupted_run_leaves_nothing(workers);
+    });
+}
+
+/// The script that receives the program goes through two shells.
+#[test]
+#[ignore = "needs ssh"]
+fn hosts_without_terca_get_the_program_sent() {
+    with_hosts(4, |hosts, workers| {
+        workers.send_program();
+        workers::trials_elsewhere_equal_those_at_home(workers, &["build1", "build2"]);
+        for host in hosts.hosts() {
+            let dir = host.on_disk(Utf8Path::new("/var/tmp"));
+            let entries = dir.read_dir_utf8().unwrap().flatten();
+            let mut names = entries.map(|entry| entry.file_name().to_owned());
+            assert!(names.any(|name| name.starts_with("terca-programs-")));
+        }
+    });
+}
