@@ -8,6 +8,7 @@ mod contained;
 mod copy;
 mod display;
 mod gateway;
+mod many_workers;
 mod measure;
 mod place;
 mod startup;
@@ -15,6 +16,7 @@ mod stream;
 mod table;
 mod tree;
 mod trials;
+mod workers;
 
 use std::io;
 use std::process::ExitCode;
@@ -47,6 +49,7 @@ enum Bench {
     Display,
     Contained,
     Gateway,
+    Workers,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -64,6 +67,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Display => display::measure(&place, &mut table)?,
             Bench::Contained => contained::measure(&place, &mut table)?,
             Bench::Gateway => gateway::measure(args.quick, &mut table)?,
+            Bench::Workers => workers::measure(&place, &mut table)?,
         }
     }
     Ok(if args.check && table.is_missed() {

@@ -37,6 +37,11 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
 
 /// A suite whose trials do nothing: a handful of files, an agent and a test that are `true`.
 pub fn suite(place: &Place) -> io::Result<Utf8PathBuf> {
+    suite_of(place, "true")
+}
+
+/// The same suite with another command as the agent.
+pub fn suite_of(place: &Place, agent: &str) -> io::Result<Utf8PathBuf> {
     let suite = place.dir("trials")?;
     fs_err::create_dir_all(suite.join("_base/src"))?;
     for (file, size) in [
@@ -48,8 +53,10 @@ pub fn suite(place: &Place) -> io::Result<Utf8PathBuf> {
     }
     fs_err::write(
         suite.join("terca.yaml"),
-        "environments: [{name: e, agent: {name: command, command: 'true'}}]\n\
-         evals:\n  - {name: nothing, prompt: x, tests: [{fileExists: README.md}, {commandSuccess: 'true'}]}\n",
+        format!(
+            "environments: [{{name: e, agent: {{name: command, command: '{agent}'}}}}]\n\
+             evals:\n  - {{name: nothing, prompt: x, tests: [{{fileExists: README.md}}, {{commandSuccess: 'true'}}]}}\n"
+        ),
     )?;
     Ok(suite)
 }
