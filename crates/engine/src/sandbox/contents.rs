@@ -169,3 +169,17 @@ fn base(own_program: &Utf8Path) -> Mounts {
     mounts.set("/tmp", Place::Empty);
     mounts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_keys_of_the_machine_are_not_shown() {
+        let mounts = base(Utf8Path::new("/terca"));
+        for path in PRIVATE.map(Utf8Path::new) {
+            assert!(!mounts.has(&path.join("server.key")), "{path}");
+        }
+        assert!(mounts.has("/usr/bin/env".into()));
+    }
+}
