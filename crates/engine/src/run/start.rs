@@ -4,9 +4,11 @@
 //! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
 //! ```
 
+mod workers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
@@ -14,15 +16,12 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
-use terca_core::plan::workers::chosen_workers;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
-use terca_core::run::run_file::{CaseSandbox, RunFacts, RunFile, SettledSandboxes};
+use terca_core::run::run_file::{RunFacts, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
-use terca_core::text::diagnostic::Diagnostics;
 use terca_core::text::mask::Mask;
-use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
 use crate::host::credentials;
@@ -32,9 +31,9 @@ use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
-use crate::remote::message::{Opened, Order};
-use crate::remote::{OwnProgram, WorkerError, suite_cache};
-use crate::run::crew::{Crew, CrewRequest};
+use crate::remote::WorkerError;
+use crate::remote::message::Opened;
+use crate::run::crew::Crew;
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::scheduler;
@@ -42,13 +41,14 @@ use crate::run::scheduler::{Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread;
-use crate::run::trial_thread::{Mailbox, Message, SlotNews};
+use crate::run::trial_thread::Mailbox;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::trial_dirs::WorkDir;
+use workers::Workers;
 
 /// A run that could not be started, or that could not go on.
 #[derive(Debug, Error)]
@@ -141,46 +141,6 @@ pub struct PreparedRun<'a> {
     crew: Option<Crew>,
     /// The facts about the run on the first worker.
     opened: Option<Opened>,
-}
-
-/// The workers of a run.
-#[derive(Debug)]
-struct Workers {
-    /// Trials run on this machine, too.
-    is_local: bool,
-    /// The slots of this machine, where there are workers beside it.
-    local_slots: Option<usize>,
-    pools: Vec<WorkerPool>,
-    /// The slots in all; `None` where trials run on this machine alone.
-    slots: Option<usize>,
-}
-
-impl Workers {
-    /// Returns the workers that the settings name. Unknown names were reported when the plan was made.
-    fn chosen(plan: &RunPlan, settings: &RunSettings) -> Self {
-        let mut known = Diagnostics::default();
-        let chosen = chosen_workers(&plan.suite, &settings.on, &mut known);
-        let (is_local, pools) = match chosen {
-            Some(chosen) => (chosen.is_local, chosen.pools.into_iter().cloned().collect()),
-            None => (true, Vec::new()),
-        };
-        let pools: Vec<WorkerPool> = pools;
-        let own = match plan.suite.local_slots {
-            Some(slots) => slots as usize,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        let local_slots = (is_local && !pools.is_empty()).then_some(own);
-        let of_pools = pools
-            .iter()
-            .map(|pool| pool.places().len() * pool.slots as usize);
-        let slots = of_pools.sum::<usize>() + local_slots.unwrap_or(0);
-        Workers {
-            is_local,
-            local_slots,
-            slots: (!pools.is_empty()).then_some(slots),
-            pools,
-        }
-    }
 }
 
 /// A run that has come to an end.
@@ -281,97 +241,6 @@ impl<'a> PreparedRun<'a> {
             crew: None,
             opened: None,
         })
-    }
-
-    /// Returns the names of the pools that its workers are of.
-    pub fn worker_places(&self) -> Vec<String> {
-        let pools = self.workers.pools.iter();
-        pools.map(|pool| pool.name.clone()).collect()
-    }
-
-    /// Starts the workers, and waits until the first one is ready.
-    pub fn connect(&mut self) -> Result<(), StartError> {
-        if self.workers.pools.is_empty() {
-            return Ok(());
-        }
-        let dir = self.work.new_dir().map_err(StartError::NoWorkDir)?;
-        let parcel = dir.join("suite");
-        let suite = suite_cache::write_parcel(&parcel, |packer| self.sealed.pack(packer))
-            .map_err(StartError::NoCopyOfSuite)?;
-        let mut settings = self.settings.clone();
-        settings.selection.seed = Some(self.plan.seed);
-        // Only the files of these are sent.
-        let evals = (self.plan.plan.trials.iter()).map(|trial| trial.case.eval.name.clone());
-        settings.selection.evals = evals.collect::<BTreeSet<_>>().into_iter().collect();
-        settings.on.clear();
-        let sandboxes = OnceLock::new();
-        if self.workers.is_local {
-            let _first = sandboxes.set(self.opened().sandboxes);
-        }
-        let request = CrewRequest {
-            pools: self.workers.pools.clone(),
-            local: self.workers.local_slots,
-            most: self.at_once().min(self.plan.order.len()).max(1),
-            order: Order {
-                suite,
-                suite_dir: self.plan.suite.root.clone(),
-                settings,
-                variables: self.plan.variables_for_workers(&self.host),
-                fingerprints: self.fingerprints.clone(),
-                rebuild_layers: self.program.rebuild_layers,
-                settled: self.settled.clone(),
-            },
-            sandboxes,
-            parcel,
-            dir,
-            version: self.program.version.to_owned(),
-            own_program: OwnProgram::for_pools(&self.workers.pools)
-                .map_err(StartError::NoWorkDir)?,
-            launcher: self.launcher.clone(),
-            unpackers: Default::default(),
-        };
-        let (sender, receiver) = &self.mailbox;
-        let mut crew = Crew::start(request, sender).map_err(StartError::NoWorkDir)?;
-        while !crew.has_idle() {
-            match receiver.recv() {
-                Ok(Message::Slot(news)) => {
-                    if let SlotNews::Ready { opened, .. } = &*news {
-                        self.opened = self.opened.take().or_else(|| opened.clone());
-                    }
-                    crew.hear(*news);
-                }
-                Ok(Message::Signal) | Err(_) => {
-                    return Err(StartError::Worker {
-                        place: String::new(),
-                        error: WorkerError::Interrupted,
-                    });
-                }
-                Ok(Message::Trial(_) | Message::Late { .. }) => {}
-            }
-            if let Some((place, error)) = crew.failure().cloned() {
-                return Err(StartError::Worker { place, error });
-            }
-        }
-        self.crew = Some(crew);
-        Ok(())
-    }
-
-    /// Returns the facts that a worker tells its coordinator.
-    pub fn opened(&self) -> Opened {
-        let cases = self.plan.plan.cases();
-        Opened {
-            sandboxes: cases
-                .map(|case| {
-                    let asked = case.variant.sandbox.as_ref();
-                    CaseSandbox {
-                        contained_by: self.sandboxes.contained_by(asked),
-                        image: self.sandboxes.image(asked).cloned(),
-                    }
-                })
-                .collect(),
-            networks: self.networks().into_iter().collect(),
-            not_contained: self.not_contained(),
-        }
     }
 
     /// Makes a directory of the run's own.

@@ -117,19 +117,28 @@ impl Mounts {
         found
     }
 
+    /// Returns whether the nearest place above a path shows what is there outside.
+    fn is_inside_another(&self, path: &Utf8Path) -> bool {
+        let mut above = path.ancestors().skip(1);
+        let nearest = above.find_map(|above| self.places.get(above));
+        // A link may lead to something that is not there.
+        nearest == Some(&Place::ReadOnly) && !path.is_symlink()
+    }
+
     /// Returns bubblewrap's arguments. A path comes after those above it, as they would cover it.
     pub(super) fn args(&self) -> Vec<String> {
         let mut args = Vec::new();
         for (path, place) in &self.places {
-            let path = path.as_str();
             let words: Vec<&str> = match place {
-                Place::ReadOnly => vec!["--ro-bind", path, path],
-                Place::Writable => vec!["--bind", path, path],
-                Place::ReadOnlyFrom(source) => vec!["--ro-bind", source.as_str(), path],
-                Place::WritableFrom(source) => vec!["--bind", source.as_str(), path],
-                Place::Link(target) => vec!["--symlink", target, path],
-                Place::Empty => vec!["--tmpfs", path],
-                Place::Closed => vec!["--ro-bind", "/dev/null", path],
+                // It is there already, and each mount takes bubblewrap a while.
+                Place::ReadOnly if self.is_inside_another(path) => Vec::new(),
+                Place::ReadOnly => vec!["--ro-bind", path.as_str(), path.as_str()],
+                Place::Writable => vec!["--bind", path.as_str(), path.as_str()],
+                Place::ReadOnlyFrom(source) => vec!["--ro-bind", source.as_str(), path.as_str()],
+                Place::WritableFrom(source) => vec!["--bind", source.as_str(), path.as_str()],
+                Place::Link(target) => vec!["--symlink", target, path.as_str()],
+                Place::Empty => vec!["--tmpfs", path.as_str()],
+                Place::Closed => vec!["--ro-bind", "/dev/null", path.as_str()],
                 Place::OfImage => Vec::new(),
             };
             args.extend(words.into_iter().map(str::to_owned));
@@ -255,6 +264,19 @@ mod tests {
             args,
             "--ro-bind /a /a --tmpfs /a/b --bind /a/b/c /a/b/c --ro-bind /a-b /a-b"
         );
+    }
+
+    #[test]
+    fn a_place_inside_another_is_mounted_once() {
+        let mut mounts = Mounts::default();
+        mounts.set("/a", Place::ReadOnly);
+        mounts.set("/a/b", Place::ReadOnly);
+        mounts.set("/a/c", Place::Empty);
+        mounts.set("/a/c/d", Place::ReadOnly);
+        mounts.set("/a/w", Place::Writable);
+        let args = mounts.args().join(" ");
+        let expected = "--ro-bind /a /a --tmpfs /a/c --ro-bind /a/c/d /a/c/d --bind /a/w /a/w";
+        assert_eq!(args, expected);
     }
 
     #[test]
