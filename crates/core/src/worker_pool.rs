@@ -3,10 +3,16 @@
 //! A pool has a command line that starts another command with its standard input and output connected. The words of
 //! the worker are appended to it. A preset is such a line that is usual for one program.
 
+use std::time::Duration;
+
 use crate::text::shell;
 
 /// The name of this machine among the workers.
 pub const LOCAL: &str = "local";
+
+/// A worker that says nothing for so long is taken for lost, unless its pool says otherwise. One that is there speaks far
+/// more often.
+pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// The place of the host in a command line.
 const HOST: &str = "host";
@@ -26,6 +32,8 @@ pub struct WorkerPool {
     pub slots: u32,
     /// Where Terca is on the other side.
     pub terca: TercaAt,
+    /// A worker that says nothing for so long is taken for lost.
+    pub silence: Duration,
 }
 
 /// Where Terca is on the machine of a worker.
@@ -276,6 +284,7 @@ mod tests {
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             slots: 1,
             terca: TercaAt::default(),
+            silence: SILENCE,
         }
     }
 

@@ -279,7 +279,7 @@ fn workers() {
     let own_file = |text: &str| report(&[("terca.yaml", AGENT), ("workers.yaml", text), EVAL]);
     let nested = own_file("workers:\n  boxes: {preset: slurm}\n");
     let wrong = own_file("boxes: {preset: ssh}\n");
-    let cases: [(&str, Around, &str); 30] = [
+    let cases: [(&str, Around, &str); 31] = [
         ("not a map", suite, "workers: [cluster]"),
         ("a pool that is no map", suite, "workers: {cluster: srun}"),
         ("a pool without a value", suite, "workers:\n  cluster:"),
@@ -352,6 +352,11 @@ fn workers() {
         ("a host with a space", pool, "preset: ssh\nhosts: [a b]"),
         ("a host twice", pool, "preset: ssh\nhosts: [a, b, a]"),
         ("no slots", pool, "preset: slurm\nslots: 0"),
+        (
+            "too little silence",
+            pool,
+            "preset: slurm\nsilenceSeconds: 2",
+        ),
         (
             "a path of Terca in a home",
             pool,

@@ -17,7 +17,7 @@ use crate::host::environment::Host;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::remote::message::{FromWorker, Hello, SentVariables, ToWorker};
-use crate::remote::{Call, Connection, Heard, OwnProgram, WorkerError, unexpected};
+use crate::remote::{Call, Connection, Ending, Heard, OwnProgram, WorkerError, unexpected};
 use crate::run::load::RunPlan;
 use crate::run::signals;
 use crate::run::trial_thread::Message;
@@ -78,7 +78,9 @@ impl Round {
         let launcher = Launcher::of_this_program();
         let places: Vec<_> = self.pools.iter().flat_map(WorkerPool::places).collect();
         let channels: Vec<_> = places.iter().map(|_| channel()).collect();
-        pass_signals_to(channels.iter().map(|(to, _)| to.clone()).collect())?;
+        let ending = Ending::default();
+        let visits = channels.iter().map(|(to, _)| to.clone()).collect();
+        pass_signals_to(visits, ending.clone())?;
         std::thread::scope(|scope| {
             let mut visits = Vec::new();
             for (place, (own, inputs)) in places.iter().zip(channels) {
@@ -88,6 +90,7 @@ impl Round {
                     program: program.as_ref(),
                     dir: Utf8Path::new(&dir),
                     version: &self.version,
+                    ending: &ending,
                 };
                 visits.push(scope.spawn(move || visit(&call, &self.variables, own, &inputs)));
             }
@@ -104,13 +107,14 @@ impl Round {
 type Input = Option<Heard>;
 
 /// Tells all visits about a signal.
-fn pass_signals_to(visits: Vec<Sender<Input>>) -> io::Result<()> {
+fn pass_signals_to(visits: Vec<Sender<Input>>, ending: Ending) -> io::Result<()> {
     let (sender, signals) = channel::<Message>();
     signals::forward(&sender, &Arc::new(Interrupt::new()?))?;
     std::thread::Builder::new()
         .name("visits".into())
         .spawn(move || {
             for _ in signals {
+                ending.end();
                 for visit in &visits {
                     let _ = visit.send(None);
                 }

@@ -167,6 +167,9 @@ pub fn conclude(
         screen::err(&format!(
             "warning: workers on {place} were given up: {error}"
         ));
+        if let Some(help) = error.help() {
+            screen::err(&format!("  help: {help}"));
+        }
     }
     if run.is_without_workers {
         screen::err(

@@ -1,16 +1,18 @@
 //! `workers`: the machines beside this one on which trials can run, in `terca.yaml` or in `workers.yaml`.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::config::names::unique_names;
 use crate::config::sandbox::{Image, image};
-use crate::reader::values::{count, filled_text, plain_text};
+use crate::reader::values::{count, filled_text, plain_text, silence};
 use crate::reader::{Fields, Kind, Node, Reader, Value, list_of, object, pairs_of, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
 use crate::text::source::{Located, Place};
-use crate::worker_pool::{LOCAL, Preset, StartTemplate, TercaAt, WorkerPool};
+use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, TercaAt, WorkerPool};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.
 const KEY: &str = "workers";
@@ -80,6 +82,7 @@ struct Written {
     slots: Option<u32>,
     image: Option<Image>,
     terca: TercaAt,
+    silence: Option<u32>,
 }
 
 impl Written {
@@ -91,7 +94,14 @@ impl Written {
 
 fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let all = [
-        "start", "preset", "options", "hosts", "slots", "image", "terca",
+        "start",
+        "preset",
+        "options",
+        "hosts",
+        "slots",
+        "image",
+        "terca",
+        "silenceSeconds",
     ];
     let keys = fields.present(&all);
     let problems = fields.problem_count();
@@ -131,6 +141,12 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
         terca(),
         "The path of Terca on the other machine, or `copy` to send this program there. Default: `terca`, on `PATH`.",
     );
+    let silence = fields.optional(
+        "silenceSeconds",
+        silence().value(),
+        "A worker that says nothing for so long is taken for lost. Default: 30, at least 5. More is of use where the \
+         network has longer pauses.",
+    );
     // A key that is unknown may be one that is missing.
     let is_right = fields.problem_count() == problems && !fields.has_more();
     is_right.then(|| Written {
@@ -143,6 +159,7 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
         slots,
         image,
         terca: terca.unwrap_or_default(),
+        silence,
     })
 }
 
@@ -160,6 +177,7 @@ fn resolved(name: &Located<String>, written: Written, reader: &mut Reader<'_>) -
         hosts: written.hosts,
         slots: written.slots.unwrap_or(1),
         terca: written.terca,
+        silence: (written.silence).map_or(SILENCE, |seconds| Duration::from_secs(seconds.into())),
     }))
 }
 

@@ -237,6 +237,11 @@ pub(crate) fn times() -> Kind<Located<u32>> {
     whole_number(0.0, Some(1_000.0), |value| value as u32)
 }
 
+/// The seconds that a worker may be silent. It speaks every three seconds.
+pub(crate) fn silence() -> Kind<Located<u32>> {
+    whole_number(5.0, Some(86_400.0), |value| value as u32)
+}
+
 /// A whole number from 0.
 pub(crate) fn whole() -> Kind<Located<u64>> {
     whole_number(0.0, None, |value| value as u64)

@@ -10,6 +10,7 @@ use super::connection::{Connection, Heard};
 use super::frame::PROTOCOL;
 use super::message::{FromWorker, Hello};
 use super::own_program::OwnProgram;
+use super::patient_pipe::Ending;
 use super::start_error::WorkerError;
 use crate::process::supervise::Launcher;
 
@@ -26,6 +27,8 @@ pub struct Call<'a> {
     pub dir: &'a Utf8Path,
     /// The version of this program. The worker must have the same.
     pub version: &'a str,
+    /// Whether the run is about to end.
+    pub ending: &'a Ending,
 }
 
 impl Call<'_> {
@@ -42,7 +45,8 @@ impl Call<'_> {
         };
         let line = self.place.command_line(&command, &unique);
         let errors = self.dir.join(&unique);
-        let mut connection = Connection::start(self.launcher, &line, errors, hear)
+        let patience = (self.place.pool.silence, self.ending);
+        let mut connection = Connection::start(self.launcher, &line, errors, patience, hear)
             .map_err(|error| closed(&error))?;
         let shown = self.place.shown_line(&command, &unique);
         let protocol = self.await_greeting(&mut connection, &shown, &mut next)?;

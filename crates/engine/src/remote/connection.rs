@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::frame::{self, Frame, Greeting};
 use super::message::{FromWorker, ToWorker};
 use super::own_program::OwnProgram;
+use super::patient_pipe::{Ending, PatientPipe};
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::Launcher;
 
@@ -44,18 +45,20 @@ pub enum Heard {
 pub struct Connection {
     launcher: Arc<Launcher>,
     child: Child,
-    input: Option<ChildStdin>,
+    input: Option<PatientPipe>,
     errors: Utf8PathBuf,
     /// A worker is there, and ends by itself.
     is_ready: bool,
 }
 
 impl Connection {
-    /// Starts the command, and hears what it says on a thread of its own. Its errors are kept in a file.
+    /// Starts the command, and hears what it says on a thread of its own. Its errors are kept in a file. A worker that
+    /// reads nothing for as long as `silence` is lost, and nothing waits for it when the run ends.
     pub fn start(
         launcher: &Arc<Launcher>,
         line: &str,
         errors: Utf8PathBuf,
+        (silence, ending): (Duration, &Ending),
         hear: impl Fn(Heard) + Send + 'static,
     ) -> io::Result<Self> {
         let file = File::create(&errors)?;
@@ -73,6 +76,8 @@ impl Connection {
             .stderr(Stdio::from(file));
         let mut child = launcher.spawn_known(&mut command)?;
         let input = child.stdin.take();
+        let input = input.map(|pipe| PatientPipe::new(pipe, silence, ending.clone()));
+        let input = input.transpose()?;
         let output = child.stdout.take();
         let words = errors.clone();
         std::thread::Builder::new()
@@ -106,7 +111,7 @@ impl Connection {
         program.send(self.input()?)
     }
 
-    fn input(&mut self) -> io::Result<&mut ChildStdin> {
+    fn input(&mut self) -> io::Result<&mut PatientPipe> {
         self.input
             .as_mut()
             .ok_or_else(|| io::ErrorKind::NotConnected.into())
@@ -115,6 +120,9 @@ impl Connection {
     /// Takes note that a worker is there. Until then, the command may wait in a queue, and reads no input.
     pub fn set_ready(&mut self) {
         self.is_ready = true;
+        if let Some(input) = &mut self.input {
+            input.is_ready = true;
+        }
     }
 
     /// Returns whether the command has ended. Others may hold its output open, so that nobody else says so.

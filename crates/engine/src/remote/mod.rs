@@ -21,7 +21,7 @@
 //! (`own_program`) and then becomes it.
 //!
 //! - **The connection is the heartbeat.** A worker ends, with everything that it started, when its input closes. It says
-//!   that it is there every few seconds; one that is silent for half a minute is taken for lost.
+//!   that it is there every few seconds. One that is silent for too long, or reads nothing for so long, is taken for lost.
 //! - **Secrets travel in frames**, never in arguments, job scripts or files outside of a trial.
 //! - A trial is run by the same code as a local one ([`crate::trial`]). The worker knows nothing of the journal, of retries
 //!   or of limits: the scheduler is where it was, and is the one writer of truth.
@@ -32,10 +32,12 @@ mod connection;
 pub mod frame;
 pub mod message;
 mod own_program;
+mod patient_pipe;
 mod start_error;
 pub mod suite_cache;
 
 pub use call::{Call, unexpected};
 pub use connection::{Connection, Heard};
 pub use own_program::OwnProgram;
+pub use patient_pipe::Ending;
 pub use start_error::WorkerError;

@@ -13,23 +13,66 @@ use std::thread::JoinHandle;
 
 use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
+use terca_core::run::event::EventKind;
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::run_file::CaseSandbox;
+use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::worker_pool::WorkerPool;
 
 use crate::process::open_file_limit::UNPACKED_AT_ONCE;
 use crate::process::supervise::Launcher;
 use crate::remote::message::Order;
-use crate::remote::{OwnProgram, WorkerError};
+use crate::remote::{Ending, OwnProgram, WorkerError};
 use crate::run::trial_thread::{Message, SlotId, SlotNews, start};
 use crate::trial::Context;
 use slot::{Input, SlotThread};
 
-/// A trial that a slot is to run.
+/// A trial that a slot is to run. Its result is told in any case: that of one that nobody runs is that it is lost.
 #[derive(Debug)]
 pub(super) struct Job {
     trial: TrialSpec,
     attempt: u32,
     context: Arc<Context>,
+    news: Sender<Message>,
+    ending: Ending,
+    is_told: bool,
+}
+
+impl Job {
+    /// Tells the result of the trial.
+    fn tell(&mut self, mut report: TrialReport) {
+        report.attempts = self.attempt;
+        self.is_told = true;
+        // The loop has left when this fails.
+        let _ = (self.news).send(Message::Trial(Box::new(EventKind::TrialFinished {
+            trial: self.trial.id,
+            report: Box::new(report),
+        })));
+    }
+
+    /// Tells that the trial is lost, or interrupted where the run is about to end.
+    fn tell_lost(&mut self, message: String, node: Option<&str>) {
+        let mut report = TrialReport::pending();
+        if self.ending.is_stopping() {
+            report.status = Status::Interrupted;
+        } else {
+            report.status = Status::Error;
+            report.error = Some(TrialError::new(ErrorKind::Lost, message));
+        }
+        report.ran_on = node.map(str::to_owned);
+        self.tell(report);
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if !self.is_told {
+            self.tell_lost(
+                "the worker was lost before the trial began".to_owned(),
+                None,
+            );
+        }
+    }
 }
 
 /// Everything that workers need of a run, and what is needed to start them.
@@ -57,6 +100,8 @@ pub struct CrewRequest {
     pub launcher: Arc<Launcher>,
     /// Taken in turn by the slots: so few unpack the files of a trial at once that their open files are known.
     pub unpackers: [Mutex<()>; UNPACKED_AT_ONCE],
+    /// Whether the run is about to end.
+    pub ending: Ending,
 }
 
 enum Slot {
@@ -78,6 +123,7 @@ pub struct Crew {
     news: Sender<Message>,
     /// The slots that were given up: their places, and the reasons.
     given_up: Vec<(String, WorkerError)>,
+    ending: Ending,
 }
 
 impl std::fmt::Debug for Crew {
@@ -98,6 +144,7 @@ impl Crew {
             alive: 0,
             news: news.clone(),
             given_up: Vec::new(),
+            ending: request.ending.clone(),
         };
         for _ in 0..request.local.unwrap_or(0).min(request.most) {
             crew.idle.push_back((crew.slots.len(), None));
@@ -150,7 +197,9 @@ impl Crew {
     pub fn hear(&mut self, news: SlotNews) {
         match news {
             SlotNews::Ready { slot, node, .. } => self.idle.push_back((slot, node)),
-            SlotNews::Failed { place, error, .. } => {
+            SlotNews::Gone { slot } => self.idle.retain(|(idle, _)| *idle != slot),
+            SlotNews::Failed { slot, place, error } => {
+                self.idle.retain(|(idle, _)| *idle != slot);
                 self.alive = self.alive.saturating_sub(1);
                 self.given_up.push((place, error));
             }
@@ -184,12 +233,14 @@ impl Crew {
         };
         match self.slots.get(slot) {
             Some(Slot::Worker { to, .. }) => {
-                let context = context.clone();
-                // A slot that has left has said so before it could become idle.
+                // A slot that has left drops it, and so it is told.
                 let _ = to.send(Input::Job(Box::new(Job {
                     trial,
                     attempt,
-                    context,
+                    context: context.clone(),
+                    news: self.news.clone(),
+                    ending: self.ending.clone(),
+                    is_told: false,
                 })));
             }
             Some(Slot::Local) | None => {
@@ -200,11 +251,13 @@ impl Crew {
 
     /// Passes an interrupt on.
     pub fn stop(&self) {
+        self.ending.stop();
         self.tell(|| Input::Stop);
     }
 
     /// Ends everything at once.
     pub fn kill(&self) {
+        self.ending.end();
         self.tell(|| Input::Kill);
     }
 
@@ -220,6 +273,7 @@ impl Crew {
 /// Ends all workers, side by side, and waits for that.
 impl Drop for Crew {
     fn drop(&mut self) {
+        self.ending.end();
         self.tell(|| Input::Quit);
         for slot in &mut self.slots {
             if let Slot::Worker { thread, .. } = slot

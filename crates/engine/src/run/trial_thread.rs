@@ -29,6 +29,11 @@ pub enum SlotNews {
         /// The facts about the run there.
         opened: Option<Opened>,
     },
+    /// Its worker is gone, and is started again.
+    Gone {
+        /// The slot.
+        slot: SlotId,
+    },
     /// It will not take another trial.
     Failed {
         /// The slot.

@@ -21,6 +21,9 @@ const LARGEST: Limits = Limits {
     ..Limits::NONE
 };
 
+/// The most bytes after the last file of an archive. Ours has two empty blocks there.
+const MOST_PADDING: u64 = 64 * 1024;
+
 /// Writes files and trees into an archive.
 pub struct Packer<W: Write> {
     archive: Builder<GzEncoder<W>>,
@@ -158,9 +161,19 @@ pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
             _ => return Err(io::Error::other("the parcel has something that is no file")),
         }
     }
+    check_end(archive.into_inner())?;
     // Last, and the deepest first: a directory that cannot be written could not be filled.
     for (path, mode) in modes.iter().rev() {
         into.open_dir(path)?.set_mode(*mode)?;
+    }
+    Ok(())
+}
+
+/// Reads what is left after the last file, since the sum that proves the content comes last.
+fn check_end(rest: impl Read) -> io::Result<()> {
+    let read = io::copy(&mut rest.take(MOST_PADDING + 1), &mut io::sink())?;
+    if read > MOST_PADDING {
+        return Err(io::Error::other("the parcel goes on after its end"));
     }
     Ok(())
 }
@@ -178,4 +191,183 @@ fn inside(path: &Path) -> io::Result<PathBuf> {
         path.display()
     );
     Err(io::Error::other(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    /// A file in an archive that no packer of ours would make.
+    struct Forged {
+        kind: EntryType,
+        path: &'static str,
+        /// The text of a link.
+        link: &'static str,
+        mode: u32,
+    }
+
+    const FILE: Forged = Forged {
+        kind: EntryType::Regular,
+        path: "file",
+        link: "",
+        mode: 0o644,
+    };
+
+    /// Returns an archive with these entries, whose paths are written as they are.
+    fn archive(entries: &[Forged]) -> Vec<u8> {
+        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for entry in entries {
+            let mut header = Header::new_gnu();
+            let name = entry.path.as_bytes();
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+            header.set_entry_type(entry.kind);
+            header.set_mode(entry.mode);
+            let content: &[u8] = match entry.kind {
+                EntryType::Regular => b"forged",
+                _ => b"",
+            };
+            if !entry.link.is_empty() {
+                header.set_link_name_literal(entry.link).unwrap();
+            }
+            header.set_size(content.len() as u64);
+            header.set_cksum();
+            builder.append(&header, content).unwrap();
+        }
+        builder.into_inner().unwrap().finish().unwrap()
+    }
+
+    /// Unpacks an archive into `in/to`, beside a file that must stay as it is.
+    fn unpacked(archive: &[u8]) -> (tempfile::TempDir, io::Result<()>) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("outside"), "as it was").unwrap();
+        let to = dir.path().join("to");
+        fs::create_dir(&to).unwrap();
+        symlink("../outside", to.join("leads-out")).unwrap();
+        symlink("..", to.join("up")).unwrap();
+        fs::write(to.join("here"), "as it was").unwrap();
+        let into = Dir::open(Utf8Path::from_path(&to).unwrap()).unwrap();
+        let result = unpack(archive, &into);
+        (dir, result)
+    }
+
+    #[test]
+    fn nothing_leads_out_of_a_parcel_or_replaces_a_file() {
+        let link = |path, text| Forged {
+            kind: EntryType::Symlink,
+            path,
+            link: text,
+            ..FILE
+        };
+        let dir = |path| Forged {
+            kind: EntryType::Directory,
+            path,
+            ..FILE
+        };
+        let file = |path| Forged { path, ..FILE };
+        let other = |kind, path, text| Forged {
+            kind,
+            path,
+            link: text,
+            ..FILE
+        };
+        let cases: Vec<(&str, Vec<Forged>)> = vec![
+            ("up", vec![file("../outside")]),
+            ("up and down", vec![file("a/../../outside")]),
+            ("absolute", vec![file("/outside")]),
+            ("a link that is there", vec![file("leads-out")]),
+            ("through a link that is there", vec![file("up/outside")]),
+            ("a directory through a link", vec![dir("up/made")]),
+            (
+                "through a link of its own",
+                vec![link("l", ".."), file("l/outside")],
+            ),
+            (
+                "a directory over a link of its own",
+                vec![link("l", ".."), dir("l"), file("l/outside")],
+            ),
+            ("a file that is there", vec![file("here")]),
+            ("the same file twice", vec![file("f"), file("f")]),
+            (
+                "a hard link",
+                vec![other(EntryType::Link, "h", "../outside")],
+            ),
+            ("a pipe", vec![other(EntryType::Fifo, "p", "")]),
+            ("a device", vec![other(EntryType::Char, "c", "")]),
+            ("no name", vec![file(".")]),
+        ];
+        for (name, entries) in cases {
+            let (dir, result) = unpacked(&archive(&entries));
+            assert!(result.is_err(), "{name}");
+            let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
+            assert_eq!(read("outside"), "as it was", "{name}");
+            assert_eq!(read("to/here"), "as it was", "{name}");
+            let mut names: Vec<_> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            names.sort();
+            assert_eq!(names, ["outside", "to"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_kept_as_its_text_and_modes_give_no_rights() {
+        let entries = [
+            Forged {
+                kind: EntryType::Symlink,
+                path: "l",
+                link: "/etc/passwd",
+                ..FILE
+            },
+            Forged {
+                mode: 0o6755,
+                ..FILE
+            },
+        ];
+        let (dir, result) = unpacked(&archive(&entries));
+        result.unwrap();
+        let to = dir.path().join("to");
+        assert_eq!(
+            fs::read_link(to.join("l")).unwrap(),
+            Path::new("/etc/passwd")
+        );
+        let mode = fs::metadata(to.join("file")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7000, 0);
+    }
+
+    #[test]
+    fn a_damaged_parcel_is_an_error() {
+        let whole = archive(&[FILE]);
+        for cut in [0, 5, whole.len() / 2, whole.len() - 1] {
+            let (_dir, result) = unpacked(&whole[..cut]);
+            assert!(result.is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_tree_comes_as_it_was() {
+        let from = tempfile::tempdir().unwrap();
+        let root = from.path();
+        fs::create_dir_all(root.join("deep/closed")).unwrap();
+        fs::write(root.join("deep/closed/file"), "text").unwrap();
+        fs::write(root.join("run"), "").unwrap();
+        fs::set_permissions(root.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(root.join("deep/closed"), fs::Permissions::from_mode(0o555)).unwrap();
+        symlink("deep/closed", root.join("link")).unwrap();
+        let mut packer = Packer::new(Vec::new());
+        let dir = Dir::open(Utf8Path::from_path(root).unwrap()).unwrap();
+        packer.add_tree(&dir, Utf8Path::new("")).unwrap();
+        let (to, result) = unpacked(&packer.finish().unwrap());
+        result.unwrap();
+        let to = to.path().join("to");
+        let mode = |path: &str| fs::metadata(to.join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("run"), mode("deep/closed")), (0o755, 0o555));
+        assert_eq!(fs::read_to_string(to.join("link/file")).unwrap(), "text");
+        for closed in [root.join("deep/closed"), to.join("deep/closed")] {
+            fs::set_permissions(closed, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
 }

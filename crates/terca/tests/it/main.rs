@@ -88,6 +88,7 @@ mod validate;
 mod verdict_settings;
 mod view;
 mod wire;
+mod worker_faults;
 mod worker_pools;
 mod worker_stand_ins;
 mod workers;

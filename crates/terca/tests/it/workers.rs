@@ -9,7 +9,7 @@ use terca_testkit::{Outcome, Project};
 use crate::common::{PROGRAM, project};
 
 /// A suite whose agent notes that it was started, and works for as long as a file is in its way.
-fn suite(slots: u32) -> Project {
+pub(crate) fn suite(slots: u32) -> Project {
     suite_started_by("env", slots)
 }
 
@@ -97,13 +97,13 @@ fn files(project: &Project) -> BTreeSet<String> {
     found
 }
 
-fn started(project: &Project) -> usize {
+pub(crate) fn started(project: &Project) -> usize {
     let notes = std::fs::read_to_string(project.path("notes/started")).unwrap_or_default();
     notes.lines().count()
 }
 
 /// Returns the processes of workers.
-fn workers(project: &Project) -> Vec<i32> {
+pub(crate) fn workers(project: &Project) -> Vec<i32> {
     let processes = project.processes().into_iter();
     // Not the shells that start them: a worker goes on when its shell is killed.
     let is_worker = |line: &str| {
@@ -114,7 +114,7 @@ fn workers(project: &Project) -> Vec<i32> {
     workers.map(|process| process.pid).collect()
 }
 
-fn events(project: &Project, name: &str) -> Vec<Value> {
+pub(crate) fn events(project: &Project, name: &str) -> Vec<Value> {
     let journal = project.journal();
     let events = journal
         .lines()
@@ -131,7 +131,7 @@ fn assert_nothing_left(project: &Project) {
 }
 
 /// Every trial has ended once.
-fn assert_each_ended_once(project: &Project, trials: usize) {
+pub(crate) fn assert_each_ended_once(project: &Project, trials: usize) {
     let ends = events(project, "trialFinished");
     let judged: Vec<u64> = ends
         .iter()

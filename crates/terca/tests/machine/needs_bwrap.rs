@@ -1,6 +1,7 @@
 //! Contained trials, in sandboxes that bubblewrap makes: nothing but the trial is in reach, and nothing else is different.
 
 pub(crate) mod network;
+mod workers;
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};

@@ -19,8 +19,6 @@ use crate::run::trial_thread::{Message, SlotId, SlotNews};
 use crate::tree::{Dir, parcel};
 use crate::trial;
 
-/// A worker says that it is there far more often than this. One that is silent for so long is taken for lost.
-const SILENCE: Duration = Duration::from_secs(30);
 /// The further time after which a silent worker is given up, and nothing that it says counts any more.
 const LONG_SILENCE: Duration = Duration::from_secs(600);
 /// The time between two looks at the command that started a worker.
@@ -56,8 +54,8 @@ pub(super) struct SlotThread {
     news: Sender<Message>,
     /// The number of the connection.
     generation: u32,
-    /// No further trial is started.
-    is_stopping: bool,
+    /// The worker has greeted. Until then, it may be in a queue.
+    has_greeted: bool,
 }
 
 /// The trial that a worker runs.
@@ -77,6 +75,14 @@ impl Running {
             _ => return false,
         };
         about == self.job.trial.id && !self.is_given_up
+    }
+
+    /// Reports the trial as lost, unless that was done.
+    fn give_up(&mut self, node: &str, words: &str) {
+        if !self.is_given_up {
+            let message = format!("the worker on {node} was lost: {words}");
+            self.job.tell_lost(message, Some(node));
+        }
     }
 }
 
@@ -101,7 +107,7 @@ impl SlotThread {
             place,
             news,
             generation: 0,
-            is_stopping: false,
+            has_greeted: false,
         }
     }
 
@@ -120,7 +126,10 @@ impl SlotThread {
                     });
                     match self.converse(&mut connection, &node, inputs) {
                         End::Leave => return,
-                        End::Lost(words) => WorkerError::Closed(words),
+                        End::Lost(words) => {
+                            self.tell(SlotNews::Gone { slot: self.slot });
+                            WorkerError::Closed(words)
+                        }
                     }
                 }
                 Err(WorkerError::Interrupted) => return,
@@ -137,7 +146,7 @@ impl SlotThread {
                 });
                 return;
             }
-            if self.is_stopping || !self.pause(failures, inputs) {
+            if self.is_stopping() || !self.pause(failures, inputs) {
                 return;
             }
         }
@@ -153,8 +162,12 @@ impl SlotThread {
         let _ = self.news.send(Message::Slot(Box::new(news)));
     }
 
+    fn is_stopping(&self) -> bool {
+        self.request.ending.is_stopping()
+    }
+
     /// Waits before the next start. Returns whether there is to be one.
-    fn pause(&mut self, failures: u32, inputs: &Receiver<Input>) -> bool {
+    fn pause(&self, failures: u32, inputs: &Receiver<Input>) -> bool {
         let pause = PAUSE * 2_u32.saturating_pow(failures.saturating_sub(1));
         let until = Instant::now() + pause.min(LONGEST_PAUSE);
         loop {
@@ -162,6 +175,7 @@ impl SlotThread {
             match inputs.recv_timeout(left) {
                 Ok(Input::Stop | Input::Kill | Input::Quit)
                 | Err(RecvTimeoutError::Disconnected) => return false,
+                // A job that is dropped here is told as lost.
                 Ok(Input::Heard(..) | Input::Job(_)) => {}
                 Err(RecvTimeoutError::Timeout) => return true,
             }
@@ -174,6 +188,7 @@ impl SlotThread {
         own: &Sender<Input>,
         inputs: &Receiver<Input>,
     ) -> Result<(Connection, String, Opened), WorkerError> {
+        self.has_greeted = false;
         let (own, generation) = (own.clone(), self.generation);
         let hear = move |heard| {
             let _ = own.send(Input::Heard(generation, heard));
@@ -187,6 +202,7 @@ impl SlotThread {
             program: request.own_program.as_ref(),
             dir: &request.dir,
             version: &request.version,
+            ending: &request.ending,
         };
         let (mut connection, hello) = call.make(hear, || self.next(inputs))?;
         let node = hello.node;
@@ -235,17 +251,23 @@ impl SlotThread {
         })
     }
 
-    /// Returns what is heard next, before there is a trial. A queue may keep it waiting for days.
+    /// Returns what is heard next, before there is a trial. A queue may keep it waiting for days, a worker may not.
     fn next(&mut self, inputs: &Receiver<Input>) -> Result<Heard, WorkerError> {
+        let silence = self.place(|place| place.pool.silence);
         loop {
-            match inputs.recv() {
+            let input = match self.has_greeted {
+                true => inputs.recv_timeout(silence),
+                false => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match input {
                 Ok(Input::Heard(generation, heard)) if generation == self.generation => {
+                    self.has_greeted |= matches!(heard, Heard::Greeting(_));
                     return Ok(heard);
                 }
                 Ok(Input::Heard(..) | Input::Job(_)) => {}
-                Ok(Input::Stop | Input::Kill | Input::Quit) | Err(_) => {
-                    return Err(WorkerError::Interrupted);
-                }
+                Ok(Input::Stop | Input::Kill | Input::Quit)
+                | Err(RecvTimeoutError::Disconnected) => return Err(WorkerError::Interrupted),
+                Err(RecvTimeoutError::Timeout) => return Err(WorkerError::Closed(silent(silence))),
             }
         }
     }
@@ -263,9 +285,10 @@ impl SlotThread {
     ) -> End {
         let mut running: Option<Running> = None;
         let mut last_heard = Instant::now();
+        let silence = self.place(|place| place.pool.silence);
         loop {
             let is_given_up = running.as_ref().is_some_and(|running| running.is_given_up);
-            let patience = if is_given_up { LONG_SILENCE } else { SILENCE };
+            let patience = if is_given_up { LONG_SILENCE } else { silence };
             let left = patience.saturating_sub(last_heard.elapsed());
             let end = match inputs.recv_timeout(left.min(LOOK)) {
                 Ok(Input::Heard(generation, _)) if generation != self.generation => None,
@@ -274,13 +297,10 @@ impl SlotThread {
                     self.hear(heard, node, &mut running)
                 }
                 Ok(Input::Job(job)) => self.begin(job, connection, &mut running),
-                Ok(Input::Stop) => {
-                    self.is_stopping = true;
-                    match running {
-                        Some(_) => lost(connection.send(&ToWorker::Stop)),
-                        None => Some(End::Leave),
-                    }
-                }
+                Ok(Input::Stop) => match running {
+                    Some(_) => lost(connection.send(&ToWorker::Stop)),
+                    None => Some(End::Leave),
+                },
                 Ok(Input::Kill) => {
                     connection.kill();
                     Some(End::Lost("the run was ended".to_owned()))
@@ -290,11 +310,11 @@ impl SlotThread {
                     "the command that started it has ended".to_owned(),
                 )),
                 Err(RecvTimeoutError::Timeout) if last_heard.elapsed() < patience => None,
-                Err(RecvTimeoutError::Timeout) => self.is_silent(node, &mut running),
+                Err(RecvTimeoutError::Timeout) => self.is_silent(node, silence, &mut running),
             };
             if let Some(end) = end {
-                if let (End::Lost(words), Some(running)) = (&end, running.take()) {
-                    self.give_up(&running, node, words);
+                if let (End::Lost(words), Some(mut running)) = (&end, running.take()) {
+                    running.give_up(node, words);
                 }
                 if matches!(end, End::Lost(_)) {
                     connection.kill();
@@ -306,7 +326,7 @@ impl SlotThread {
 
     fn begin(
         &self,
-        job: Box<Job>,
+        mut job: Box<Job>,
         connection: &mut Connection,
         running: &mut Option<Running>,
     ) -> Option<End> {
@@ -314,7 +334,7 @@ impl SlotThread {
         let files = match self.new_file() {
             Ok(files) => files,
             Err(error) => {
-                self.finish(&job, failed(ErrorKind::Internal, error.to_string()));
+                job.tell(failed(error.to_string()));
                 return None;
             }
         };
@@ -372,7 +392,7 @@ impl SlotThread {
                         Some(ended) => self.end(ended, *report, node),
                         None => return Some(End::Lost("it ended another trial".to_owned())),
                     }
-                    if self.is_stopping {
+                    if self.is_stopping() {
                         return Some(End::Leave);
                     }
                 }
@@ -391,7 +411,7 @@ impl SlotThread {
     /// Takes the files of a trial that has ended, and tells its result.
     fn end(&self, ended: Running, mut report: TrialReport, node: &str) {
         let Running {
-            job,
+            mut job,
             files,
             is_given_up,
         } = ended;
@@ -413,14 +433,14 @@ impl SlotThread {
         };
         if let Err(error) = taken {
             let message = format!("the trial's files could not be kept: {error}");
-            report = failed(ErrorKind::Internal, message);
+            report = failed(message);
         }
-        self.finish(&job, report);
+        job.tell(report);
         self.ready(node);
     }
 
     fn ready(&self, node: &str) {
-        if !self.is_stopping {
+        if !self.is_stopping() {
             self.tell(SlotNews::Ready {
                 slot: self.slot,
                 node: Some(node.to_owned()),
@@ -429,37 +449,16 @@ impl SlotThread {
         }
     }
 
-    /// Tells the result of a trial.
-    fn finish(&self, job: &Job, mut report: TrialReport) {
-        report.attempts = job.attempt;
-        let _ = self
-            .news
-            .send(Message::Trial(Box::new(EventKind::TrialFinished {
-                trial: job.trial.id,
-                report: Box::new(report),
-            })));
-    }
-
-    /// Reports a trial as lost, unless that was done.
-    fn give_up(&self, running: &Running, node: &str, words: &str) {
-        if !running.is_given_up {
-            let message = format!("the worker on {node} was lost: {words}");
-            let mut report = failed(ErrorKind::Lost, message);
-            if self.is_stopping {
-                report.status = Status::Interrupted;
-                report.error = None;
-            }
-            report.ran_on = Some(node.to_owned());
-            self.finish(&running.job, report);
-        }
-    }
-
     /// Acts on a worker that has said nothing for too long.
-    fn is_silent(&self, node: &str, running: &mut Option<Running>) -> Option<End> {
+    fn is_silent(
+        &self,
+        node: &str,
+        silence: Duration,
+        running: &mut Option<Running>,
+    ) -> Option<End> {
         match running {
             Some(running) if !running.is_given_up => {
-                let words = format!("it has said nothing for {} seconds", SILENCE.as_secs());
-                self.give_up(running, node, &words);
+                running.give_up(node, &silent(silence));
                 running.is_given_up = true;
                 None
             }
@@ -472,10 +471,15 @@ fn lost(sent: io::Result<()>) -> Option<End> {
     sent.err().map(|error| End::Lost(error.to_string()))
 }
 
-fn failed(kind: ErrorKind, message: String) -> TrialReport {
+/// Returns the words about a worker that is silent.
+fn silent(silence: Duration) -> String {
+    format!("it has said nothing for {} seconds", silence.as_secs())
+}
+
+fn failed(message: String) -> TrialReport {
     TrialReport {
         status: Status::Error,
-        error: Some(TrialError::new(kind, message)),
+        error: Some(TrialError::new(ErrorKind::Internal, message)),
         ..TrialReport::pending()
     }
 }

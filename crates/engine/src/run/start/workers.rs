@@ -11,7 +11,7 @@ use terca_core::worker_pool::WorkerPool;
 
 use super::{PreparedRun, StartError};
 use crate::remote::message::{Opened, Order};
-use crate::remote::{OwnProgram, WorkerError, suite_cache};
+use crate::remote::{Ending, OwnProgram, WorkerError, suite_cache};
 use crate::run::crew::{Crew, CrewRequest};
 use crate::run::load::RunPlan;
 use crate::run::trial_thread::{Message, SlotNews};
@@ -103,6 +103,7 @@ impl PreparedRun<'_> {
             own_program: OwnProgram::for_pools(&pools).map_err(StartError::NoWorkDir)?,
             launcher: self.launcher.clone(),
             unpackers: Default::default(),
+            ending: Ending::default(),
             pools,
         })
     }

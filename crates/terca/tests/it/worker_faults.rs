@@ -1,0 +1,317 @@
+//! Workers that lie, fall silent or run out of space. Those that die are in `workers`.
+
+use std::io::Write;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use terca_testkit::Project;
+
+use crate::workers::{
+    assert_each_ended_once, events, run, started, suite, suite_started_by, workers,
+};
+
+/// Starts the worker, and says on its connection what the test has written, once it is there.
+const FORGING: &str = "#!/bin/sh\n\
+    (while [ ! -e notes/forged ]; do sleep 0.05; done; cat notes/forged; touch notes/said) &\n\
+    exec \"$@\"\n";
+
+/// Returns a message as it is on the wire.
+fn frame(message: &Value) -> Vec<u8> {
+    let text = message.to_string();
+    let length = u32::try_from(text.len()).unwrap();
+    [b"m", &length.to_be_bytes()[..], text.as_bytes(), b"\n"].concat()
+}
+
+/// Runs one failing trial on a worker that forges these messages while the agent works. The events of a run with a
+/// passing trial are there to forge from.
+fn run_with_forged(forge: impl Fn(&[Value]) -> Vec<Value>) -> Project {
+    let project = suite_started_by("./forging", 1).executable("forging", FORGING);
+    run(&project, &["-t", "a"]).expect_status(0);
+    let journal = project.journal();
+    let passed = journal
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let passed: Vec<Value> = passed.collect();
+    std::fs::remove_file(project.path("notes/started")).unwrap();
+    std::fs::write(project.path("notes/wait"), "").unwrap();
+    let args = [
+        "run", "-t", "b", "--on", "here", "--format", "plain", "--seed", "7",
+    ];
+    let mut session = project.start(&args);
+    session.wait_until("it works", || started(&project) == 1);
+    let mut forged = std::fs::File::create(project.path("notes/unfinished")).unwrap();
+    for message in forge(&passed) {
+        forged.write_all(&frame(&message)).unwrap();
+    }
+    std::fs::rename(
+        project.path("notes/unfinished"),
+        project.path("notes/forged"),
+    )
+    .unwrap();
+    session.wait_until("it was said", || project.path("notes/said").exists());
+    std::fs::remove_file(project.path("notes/wait")).unwrap();
+    session.finish().expect_status(1);
+    project
+}
+
+#[test]
+fn a_worker_tells_nothing_but_how_far_its_trial_is() {
+    let forged = ["runStarted", "trialFinished", "runFinished"];
+    let project = run_with_forged(|passed| {
+        let mut told = passed.to_vec();
+        let about_trials = passed.iter().filter(|event| event["trial"].is_u64());
+        told.extend(about_trials.map(|event| {
+            let mut about_another = event.clone();
+            about_another["trial"] = json!(7);
+            about_another
+        }));
+        for name in forged {
+            assert!(told.iter().any(|event| event["event"] == name), "{told:?}");
+        }
+        told.into_iter()
+            .map(|event| json!({ "Event": event }))
+            .collect()
+    });
+    assert_eq!(events(&project, "attemptFailed"), Vec::<Value>::new());
+    assert_eq!(project.only_trial()["status"], "failed");
+    assert_eq!(project.only_trial()["attempts"], 1);
+    assert_each_ended_once(&project, 1);
+    assert_eq!(events(&project, "runStarted").len(), 1);
+    assert_eq!(events(&project, "runFinished").len(), 1);
+    let phases = events(&project, "phaseStarted");
+    assert!(!phases.is_empty());
+    assert!(phases.iter().all(|event| event["trial"] != 7), "{phases:?}");
+    project.terca(&["verify"]).expect_status(0);
+}
+
+#[test]
+fn a_worker_that_ends_a_trial_it_was_not_given_is_given_up() {
+    let project = run_with_forged(|passed| {
+        let passed = passed.iter().find(|event| event["report"].is_object());
+        let ended = json!({"trial": 7, "attempt": 1, "report": passed.unwrap()["report"]});
+        vec![json!({ "Ended": ended })]
+    });
+    let lost = events(&project, "attemptFailed");
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    let error = &lost[0]["report"]["error"];
+    assert_eq!(error["kind"], "lost", "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("it ended another trial"),
+        "{error}"
+    );
+    assert_eq!(project.only_trial()["status"], "failed");
+    assert_eq!(project.only_trial()["attempts"], 2);
+    assert_each_ended_once(&project, 1);
+}
+
+#[test]
+fn noise_in_a_conversation_loses_the_worker_and_no_trial() {
+    let project = suite_started_by("./forging", 1).executable("forging", FORGING);
+    std::fs::write(project.path("notes/wait"), "").unwrap();
+    let args = ["run", "-t", "a", "--on", "here", "--format", "plain"];
+    let mut session = project.start(&args);
+    session.wait_until("it works", || started(&project) == 1);
+    std::fs::write(project.path("notes/forged"), "Broadcast message: reboot\n").unwrap();
+    session.wait_until("it is noticed", || {
+        !events(&project, "attemptFailed").is_empty()
+    });
+    std::fs::remove_file(project.path("notes/wait")).unwrap();
+    session.finish().expect_status(0);
+    let lost = events(&project, "attemptFailed");
+    assert_eq!(lost[0]["report"]["error"]["kind"], "lost", "{lost:?}");
+    assert_eq!(project.only_trial()["attempts"], 2);
+    assert_each_ended_once(&project, 1);
+}
+
+#[test]
+fn a_silent_worker_is_taken_for_lost_and_its_late_result_does_not_count() {
+    let project = suite(2);
+    let text = project
+        .read("terca.yaml")
+        .replace("slots: 2", "slots: 2, silenceSeconds: 5");
+    let project = project.file("terca.yaml", text);
+    std::fs::write(project.path("notes/wait"), "").unwrap();
+    let args = [
+        "run", "--on", "here", "--format", "plain", "--seed", "7", "-n", "2",
+    ];
+    let mut session = project.start(&args);
+    session.wait_until("two work", || started(&project) == 2);
+    let victim = Pid::from_raw(workers(&project)[0]).unwrap();
+    kill_process(victim, Signal::STOP).unwrap();
+    session.wait_until("it is noticed", || {
+        !events(&project, "attemptFailed").is_empty()
+    });
+    kill_process(victim, Signal::CONT).unwrap();
+    std::fs::remove_file(project.path("notes/wait")).unwrap();
+    session.finish().expect_status(1);
+    let lost = events(&project, "attemptFailed");
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    let error = &lost[0]["report"]["error"];
+    assert_eq!(error["kind"], "lost", "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("it has said nothing for 5 seconds"),
+        "{error}"
+    );
+    let late = events(&project, "lateResult");
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert_eq!(
+        (&late[0]["trial"], &late[0]["attempt"]),
+        (&lost[0]["trial"], &json!(1))
+    );
+    assert_each_ended_once(&project, 4);
+    project.wait_until_nothing_runs();
+    project.terca(&["verify"]).expect_status(0);
+}
+
+#[test]
+fn suites_that_were_not_used_for_the_longest_time_make_room() {
+    let project = suite_started_by("env TERCA_SUITE_CACHE_BYTES=1000", 1);
+    let suites = || {
+        let dir = project.work_dir().join("suites");
+        let entries = dir.read_dir_utf8().unwrap().flatten();
+        let dirs = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+        let mut names: Vec<String> = dirs.map(|entry| entry.file_name().to_owned()).collect();
+        names.sort();
+        names
+    };
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    let first = suites();
+    assert_eq!(first.len(), 1);
+    std::fs::write(project.path("rules/secret-rules"), "be very good").unwrap();
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    let second = suites();
+    assert_eq!(second.len(), 1, "{second:?}");
+    assert_ne!(first, second);
+}
+
+/// A conversation of a real worker that runs one trial, taken apart: the greeting and the first message, the rest up to
+/// the one that it is ready, and the trial. The suite is in the cache of the node.
+struct Recorded {
+    hello: Vec<u8>,
+    ready: Vec<u8>,
+    trial: Vec<u8>,
+}
+
+fn recorded(project: &Project) -> Recorded {
+    for _ in 0..2 {
+        // The first time the suite is asked for.
+        run(project, &["-t", "a", "--on", "here"]).expect_status(0);
+    }
+    let all = std::fs::read(project.path("notes/recorded")).unwrap();
+    let greeting = all.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut ends = vec![greeting];
+    let mut opened = None;
+    while let Some(at) = ends.last().copied().filter(|at| at + 5 <= all.len()) {
+        let length = u32::from_be_bytes(all[at + 1..at + 5].try_into().unwrap());
+        let end = at + 5 + length as usize + 1;
+        if all[at + 5..end].starts_with(b"{\"Opened\"") {
+            opened = Some(end);
+        }
+        ends.push(end);
+    }
+    let (hello, opened) = (ends[1], opened.unwrap());
+    Recorded {
+        hello: all[..hello].to_vec(),
+        ready: all[hello..opened].to_vec(),
+        trial: all[opened..].to_vec(),
+    }
+}
+
+/// A suite whose first worker is a script, which begins with these bytes; all others are real.
+fn with_first_worker(script: &str, says: impl Fn(&Recorded) -> Vec<u8>) -> Project {
+    let project = suite_started_by("./first", 1).executable(
+        "first",
+        "#!/bin/sh\n\"$@\" | tee notes/recorded.new\nmv notes/recorded.new notes/recorded\n",
+    );
+    let text = project
+        .read("terca.yaml")
+        .replace("slots: 1", "slots: 1, silenceSeconds: 5");
+    let project = project.file("terca.yaml", text);
+    let recorded = recorded(&project);
+    std::fs::write(project.path("notes/says"), says(&recorded)).unwrap();
+    std::fs::write(project.path("notes/trial"), &recorded.trial).unwrap();
+    std::fs::remove_file(project.path("notes/started")).unwrap();
+    std::fs::remove_dir_all(project.path(".terca")).unwrap();
+    project.executable(
+        "first",
+        &format!(
+            "#!/bin/sh\n[ ! -e notes/first ] || exec \"$@\"\ntouch notes/first\ncat notes/says\n{script}\n"
+        ),
+    )
+}
+
+#[test]
+fn a_worker_that_dies_between_two_trials_loses_none() {
+    let wait = "while [ ! -e notes/go ]; do sleep 0.05; done\ncat notes/trial";
+    let project = with_first_worker(wait, |recorded| {
+        [&recorded.hello[..], &recorded.ready].concat()
+    });
+    let args = [
+        "run", "-t", "a", "-n", "3", "--on", "here", "--format", "plain", "--seed", "7",
+    ];
+    let mut session = project.start(&args);
+    session.wait_until("the first one is given a trial", || {
+        project.has_run() && !events(&project, "trialStarted").is_empty()
+    });
+    std::fs::write(project.path("notes/go"), "").unwrap();
+    session.finish().expect_status(0);
+    assert_each_ended_once(&project, 3);
+    assert_eq!(started(&project), 2);
+    project.terca(&["verify"]).expect_status(0);
+}
+
+#[test]
+fn a_worker_that_says_nothing_after_its_greeting_is_started_again() {
+    let project = with_first_worker("exec sleep 600", |recorded| recorded.hello.clone());
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    assert_eq!(started(&project), 1);
+    project.wait_until_nothing_runs();
+}
+
+/// What a worker says that wants the suite, and then reads nothing of it.
+fn wants_the_suite(recorded: &Recorded) -> Vec<u8> {
+    [recorded.hello.clone(), frame(&json!("Wanted"))].concat()
+}
+
+/// More than a pipe holds, and not to be compressed.
+fn add_noise(project: &Project) {
+    let noise: Vec<u8> = std::iter::successors(Some(7_u64), |state| {
+        let state = state ^ (state << 13);
+        let state = state ^ (state >> 7);
+        Some(state ^ (state << 17))
+    })
+    .take(1 << 20)
+    .map(|state| state as u8)
+    .collect();
+    std::fs::write(project.path("rules/noise"), noise).unwrap();
+}
+
+#[test]
+fn a_worker_that_reads_nothing_is_started_again() {
+    let project = with_first_worker("exec sleep 600", wants_the_suite);
+    add_noise(&project);
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    assert_eq!(started(&project), 1);
+    project.wait_until_nothing_runs();
+}
+
+#[test]
+fn a_worker_that_reads_nothing_does_not_keep_terca_from_ending() {
+    let project = with_first_worker("touch notes/said\nexec sleep 600", wants_the_suite);
+    add_noise(&project);
+    let text = project
+        .read("terca.yaml")
+        .replace("silenceSeconds: 5", "silenceSeconds: 3600");
+    let project = project.file("terca.yaml", text);
+    let mut session = project.start(&["run", "-t", "a", "--on", "here", "--format", "plain"]);
+    session.wait_until("it wants the suite", || project.path("notes/said").exists());
+    session.signal(Signal::INT);
+    session.finish().expect_status(130);
+    project.wait_until_nothing_runs();
+}
