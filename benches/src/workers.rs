@@ -69,11 +69,16 @@ fn beside_local(place: &Place, table: &mut Table, trials: usize) -> io::Result<(
 }
 
 /// Runs trials on workers whose bytes are counted. Returns those to the workers and those from them.
-fn counted(place: &Place, suite: &Utf8Path, trials: usize) -> io::Result<(u64, u64)> {
+fn counted(
+    place: &Place,
+    suite: &Utf8Path,
+    trials: usize,
+    args: &[&str],
+) -> io::Result<(u64, u64)> {
     let counts = place.dir("wire")?;
     let start = format!("{} {counts}", place.program("bench-wire"));
     add_workers(suite, &start, WORKERS, &place.program("terca"))?;
-    run(place, suite, trials, &["--on", "here"])?;
+    run(place, suite, trials, &[&["--on", "here"], args].concat())?;
     let (mut to, mut from) = (0, 0);
     for entry in counts.read_dir_utf8()? {
         let text = fs_err::read_to_string(entry?.path())?;
@@ -92,7 +97,7 @@ fn on_the_wire(
     trials: usize,
 ) -> io::Result<()> {
     let suite = trials::suite_of(place, agent)?;
-    let (to, from) = counted(place, &suite, trials)?;
+    let (to, from) = counted(place, &suite, trials, &[])?;
     let kept: u64 = folders(&suite)?
         .iter()
         .map(|folder| size_of(folder))
@@ -140,17 +145,11 @@ fn size_of(dir: &Utf8Path) -> io::Result<u64> {
 /// A large suite goes to a node once, although eight workers of the node need it.
 fn large_suite(place: &Place, table: &mut Table, megabytes: usize) -> io::Result<()> {
     let suite = trials::suite(place)?;
-    // In the directory of an eval, which is sent as a whole.
-    fs_err::create_dir(suite.join("large"))?;
-    fs_err::write(
-        suite.join("large/eval.terca.yaml"),
-        "prompt: x\ntests: [{commandSuccess: 'true'}]\n",
-    )?;
     let mut noise = fs_err::File::open("/dev/urandom")?;
-    let mut file = fs_err::File::create(suite.join("large/noise.bin"))?;
+    let mut file = fs_err::File::create(suite.join("_base/noise.bin"))?;
     let size = megabytes as u64 * 1_000_000;
     io::copy(&mut io::Read::take(&mut noise, size), &mut file)?;
-    let (to, _) = counted(place, &suite, 64)?;
+    let (to, _) = counted(place, &suite, 8, &["--keep", "none"])?;
     table.add(&Row {
         what: format!("a suite of {megabytes} MB for 8 workers: bytes sent / its size"),
         figure: to as f64 / size as f64,

@@ -127,11 +127,20 @@ impl WorkerCommand {
     }
 }
 
-/// Returns whether the program of a command line is `ssh`. Variables may be set before it.
+/// The programs that start another one, which is named after their options.
+const STARTERS: [&str; 6] = ["exec", "env", "nice", "nohup", "setsid", "timeout"];
+
+/// Returns whether the program of a command line is `ssh`. Variables and programs that start it may come before it.
 fn is_ssh(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let program = words.find(|word| !word.contains('='));
-    program.is_some_and(|program| program.rsplit('/').next() == Some("ssh"))
+    // Not the options of those that start it, and not the time of `timeout`.
+    let is_option =
+        |word: &str| word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let words = line.split_whitespace();
+    let mut words = words.filter(|word| !word.contains('=') && !is_option(word));
+    let mut programs = words
+        .by_ref()
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    programs.find(|program| !STARTERS.contains(program)) == Some("ssh")
 }
 
 /// A command line with places for the host and for a name that is new at each start.

@@ -194,7 +194,7 @@ fn open(
     }
     if !changes.is_empty() {
         return Err(Refusal {
-            reason: format!("the suite is another one there: {}", changes.join(", ")),
+            reason: format!("the suite differs there: {}", changes.join(", ")),
             help: Some(
                 "name all files of the suite by relative paths, so that they are sent to workers"
                     .to_owned(),

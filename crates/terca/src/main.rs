@@ -54,10 +54,28 @@ fn main() -> ExitCode {
         screen::error(Code::Internal, &text, args::Colour::Auto);
         return ExitCode::FAILURE;
     }
+    if let Some(words) = started_in_place_of_a_worker() {
+        screen::err(&words);
+        return ExitCode::FAILURE;
+    }
     if complete::answer_the_shell() {
         return ExitCode::SUCCESS;
     }
     cli::run()
+}
+
+/// Returns why this program ends, where a command line that starts a worker has lost the last word: it would run the
+/// whole suite in the worker's place.
+fn started_in_place_of_a_worker() -> Option<String> {
+    let variable = terca_engine::remote::STARTS_WORKER;
+    let is_worker = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "worker");
+    let is_refused = std::env::var_os(variable).is_some() && !is_worker;
+    is_refused.then(|| {
+        "`start` loses the word `worker` after `terca`; it must pass on all words that follow it, as in `sh -c 'exec \"$@\"' sh`"
+            .to_owned()
+    })
 }
 
 /// A panic is never the user's fault.

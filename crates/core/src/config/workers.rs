@@ -338,7 +338,15 @@ fn preset() -> Kind<Preset> {
         match found {
             Some(preset) => Some(preset),
             None => {
-                reader.refuse(unlike(&node, &expected).help("`start` takes any other command line"))
+                let word = match &node.value {
+                    Value::Text(word) => word.to_lowercase(),
+                    _ => String::new(),
+                };
+                let problem = unlike(&node, &expected);
+                reader.refuse(match prose::did_you_mean(&word, words) {
+                    Some(meant) => problem.help(format!("did you mean `{meant}`?")),
+                    None => problem.help("`start` takes any other command line"),
+                })
             }
         }
     })
@@ -388,7 +396,7 @@ fn host() -> Kind<Located<String>> {
         } else {
             return Some(host);
         };
-        let message = format!("`{}` is no host", host.value.escape_debug());
+        let message = format!("`{}` is not a valid host name", host.value.escape_debug());
         reader.refuse(Diagnostic::error(Code::WrongValue, message).at(host.place, reason))
     })
 }
@@ -411,7 +419,7 @@ fn terca() -> Kind<TercaAt> {
             ),
             _ => return Some(TercaAt::Path(path.value)),
         };
-        let message = format!("`{}` is no path of Terca", path.value.escape_debug());
+        let message = format!("`{}` is not a path of Terca", path.value.escape_debug());
         let problem = Diagnostic::error(Code::WrongValue, message).at(path.place, reason);
         reader.refuse(problem.help(help))
     })

@@ -217,7 +217,15 @@ impl Fingerprinter<'_> {
                 None => (!word.starts_with(['/', '-'])).then(|| dir.join(word)),
             }
         });
-        paths.filter_map(|path| (self.script)(&path)).collect()
+        // Each once: a path in quotes is a word with them and without.
+        let mut named: Vec<Utf8PathBuf> = Vec::new();
+        for path in paths {
+            if !named.contains(&path) {
+                named.push(path);
+            }
+        }
+        let scripts = named.iter().filter_map(|path| (self.script)(path));
+        scripts.collect()
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {

@@ -45,7 +45,10 @@ pub fn chosen_workers<'a>(
 fn unknown(name: &str, suite: &Suite) -> Diagnostic {
     let pools = suite.workers.iter().map(|pool| pool.name.as_str());
     let names: Vec<&str> = pools.chain([LOCAL]).collect();
-    let message = format!("--on {name}: the suite has no such workers");
+    let message = match name {
+        "" => "--on has no name".to_owned(),
+        _ => format!("--on {name}: the suite has no workers of that name"),
+    };
     let problem = Diagnostic::error(Code::NoMatch, message);
     if suite.workers.is_empty() {
         return problem

@@ -254,7 +254,8 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     let (program, arguments) = text.split_at(end);
     let path = reader.beside(&Located::new(program.to_owned(), command.place));
     if reader.is_there(&path, PathKind::File) {
-        return Some(format!("{}{arguments}", shell::quoted(path.as_str())));
+        // Always: the copy of the suite that a run uses may be at a path that needs it.
+        return Some(format!("{}{arguments}", shell::in_quotes(path.as_str())));
     }
     reader.refuse(missing_program(program, &path, command.place))
 }

@@ -164,6 +164,9 @@ pub struct TrialReport {
     pub error: Option<TrialError>,
 }
 
+/// No trial takes so many seconds or dollars.
+const MOST: f64 = 1e9;
+
 fn first() -> u32 {
     1
 }
@@ -177,6 +180,19 @@ impl TrialReport {
     /// Returns whether the agent was started. Of a trial that was not judged, the agent's time says so.
     pub fn came_to_its_agent(&self) -> bool {
         self.status.is_judged() || self.phases.agent.is_some()
+    }
+
+    /// Returns whether its figures can be those of a trial: shares are shares, and no time or cost is below zero.
+    pub fn has_possible_figures(&self) -> bool {
+        let figures = [
+            self.stats.usage.cost_usd,
+            self.wire.as_ref().and_then(|wire| wire.cost_usd),
+            self.stats.duration_seconds,
+            Some(self.duration_seconds),
+        ];
+        let mut figures = figures.into_iter().flatten();
+        let is_share = |score: f64| (0.0..=1.0).contains(&score);
+        figures.all(|figure| (0.0..=MOST).contains(&figure)) && self.score.is_none_or(is_share)
     }
 
     /// A trial that has not run.

@@ -6,6 +6,11 @@ pub fn quoted(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
+    in_quotes(text)
+}
+
+/// Quotes a word for a shell. Another path may take the place of one in it.
+pub fn in_quotes(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

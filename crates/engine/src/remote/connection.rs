@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -20,8 +21,15 @@ use crate::process::supervise::Launcher;
 const LAST_WAIT: Duration = Duration::from_secs(10);
 /// The longest time between two looks at a command that is to end. Thousands may end at once, and all are looked at.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// Set for the command that starts a worker. A command line that loses the last word would start Terca itself.
+pub const STARTS_WORKER: &str = "TERCA_STARTS_WORKER";
 /// The most that is read of the errors of the command.
 const MOST_WORDS: u64 = 4096;
+
+/// The most pieces of data that wait to be dealt with.
+const MOST_PIECES: usize = 64;
+/// The most letters that are shown of the words of a command.
+const MOST_SHOWN: usize = 500;
 
 /// Something that was heard from a worker.
 #[derive(Debug)]
@@ -49,6 +57,8 @@ pub struct Connection {
     errors: Utf8PathBuf,
     /// A worker is there, and ends by itself.
     is_ready: bool,
+    /// One for each piece of data that was heard and is not dealt with: so many wait at most.
+    pieces: Receiver<()>,
 }
 
 impl Connection {
@@ -71,6 +81,7 @@ impl Connection {
         command
             .args(step.args())
             .args(["/bin/sh", "-c", &in_place_of_shell(line)])
+            .env(STARTS_WORKER, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::from(file));
@@ -80,10 +91,12 @@ impl Connection {
         let input = input.transpose()?;
         let output = child.stdout.take();
         let words = errors.clone();
+        let (piece, pieces) = sync_channel(MOST_PIECES);
         std::thread::Builder::new()
             .name("worker".into())
             .spawn(move || {
-                let reason = output.map_or_else(String::new, |output| listen(output, &hear));
+                let reason =
+                    output.map_or_else(String::new, |output| listen(output, &piece, &hear));
                 hear(Heard::Closed(last_words(&reason, &words)));
             })?;
         Ok(Connection {
@@ -92,6 +105,7 @@ impl Connection {
             input,
             errors,
             is_ready: false,
+            pieces,
         })
     }
 
@@ -128,6 +142,11 @@ impl Connection {
     /// Returns whether the command has ended. Others may hold its output open, so that nobody else says so.
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Takes note that a piece of data was dealt with, and lets another come.
+    pub fn done_with_piece(&self) {
+        let _ = self.pieces.try_recv();
     }
 
     /// Closes the input, which ends the worker.
@@ -209,7 +228,7 @@ fn in_place_of_shell(line: &str) -> String {
 }
 
 /// Hears everything that a worker says. Returns the reason for the end, if there is one.
-fn listen(output: ChildStdout, hear: &impl Fn(Heard)) -> String {
+fn listen(output: ChildStdout, piece: &SyncSender<()>, hear: &impl Fn(Heard)) -> String {
     let mut output = BufReader::with_capacity(64 * 1024, output);
     loop {
         match frame::await_greeting(&mut output) {
@@ -225,12 +244,61 @@ fn listen(output: ChildStdout, hear: &impl Fn(Heard)) -> String {
     }
     loop {
         match frame::receive(&mut output) {
-            Ok(Some(Frame::Message(message))) => hear(Heard::Message(Box::new(message))),
-            Ok(Some(Frame::Data(piece))) => hear(Heard::Data(piece)),
+            Ok(Some(Frame::Message(message))) => {
+                hear(Heard::Message(Box::new(harmless(message))));
+            }
+            Ok(Some(Frame::Data(data))) => {
+                // Waits while too many are not dealt with: a network may be faster than a disk.
+                if piece.send(()).is_err() {
+                    return String::new();
+                }
+                hear(Heard::Data(data));
+            }
             Ok(None) => return String::new(),
             Err(error) => return error.to_string(),
         }
     }
+}
+
+/// Returns a message whose words are on one line each, since people see them.
+fn harmless(mut message: FromWorker) -> FromWorker {
+    match &mut message {
+        FromWorker::Hello(hello) => {
+            hello.version = shown(&hello.version);
+            hello.node = shown(&hello.node);
+        }
+        FromWorker::Refused { reason, help } => {
+            *reason = shown(reason);
+            *help = help.as_deref().map(shown);
+        }
+        FromWorker::Opened(opened) => {
+            opened.not_contained = opened.not_contained.as_deref().map(shown);
+            opened
+                .networks
+                .iter_mut()
+                .for_each(|network| *network = shown(network));
+        }
+        FromWorker::Wanted
+        | FromWorker::Event(_)
+        | FromWorker::Ended { .. }
+        | FromWorker::Beat
+        | FromWorker::Pong
+        | FromWorker::Inspected(_) => {}
+    }
+    message
+}
+
+/// Returns foreign words on one line, cut where they are too long.
+fn shown(words: &str) -> String {
+    let mut letters = words.chars();
+    let line = letters.by_ref().take(MOST_SHOWN);
+    let mut line: String = line
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    if letters.next().is_some() {
+        line.push('…');
+    }
+    line
 }
 
 /// Returns the last words of the command: its errors, or what it said instead.
@@ -246,8 +314,8 @@ fn last_words(said: &str, errors: &Utf8Path) -> String {
     let last = lines.iter().rev().take(3).rev();
     let last: Vec<&str> = last.copied().collect();
     match last.is_empty() {
-        true => "it ended without a word".to_owned(),
-        false => last.join("; "),
+        true => "it printed nothing".to_owned(),
+        false => shown(&last.join("; ")),
     }
 }
 

@@ -103,13 +103,16 @@ pub fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<F
     }
     Ok(Some(match kind[0] {
         DATA => Frame::Data(bytes),
-        _ => Frame::Message(serde_json::from_slice(&bytes)?),
+        _ => Frame::Message(serde_json::from_slice(&bytes).map_err(|error| {
+            io::Error::other(format!("it sent a message that is not understood: {error}"))
+        })?),
     }))
 }
 
 /// Says the greeting.
 pub fn greet(to: &mut impl Write) -> io::Result<()> {
-    to.write_all(format!("{GREETING} {PROTOCOL}\n").as_bytes())?;
+    // On a line of its own: a shell may have said something that does not end its line.
+    to.write_all(format!("\n{GREETING} {PROTOCOL}\n").as_bytes())?;
     to.flush()
 }
 

@@ -37,7 +37,7 @@ mod start_error;
 pub mod suite_cache;
 
 pub use call::{Call, unexpected};
-pub use connection::{Connection, Heard};
+pub use connection::{Connection, Heard, STARTS_WORKER};
 pub use own_program::OwnProgram;
 pub use patient_pipe::Ending;
 pub use start_error::WorkerError;

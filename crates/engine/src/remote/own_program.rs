@@ -40,14 +40,14 @@ exec 9> "$dir/lock" || fail "$dir cannot be written to";
 if command -v flock >/dev/null; then flock 9; rm -f "$dir"/new-*; fi;
 if is_whole "$program"; then touch "$program"; else
 new=$dir/new-@UNIQUE;
-echo @WANTED;
+echo; echo @WANTED;
 head -c @SIZE > "$new";
 is_whole "$new" || { rm -f "$new"; fail "the program came damaged"; };
 chmod 700 "$new" && mv -f "$new" "$program" || fail "the program cannot be kept in $dir";
 ls -t "$dir" | grep ^terca- | tail -n +5 | while read -r old; do rm -f "$dir/$old"; done;
 fi;
 exec 9>&-;
-echo @HERE;
+echo; echo @HERE;
 exec "$program" worker
 "#;
 

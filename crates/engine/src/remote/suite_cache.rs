@@ -101,7 +101,10 @@ impl SuiteCache {
     /// Forgets a suite whose files are not what they were.
     pub fn forget(&self, held: HeldSuite) -> io::Result<()> {
         let HeldSuite { root, _lock } = held;
-        let aside = self.dir.join(format!(".broken-{:08x}", fastrand::u32(..)));
+        let hash = root.file_name().unwrap_or_default();
+        let aside = self
+            .dir
+            .join(format!(".broken-{:08x}-{hash}", fastrand::u32(..)));
         fs_err::rename(&root, &aside)?;
         let _left = tree::remove(&aside, &Options::default())?;
         Ok(())
@@ -116,6 +119,20 @@ impl SuiteCache {
         let unfinished = self.dir.join(format!(".{hash}"));
         let _left = tree::remove(&unfinished, &Options::default())?;
         private_dir(&unfinished)?;
+        let received = Self::receive_into(&unfinished, hash, root, fetch);
+        // A disk that is full has room for another suite then.
+        let removed = tree::remove(&unfinished, &Options::default());
+        received?;
+        let _left = removed?;
+        Ok(())
+    }
+
+    fn receive_into(
+        unfinished: &Utf8Path,
+        hash: &str,
+        root: &Utf8Path,
+        fetch: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut parcel = OpenOptions::new()
             .create_new(true)
             .read(true)
@@ -129,9 +146,7 @@ impl SuiteCache {
         let files = unfinished.join("files");
         private_dir(&files)?;
         parcel::unpack(io::BufReader::new(parcel), &Dir::open_no_link(&files)?)?;
-        fs_err::rename(&files, root)?;
-        let _left = tree::remove(&unfinished, &Options::default())?;
-        Ok(())
+        fs_err::rename(&files, root)
     }
 
     /// Removes the suites that were not used for the longest time, and are not used now, until the rest is small enough.
@@ -141,6 +156,10 @@ impl SuiteCache {
         };
         let mut suites = Vec::new();
         for entry in entries.flatten() {
+            if let Some(left) = entry.file_name().strip_prefix('.') {
+                self.remove_left(left, entry.path());
+                continue;
+            }
             let Some(hash) = entry.file_name().strip_suffix(".lock") else {
                 continue;
             };
@@ -163,11 +182,24 @@ impl SuiteCache {
         }
     }
 
+    /// Removes what a worker that was killed has left, unless another is about to use or remove it.
+    fn remove_left(&self, name: &str, path: &Utf8Path) {
+        let hash = name.rsplit('-').next().unwrap_or(name);
+        let lock = OpenOptions::new()
+            .write(true)
+            .open(self.dir.join(format!("{hash}.lock")));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _left = tree::remove(path, &Options::default());
+        }
+    }
+
     fn remove_unused(&self, hash: &str) -> io::Result<()> {
         let path = self.dir.join(format!("{hash}.lock"));
         let lock = OpenOptions::new().write(true).open(&path)?;
         lock.try_lock()?;
-        let aside = self.dir.join(format!(".removed-{hash}"));
+        let aside = self
+            .dir
+            .join(format!(".removed-{:08x}-{hash}", fastrand::u32(..)));
         fs_err::rename(self.dir.join(hash), &aside)?;
         let _left = tree::remove(&aside, &Options::default())?;
         Ok(())

@@ -38,6 +38,7 @@ mod os;
 pub mod parcel;
 mod readable;
 mod remove;
+mod stretches;
 mod trail;
 mod walk;
 mod without_holes;

@@ -3,8 +3,12 @@
 //! What comes from a worker is foreign: an agent may have written all of it. So nothing in a parcel leads out of the
 //! directory that it is unpacked in, and nothing that is there already is replaced or followed.
 
+use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use camino::Utf8Path;
 use flate2::Compression;
@@ -12,6 +16,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use tar::{Archive, Builder, EntryType, Header};
 
+use crate::tree::stretches::{self, Stretches, has_holes};
 use crate::tree::{self, Dir, Kind, Limits, Meta, Options, Visit};
 
 /// The most that a parcel may come to when it is unpacked.
@@ -21,6 +26,12 @@ const LARGEST: Limits = Limits {
     ..Limits::NONE
 };
 
+/// The most bytes between two files of an archive: what is said about the next one. Nobody has longer paths.
+const MOST_HEADERS: u64 = 256 * 1024;
+/// The kind of a file that is sent in stretches, since it has holes. Archives have no name for it.
+const WITH_HOLES: u8 = b'H';
+/// The longest text of a link that is in the header itself.
+const SHORT_LINK: usize = 100;
 /// The most bytes after the last file of an archive. Ours has two empty blocks there.
 const MOST_PADDING: u64 = 64 * 1024;
 
@@ -89,7 +100,13 @@ impl<W: Write> Packer<W> {
     }
 
     /// Adds a file.
-    fn add_file(&mut self, path: &Path, file: impl Read, meta: &Meta) -> io::Result<()> {
+    fn add_file(&mut self, path: &Path, file: File, meta: &Meta) -> io::Result<()> {
+        if has_holes(meta) {
+            let stretches = Stretches::of(&file, meta.size)?;
+            let mut header = header(EntryType::new(WITH_HOLES), meta);
+            header.set_size(stretches.length());
+            return self.archive.append_data(&mut header, path, stretches);
+        }
         let mut header = header(EntryType::Regular, meta);
         header.set_size(meta.size);
         // Exactly as long as it was said to be: a file may grow or shrink meanwhile.
@@ -108,7 +125,12 @@ impl<W: Write> Packer<W> {
 
     fn add_link(&mut self, path: &Path, text: &Path, meta: &Meta) -> io::Result<()> {
         let mut header = header(EntryType::Symlink, meta);
-        self.archive.append_link(&mut header, path, text)
+        if text.as_os_str().len() > SHORT_LINK {
+            return self.archive.append_link(&mut header, path, text);
+        }
+        // As it is: `a//b` and `./a` are other texts than `a/b` and `a`.
+        header.set_link_name_literal(text.as_os_str().as_bytes())?;
+        self.archive.append_data(&mut header, path, io::empty())
     }
 
     /// Ends the archive.
@@ -129,11 +151,16 @@ fn header(kind: EntryType, meta: &Meta) -> Header {
 
 /// Unpacks an archive into a directory. Nothing that is there is replaced, but directories may be.
 pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
-    let mut archive = Archive::new(GzDecoder::new(from));
+    let left = Rc::new(Cell::new(MOST_HEADERS));
+    let mut archive = Archive::new(Metered {
+        from: GzDecoder::new(from),
+        left: left.clone(),
+    });
     let mut modes: Vec<(PathBuf, u32)> = Vec::new();
     let (mut bytes, mut entries) = (0_u64, 0_u64);
     for entry in archive.entries()? {
         let mut entry = entry?;
+        left.set(entry.size().saturating_add(MOST_HEADERS));
         let path = inside(&entry.path()?)?;
         bytes = bytes.saturating_add(entry.size());
         entries += 1;
@@ -147,11 +174,10 @@ pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
                 modes.push((path, mode));
             }
             EntryType::Regular => {
-                if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
-                    into.create_dir_all(above, 0o755)?;
-                }
-                let mut file = into.create_file(&path, mode)?;
-                io::copy(&mut entry, &mut file)?;
+                io::copy(&mut entry, &mut new_file(into, &path, mode)?)?;
+            }
+            kind if kind.as_byte() == WITH_HOLES => {
+                stretches::write(&mut entry, &mut new_file(into, &path, mode)?)?;
             }
             EntryType::Symlink => {
                 let text = entry.link_name()?;
@@ -161,12 +187,40 @@ pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
             _ => return Err(io::Error::other("the parcel has something that is no file")),
         }
     }
+    left.set(MOST_PADDING + 1);
     check_end(archive.into_inner())?;
     // Last, and the deepest first: a directory that cannot be written could not be filled.
     for (path, mode) in modes.iter().rev() {
         into.open_dir(path)?.set_mode(*mode)?;
     }
     Ok(())
+}
+
+/// Makes a file, and the directories above it.
+fn new_file(into: &Dir, path: &Path, mode: u32) -> io::Result<File> {
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        into.create_dir_all(above, 0o755)?;
+    }
+    Ok(into.create_file(path, mode)?)
+}
+
+/// A reader that gives no more than it was allowed to. An archive may have names of any length, which would be read at
+/// once.
+#[derive(Debug)]
+struct Metered<R> {
+    from: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        match self.left.get().checked_sub(length as u64) {
+            Some(left) => self.left.set(left),
+            None => return Err(io::Error::other("the parcel has a name that is too long")),
+        }
+        Ok(length)
+    }
 }
 
 /// Reads what is left after the last file, since the sum that proves the content comes last.
@@ -196,7 +250,8 @@ fn inside(path: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::io::{Seek, SeekFrom};
+    use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 
@@ -336,6 +391,75 @@ mod tests {
         );
         let mode = fs::metadata(to.join("file")).unwrap().permissions().mode();
         assert_eq!(mode & 0o7000, 0);
+    }
+
+    #[test]
+    fn a_name_without_end_takes_no_memory() {
+        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        let mut header = Header::new_gnu();
+        header.as_mut_bytes()[..4].copy_from_slice(b"long");
+        header.set_entry_type(EntryType::GNULongName);
+        let length = 64 << 20;
+        header.set_size(length);
+        header.set_cksum();
+        builder
+            .append(&header, io::repeat(b'a').take(length))
+            .unwrap();
+        let (_dir, result) = unpacked(&builder.into_inner().unwrap().finish().unwrap());
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("a name that is too long"), "{error}");
+    }
+
+    #[test]
+    fn a_file_with_holes_keeps_them() {
+        let from = tempfile::tempdir().unwrap();
+        let mut file = fs::File::create(from.path().join("sparse")).unwrap();
+        let size = 1 << 40;
+        file.write_all(&[b'a'; 5000]).unwrap();
+        file.seek(SeekFrom::Start(1 << 30)).unwrap();
+        file.write_all(&[b'b'; 5000]).unwrap();
+        file.set_len(size).unwrap();
+        let mut packer = Packer::new(Vec::new());
+        let dir = Dir::open(Utf8Path::from_path(from.path()).unwrap()).unwrap();
+        packer.add_tree(&dir, Utf8Path::new("")).unwrap();
+        let parcel = packer.finish().unwrap();
+        assert!(parcel.len() < 10_000, "{}", parcel.len());
+        let (to, result) = unpacked(&parcel);
+        result.unwrap();
+        let file = fs::File::open(to.path().join("to/sparse")).unwrap();
+        let meta = file.metadata().unwrap();
+        assert_eq!(meta.len(), size);
+        assert!(meta.blocks() * 512 < 1 << 20, "{}", meta.blocks());
+        for (place, byte) in [
+            (0, b'a'),
+            (4999, b'a'),
+            (5000, 0),
+            (1 << 30, b'b'),
+            (size - 1, 0),
+        ] {
+            let mut read = [7];
+            file.read_exact_at(&mut read, place).unwrap();
+            assert_eq!(read, [byte], "{place}");
+        }
+    }
+
+    #[test]
+    fn links_are_kept_to_the_letter() {
+        let from = tempfile::tempdir().unwrap();
+        let long = format!("./a//{}/../b", "x".repeat(200));
+        let texts = ["a//b", "./a", "a/./b", "a/", &long];
+        for (number, text) in texts.iter().enumerate() {
+            symlink(text, from.path().join(number.to_string())).unwrap();
+        }
+        let mut packer = Packer::new(Vec::new());
+        let dir = Dir::open(Utf8Path::from_path(from.path()).unwrap()).unwrap();
+        packer.add_tree(&dir, Utf8Path::new("")).unwrap();
+        let (to, result) = unpacked(&packer.finish().unwrap());
+        result.unwrap();
+        for (number, text) in texts.iter().enumerate() {
+            let link = fs::read_link(to.path().join("to").join(number.to_string())).unwrap();
+            assert_eq!(link.as_os_str(), *text);
+        }
     }
 
     #[test]

@@ -204,7 +204,9 @@ fn recorded(project: &Project) -> Recorded {
         run(project, &["-t", "a", "--on", "here"]).expect_status(0);
     }
     let all = std::fs::read(project.path("notes/recorded")).unwrap();
-    let greeting = all.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let words = b"terca-worker-speaks 1\n";
+    let mut places = all.windows(words.len());
+    let greeting = places.position(|place| place == words).unwrap() + words.len();
     let mut ends = vec![greeting];
     let mut opened = None;
     while let Some(at) = ends.last().copied().filter(|at| at + 5 <= all.len()) {
@@ -314,4 +316,89 @@ fn a_worker_that_reads_nothing_does_not_keep_terca_from_ending() {
     session.signal(Signal::INT);
     session.finish().expect_status(130);
     project.wait_until_nothing_runs();
+}
+
+#[test]
+fn a_report_that_makes_no_sense_is_none() {
+    for (field, value) in [
+        ("score", json!(5)),
+        ("durationSeconds", json!(-5)),
+        ("status", json!("pending")),
+        ("status", json!("interrupted")),
+        ("costUsd", json!(-1000)),
+    ] {
+        let project = run_with_forged(|passed| {
+            let passed = passed.iter().find(|event| event["report"].is_object());
+            let passed = passed.unwrap();
+            let mut report = passed["report"].clone();
+            match field {
+                "costUsd" => report["stats"][field] = value.clone(),
+                _ => report[field] = value.clone(),
+            }
+            let ended = json!({"trial": passed["trial"], "attempt": 1, "report": report});
+            vec![json!({ "Ended": ended })]
+        });
+        let lost = events(&project, "attemptFailed");
+        assert_eq!(lost.len(), 1, "{field}: {lost:?}");
+        let error = &lost[0]["report"]["error"]["message"];
+        assert!(
+            error.to_string().contains("makes no sense"),
+            "{field}: {error}"
+        );
+        assert_eq!(project.only_trial()["status"], "failed");
+    }
+}
+
+#[test]
+fn a_shell_that_does_not_end_its_line_is_no_trouble() {
+    let project = suite_started_by("./titled", 1).executable(
+        "titled",
+        "#!/bin/sh\nprintf '\\033]0;title\\007'\nexec \"$@\"\n",
+    );
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+}
+
+#[test]
+fn a_start_that_loses_the_last_word_runs_no_suite() {
+    let project = suite_started_by("sh -c", 1);
+    let said = run(&project, &["--on", "here"]).expect_status(2).stderr;
+    assert!(said.contains("`start` loses the word `worker`"), "{said}");
+    assert!(!project.has_run());
+    assert_eq!(started(&project), 0);
+}
+
+#[test]
+fn a_work_directory_may_have_spaces_in_its_name() {
+    let project = suite(1);
+    let dir = project.path("work (1) dir");
+    std::fs::create_dir(&dir).unwrap();
+    let project = project.env("TERCA_WORK_DIR", dir.as_str());
+    for on in ["local", "here"] {
+        run(&project, &["-t", "a", "--on", on]).expect_status(0);
+    }
+}
+
+#[test]
+fn a_worker_that_was_killed_leaves_nothing_in_the_cache_for_long() {
+    let project = suite(1);
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    let suites = project.work_dir().join("suites");
+    let left = suites.read_dir_utf8().unwrap().flatten();
+    let mut names = left.map(|entry| entry.file_name().to_owned());
+    let hash = names.find(|name| !name.contains('.')).unwrap();
+    let left = [
+        format!(".{hash}"),
+        format!(".removed-00-{hash}"),
+        format!(".broken-00-{hash}"),
+    ];
+    for name in &left {
+        std::fs::create_dir(suites.join(name)).unwrap();
+        std::fs::write(suites.join(name).join("parcel"), "half").unwrap();
+    }
+    // While a suite is used, its lock is held.
+    std::fs::write(project.path("rules/secret-rules"), "be very good").unwrap();
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    for name in &left {
+        assert!(!suites.join(name).exists(), "{name}");
+    }
 }

@@ -30,7 +30,7 @@ fn pools_of_both_files_can_be_named() {
         let outcome = project.terca(&[args, &["--on", "local,boxs,cluster"]].concat());
         let said = outcome.expect_status(2).stderr;
         for words in [
-            "error[no-match]: --on boxs: the suite has no such workers",
+            "error[no-match]: --on boxs: the suite has no workers of that name",
             "the workers are `cluster`, `boxes` and `local`",
             "did you mean `boxes`?",
         ] {

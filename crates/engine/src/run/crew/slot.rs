@@ -19,8 +19,8 @@ use crate::run::trial_thread::{Message, SlotId, SlotNews};
 use crate::tree::{Dir, parcel};
 use crate::trial;
 
-/// The further time after which a silent worker is given up, and nothing that it says counts any more.
-const LONG_SILENCE: Duration = Duration::from_secs(600);
+/// The most phases of a trial that a worker tells: each is a line in the journal.
+const MOST_PHASES: u32 = 100;
 /// The time between two looks at the command that started a worker.
 const LOOK: Duration = Duration::from_secs(1);
 /// The number of failed starts in a row after which a slot is given up.
@@ -65,13 +65,19 @@ struct Running {
     files: File,
     /// It was reported as lost; what comes now is too late.
     is_given_up: bool,
+    /// The phases that it has told.
+    phases: u32,
 }
 
 impl Running {
     /// Returns whether a worker may tell this: it knows nothing but how far its own trial is.
-    fn may_tell(&self, kind: &EventKind) -> bool {
+    fn may_tell(&mut self, kind: &EventKind) -> bool {
         let about = match kind {
-            EventKind::PhaseStarted { trial, .. } | EventKind::Progress { trial, .. } => *trial,
+            EventKind::PhaseStarted { trial, .. } if self.phases < MOST_PHASES => {
+                self.phases += 1;
+                *trial
+            }
+            EventKind::Progress { trial, .. } => *trial,
             _ => return false,
         };
         about == self.job.trial.id && !self.is_given_up
@@ -210,9 +216,11 @@ impl SlotThread {
         connection.send(&order).map_err(closed)?;
         loop {
             match self.next_message(inputs)? {
-                FromWorker::Wanted => connection
-                    .send_parcel(&self.request.parcel)
-                    .map_err(closed)?,
+                FromWorker::Wanted => match connection.send_parcel(&self.request.parcel) {
+                    // It has ended, and has said why: its disk may be full.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                    sent => sent.map_err(closed)?,
+                },
                 FromWorker::Opened(opened) => {
                     self.check_sandboxes(&node, &opened)?;
                     connection.set_ready();
@@ -229,12 +237,16 @@ impl SlotThread {
 
     /// Trials in different sandboxes cannot be compared: all workers have those of the first one.
     fn check_sandboxes(&self, node: &str, opened: &Opened) -> Result<(), WorkerError> {
+        if opened.sandboxes.len() != self.request.order.fingerprints.len() {
+            let words = "it does not say how agents are contained there";
+            return Err(WorkerError::Closed(words.to_owned()));
+        }
         let first = self
             .request
             .sandboxes
             .get_or_init(|| opened.sandboxes.clone());
-        let both = first.iter().zip(&opened.sandboxes);
-        let Some((expected, found)) = both.clone().find(|(first, own)| first != own) else {
+        let mut both = first.iter().zip(&opened.sandboxes);
+        let Some((expected, found)) = both.find(|(first, own)| first != own) else {
             return Ok(());
         };
         let name = |sandbox: &CaseSandbox| sandbox.contained_by.program().unwrap_or("nothing");
@@ -287,13 +299,14 @@ impl SlotThread {
         let mut last_heard = Instant::now();
         let silence = self.place(|place| place.pool.silence);
         loop {
-            let is_given_up = running.as_ref().is_some_and(|running| running.is_given_up);
-            let patience = if is_given_up { LONG_SILENCE } else { silence };
-            let left = patience.saturating_sub(last_heard.elapsed());
+            let left = silence.saturating_sub(last_heard.elapsed());
             let end = match inputs.recv_timeout(left.min(LOOK)) {
                 Ok(Input::Heard(generation, _)) if generation != self.generation => None,
                 Ok(Input::Heard(_, heard)) => {
                     last_heard = Instant::now();
+                    if matches!(heard, Heard::Data(_)) {
+                        connection.done_with_piece();
+                    }
                     self.hear(heard, node, &mut running)
                 }
                 Ok(Input::Job(job)) => self.begin(job, connection, &mut running),
@@ -309,8 +322,12 @@ impl SlotThread {
                 Err(RecvTimeoutError::Timeout) if connection.has_ended() => Some(End::Lost(
                     "the command that started it has ended".to_owned(),
                 )),
-                Err(RecvTimeoutError::Timeout) if last_heard.elapsed() < patience => None,
-                Err(RecvTimeoutError::Timeout) => self.is_silent(node, silence, &mut running),
+                Err(RecvTimeoutError::Timeout) if last_heard.elapsed() < silence => None,
+                Err(RecvTimeoutError::Timeout) => {
+                    // As long again for a result that is late, then it is started again.
+                    last_heard = Instant::now();
+                    is_silent(node, silence, &mut running)
+                }
             };
             if let Some(end) = end {
                 if let (End::Lost(words), Some(mut running)) = (&end, running.take()) {
@@ -342,6 +359,7 @@ impl SlotThread {
             job,
             files,
             is_given_up: false,
+            phases: 0,
         });
         lost(connection.send(&ToWorker::Run { trial, attempt }))
     }
@@ -374,7 +392,7 @@ impl SlotThread {
             Heard::Message(message) => match *message {
                 FromWorker::Event(kind) => {
                     if running
-                        .as_ref()
+                        .as_mut()
                         .is_some_and(|running| running.may_tell(&kind))
                     {
                         let _ = self.news.send(Message::Trial(kind));
@@ -389,6 +407,11 @@ impl SlotThread {
                         running.job.trial.id == trial && running.job.attempt == attempt
                     });
                     match ended {
+                        Some(mut ended) if !self.is_sound(&report) => {
+                            let words = "its report makes no sense";
+                            ended.give_up(node, words);
+                            return Some(End::Lost(words.to_owned()));
+                        }
                         Some(ended) => self.end(ended, *report, node),
                         None => return Some(End::Lost("it ended another trial".to_owned())),
                     }
@@ -408,12 +431,23 @@ impl SlotThread {
         None
     }
 
+    /// Returns whether a report can be one of a trial that has ended.
+    fn is_sound(&self, report: &TrialReport) -> bool {
+        let has_ended = match report.status {
+            Status::Pending => false,
+            Status::Interrupted => self.is_stopping(),
+            Status::Passed | Status::Partial | Status::Failed | Status::Error => true,
+        };
+        has_ended && report.has_possible_figures()
+    }
+
     /// Takes the files of a trial that has ended, and tells its result.
     fn end(&self, ended: Running, mut report: TrialReport, node: &str) {
         let Running {
             mut job,
             files,
             is_given_up,
+            phases: _,
         } = ended;
         report.ran_on = Some(node.to_owned());
         if is_given_up {
@@ -448,22 +482,17 @@ impl SlotThread {
             });
         }
     }
+}
 
-    /// Acts on a worker that has said nothing for too long.
-    fn is_silent(
-        &self,
-        node: &str,
-        silence: Duration,
-        running: &mut Option<Running>,
-    ) -> Option<End> {
-        match running {
-            Some(running) if !running.is_given_up => {
-                running.give_up(node, &silent(silence));
-                running.is_given_up = true;
-                None
-            }
-            Some(_) | None => Some(End::Lost("it says nothing any more".to_owned())),
+/// Acts on a worker that has said nothing for too long.
+fn is_silent(node: &str, silence: Duration, running: &mut Option<Running>) -> Option<End> {
+    match running {
+        Some(running) if !running.is_given_up => {
+            running.give_up(node, &silent(silence));
+            running.is_given_up = true;
+            None
         }
+        Some(_) | None => Some(End::Lost("it says nothing any more".to_owned())),
     }
 }
 
