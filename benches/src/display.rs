@@ -76,7 +76,7 @@ fn talking_suite(place: &Place, seconds: u64) -> io::Result<Utf8PathBuf> {
         suite.join("terca.yaml"),
         format!(
             "environments: [{{name: e, agent: {{name: command, command: '{talker} {seconds}'}}}}]\n\
-             evals: [{{name: talk, prompt: x}}]\n"
+             evals: [{{name: talk, prompt: x, allowWarnings: no-tests}}]\n"
         ),
     )?;
     Ok(suite)

@@ -19,7 +19,10 @@ const SUITE: (&str, &str) = (
     "terca.yaml",
     "environments: [{name: default, agent: codex}]\n",
 );
-const EVAL: (&str, &str) = ("fib/eval.terca.yaml", "prompt: Write fib.js.\n");
+const EVAL: (&str, &str) = (
+    "fib/eval.terca.yaml",
+    "prompt: Write fib.js.\ntests: [fileExists: fib.js]\n",
+);
 
 /// The files of the YAML blocks in a part of a text, by the comment in their first line.
 fn files(part: &str) -> Vec<(&str, &str)> {
@@ -48,7 +51,9 @@ fn examples(code: Code) -> [Vec<(&'static str, &'static str)>; 2] {
 }
 
 /// Everything that is said about an example.
-fn codes_of(example: &[(&str, &str)], is_bare: bool) -> (Vec<Code>, String) {
+fn codes_of(example: &[(&str, &str)], code: Code) -> (Vec<Code>, String) {
+    let is_bare = code == Code::NoEvals;
+    let is_about_suites = code.topic() == Topic::Suites;
     let mut files = example.to_vec();
     files.push(("AGENTS.md", "be kind"));
     let has = |name: &str| {
@@ -67,8 +72,13 @@ fn codes_of(example: &[(&str, &str)], is_bare: bool) -> (Vec<Code>, String) {
         .iter()
         .any(|(path, text)| *path == "terca.yaml" && text.contains("name: fib"));
     files.retain(|file| *file != EVAL || !mentions_fib);
+    files.push(("EMPTY.md", " \n"));
     let mut project = Project::new(&files);
-    let _ = project.plan(&Selection::default(), &Overrides::default());
+    if is_about_suites {
+        project.lint();
+    } else {
+        let _ = project.plan(&Selection::default(), &Overrides::default());
+    }
     (project.problems.codes(), project.report())
 }
 
@@ -77,9 +87,8 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
     let mut tried = 0;
     for code in Code::ALL {
         let [wrong, right] = examples(*code);
-        let is_bare = *code == Code::NoEvals;
         if !wrong.is_empty() {
-            let (codes, report) = codes_of(&wrong, is_bare);
+            let (codes, report) = codes_of(&wrong, *code);
             // What goes wrong in a trial cannot be seen in the text.
             let expected: &[Code] = if code.topic() == Topic::Trials {
                 &[]
@@ -90,7 +99,7 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
             tried += 1;
         }
         if !right.is_empty() {
-            let (codes, report) = codes_of(&right, is_bare);
+            let (codes, report) = codes_of(&right, *code);
             assert_eq!(codes, [], "{}, right:\n{report}", code.as_str());
         }
         assert_eq!(wrong.is_empty(), right.is_empty(), "{}", code.as_str());

@@ -110,4 +110,12 @@ impl Surroundings for Imagined {
     fn variable(&self, name: &str) -> Option<String> {
         variable(name)
     }
+
+    fn names_in(&self, _: &Utf8Path) -> Vec<String> {
+        vec!["_test".into(), "base".into(), "AGENTS.md".into()]
+    }
+
+    fn is_executable(&self, path: &Utf8Path) -> bool {
+        !path.as_str().contains("locked")
+    }
 }

@@ -14,7 +14,7 @@
 //! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`json_lines()`], and what GitHub Actions
 //! understands in [`github`]. [`html`] has all of it as pages, for a file or a browser.
 //!
-//! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
+//! [`plan_overview`], [`given()`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`validation_table()`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
 //! [`forecast()`] what a run would take and could show, [`health()`] what the evals tell and cost.
 //!
@@ -58,6 +58,7 @@ pub use text::compared::compared;
 pub use text::failures::{brief_failures, failures};
 pub use text::footer::footer;
 pub use text::forecast::forecast;
+pub use text::given::given;
 pub use text::health::health;
 pub use text::mcp_servers::mcp_servers;
 pub use text::plan::{PlanOverview, plan_overview, plan_trials};

@@ -15,7 +15,7 @@ use self::values::{network, sandbox, seconds, within};
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// The suite's directory
+    /// The suite's directory, or one below it
     #[arg(
         short = 'C',
         long = "dir",
@@ -24,6 +24,9 @@ pub struct Common {
         global = true
     )]
     pub dir: Utf8PathBuf,
+    /// The directory that was typed, where the suite was found around it.
+    #[arg(skip)]
+    pub typed_dir: Option<Utf8PathBuf>,
     /// When to use colour (also: NO_COLOR)
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", global = true)]
     pub color: Colour,

@@ -7,12 +7,14 @@ use std::fmt;
 use std::fmt::Display;
 use std::io;
 
+use camino::Utf8PathBuf;
 use terca_core::analysis::compare::CompareError;
 use terca_core::analysis::summary::By;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
+use terca_core::text::shell;
 use terca_engine::remote::WorkerError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::past_runs::RunsError;
@@ -124,12 +126,11 @@ impl From<DiscoverError> for CliError {
             DiscoverError::NotUtf8 { .. } => None,
             DiscoverError::File { .. } => Some("name the directory it is in".into()),
             DiscoverError::NoSuite { guess, .. } => Some(match guess {
-                Some(Guess::Misnamed { name, right }) => {
-                    format!("{name} is not looked for: rename it to {right}")
-                }
-                Some(Guess::Above(above)) => {
-                    format!("the suite is above, in {above}: go there, or say `-C {above}`")
-                }
+                Some(Guess::Misnamed { path, right }) => format!(
+                    "{} is not looked for: rename it to {right}",
+                    screen::short(path)
+                ),
+                Some(Guess::Below(suites)) => suites_below(suites),
                 None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
             }),
         };
@@ -141,6 +142,30 @@ impl From<DiscoverError> for CliError {
         };
         CliError::misuse(code, error).maybe_help(help)
     }
+}
+
+/// Says where to go from a directory that has suites below it.
+pub fn suites_below(suites: &[Utf8PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let named: Vec<String> = suites
+        .iter()
+        .take(SHOWN)
+        .map(|suite| match screen::short(suite).as_str() {
+            "" => ".".to_owned(),
+            short => shell::quoted(short),
+        })
+        .collect();
+    if let [only] = named.as_slice() {
+        return format!("did you mean `cd {only}`? `-C {only}` works, too");
+    }
+    let more = match suites.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "go to the suite that you mean, or name it with `-C`: {}{more}",
+        named.join(", ")
+    )
 }
 
 impl From<RunsError> for CliError {

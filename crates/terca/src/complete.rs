@@ -16,6 +16,7 @@ use terca_core::worker_pool::LOCAL;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
+use terca_engine::suite::locate::locate;
 use terca_report::shown;
 
 use crate::cli::Cli;
@@ -110,7 +111,7 @@ fn of_runs() -> Vec<String> {
     names.into_iter().rev().collect()
 }
 
-/// The suite's directory: that of `-C`, where the line has one.
+/// The directory of the suite around that of `-C`, or around the working directory.
 fn dir() -> Utf8PathBuf {
     let words: Vec<String> = std::env::args().collect();
     let after = words
@@ -118,5 +119,6 @@ fn dir() -> Utf8PathBuf {
         .find(|pair| matches!(pair[0].as_str(), "-C" | "--dir"))
         .map(|pair| pair[1].as_str());
     let joined = words.iter().find_map(|word| word.strip_prefix("--dir="));
-    after.or(joined).unwrap_or(".").into()
+    let typed = Utf8PathBuf::from(after.or(joined).unwrap_or("."));
+    locate(&typed).unwrap_or(typed)
 }

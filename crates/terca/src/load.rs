@@ -21,7 +21,7 @@ pub fn plan(settings: &RunSettings, common: &Common, host: &Host) -> Result<RunP
 }
 
 /// Shows all problems of all files in one go, and one line that says where there is more to read.
-fn show(problems: &Diagnostics, sources: &Sources, common: &Common) {
+pub fn show(problems: &Diagnostics, sources: &Sources, common: &Common) {
     let codes = problems.codes();
     if codes.is_empty() {
         return;

@@ -10,6 +10,7 @@ mod complete;
 mod export;
 mod load;
 mod past;
+mod place;
 mod run_output;
 mod screen;
 mod shell;

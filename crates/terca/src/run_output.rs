@@ -252,6 +252,12 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
     };
     let columns = screen::columns();
     let parts = match detail {
+        // A table of dashes and the lack of a verdict would bury the reason.
+        _ if is_without_judgement(results) => [
+            String::new(),
+            brief_failures(results, here, palette),
+            String::new(),
+        ],
         Detail::Brief => [
             brief_table(results, here, columns, palette),
             brief_failures(results, here, palette),
@@ -276,6 +282,12 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
         .map(Painted::by_view)
         .collect();
     screen::out_all(&parts);
+}
+
+/// Tells whether every trial that was started ended in an error.
+fn is_without_judgement(results: &Results) -> bool {
+    let mut trials = results.trials.iter();
+    results.summary.errors > 0 && !trials.any(|trial| trial.report.status.is_judged())
 }
 
 /// Shows what a run of `terca validate` says about its evals.

@@ -8,10 +8,11 @@ use crate::args::Common;
 
 /// Returns the beginning of a command for the same suite.
 pub fn terca(common: &Common) -> String {
-    if common.dir == Utf8Path::new(".") {
+    let dir = common.typed_dir.as_ref().unwrap_or(&common.dir);
+    if dir == Utf8Path::new(".") {
         "terca".to_owned()
     } else {
-        format!("terca -C {}", quoted(common.dir.as_str()))
+        format!("terca -C {}", quoted(dir.as_str()))
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, actions, added_actions};
+use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -13,7 +14,7 @@ use crate::reader::values::{count, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::text::source::{Located, Place};
 
 /// A prompt, and the tests that verify the work.
 #[derive(Debug, Clone)]
@@ -52,6 +53,10 @@ pub struct Eval {
     pub env: Variables,
     /// Labels for selections.
     pub tags: Vec<String>,
+    /// Warnings that are not shown.
+    pub allowed_warnings: Vec<Code>,
+    /// The place of its prompt, for messages.
+    pub place: Place,
 }
 
 impl Eval {
@@ -147,6 +152,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         one_or_more(filled_text().value()),
         "Labels for selections: `terca -t tag:smoke`.",
     );
+    let allowed_warnings = fields.optional("allowWarnings", allowed_warnings(), ABOUT);
     fields.reader.layers.truncate(below);
     fields.allow_foreign();
     let path = path(&dir, home);
@@ -160,7 +166,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         description,
         dir,
         path,
-        prompt,
+        prompt: prompt.value,
         repetitions,
         timeout,
         limits: limits.unwrap_or_default(),
@@ -173,6 +179,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         tests,
         env: env.unwrap_or_default(),
         tags: tags.unwrap_or_default(),
+        allowed_warnings: allowed_warnings.unwrap_or_default(),
+        place: prompt.place,
     });
     Some(ReadEval {
         name,
@@ -203,11 +211,14 @@ fn default_name(fields: &mut Fields<'_, '_>, home: &Home) -> Option<Located<Stri
 }
 
 /// Declares `prompt` and `promptFile`, of which exactly one is wanted.
-fn prompt(fields: &mut Fields<'_, '_>) -> Option<String> {
+fn prompt(fields: &mut Fields<'_, '_>) -> Option<Located<String>> {
     let given = fields.one_of(&["prompt", "promptFile"]);
     let inline = fields.filled(
         "prompt",
-        filled_text().value(),
+        filled_text().then(|prompt, reader| {
+            warn_of_a_file(&prompt, reader);
+            Some(prompt.value)
+        }),
         "The task for the agent. `prompt` or `promptFile` is required.",
     );
     let file = fields.filled(
@@ -218,7 +229,10 @@ fn prompt(fields: &mut Fields<'_, '_>) -> Option<String> {
         "A file with the prompt, relative to the YAML file.",
     );
     match given.as_slice() {
-        [_] => inline.or(file),
+        [key] => {
+            let place = key.place;
+            inline.or(file).map(|text| Located::new(text, place))
+        }
         [] => fields.missing("prompt", "an eval needs a `prompt` (or a `promptFile`)"),
         given => {
             let place_of = |key| given.iter().find(|given| given.value == key);
@@ -232,6 +246,26 @@ fn prompt(fields: &mut Fields<'_, '_>) -> Option<String> {
                 .beside(inline, "the prompt is here"),
             )
         }
+    }
+}
+
+/// Warns of a prompt that is the name of a file beside the YAML file.
+fn warn_of_a_file(prompt: &Located<String>, reader: &mut Reader<'_>) {
+    let written = prompt.value.trim();
+    if written.contains(char::is_whitespace) || !written.contains(['.', '/']) {
+        return;
+    }
+    let path = reader.beside(&Located::new(written.to_owned(), prompt.place));
+    if reader.surroundings.kind(&path) == PathKind::File {
+        let message = format!("the prompt is `{written}`, which is the name of a file");
+        reader.problems.push(
+            Diagnostic::warning(Code::PromptIsAFile, message)
+                .at(
+                    prompt.place,
+                    "the agent gets this word, and not the file's text",
+                )
+                .help(format!("write `promptFile: {written}`")),
+        );
     }
 }
 

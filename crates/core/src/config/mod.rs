@@ -9,6 +9,7 @@ mod action;
 pub mod adaptive;
 pub(crate) mod adds_up;
 mod agent_settings;
+mod allowed_warnings;
 mod concurrency;
 mod eval;
 pub mod gateway;

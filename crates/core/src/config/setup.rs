@@ -499,7 +499,17 @@ fn baseline(fields: &mut Fields<'_, '_>, role: Role) -> Option<Place> {
 }
 
 fn rules_file(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    reader.existing(path, "rules file", &[PathKind::File])
+    let file = reader.existing(path, "rules file", &[PathKind::File])?;
+    let text = reader.surroundings.read_text(&file);
+    if text.is_ok_and(|text| text.trim().is_empty()) {
+        let message = format!("rules file `{}` is empty", path.value);
+        reader.problems.push(
+            Diagnostic::warning(Code::EmptyRules, message)
+                .at(path.place, "the agent gets no rules")
+                .help("write the rules, or remove `rules`"),
+        );
+    }
+    Some(file)
 }
 
 /// Resolves a skill, which is a directory with a `SKILL.md`.

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::config::ConfigFiles;
 use crate::config::action::actions;
+use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::gateway::{GatewaySettings, gateway};
@@ -140,6 +141,9 @@ pub struct Suite {
     /// The name of the experiment that the others are compared with.
     #[serde(skip)]
     pub baseline: String,
+    /// Warnings that are not shown.
+    #[serde(skip)]
+    pub allowed_warnings: Vec<Code>,
     /// The figure that experiments are compared by, and the smallest difference that matters.
     #[serde(skip)]
     pub verdict: VerdictSettings,
@@ -359,6 +363,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
          `workers.yaml` beside this one.",
     );
+    let allowed_warnings = fields.optional("allowWarnings", allowed_warnings(), ABOUT);
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -388,6 +393,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         environments: setups(environments, "environment", fields.reader),
         experiments: setups(experiments, "experiment", fields.reader),
         baseline,
+        allowed_warnings: allowed_warnings.unwrap_or_default(),
         verdict,
         workers: Vec::new(),
         local_slots: None,

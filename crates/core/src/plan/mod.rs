@@ -6,6 +6,7 @@ pub mod expand;
 pub mod fingerprint;
 mod identical;
 mod judges;
+pub mod lints;
 mod misplaced_scripts;
 pub mod order;
 pub mod remarks;

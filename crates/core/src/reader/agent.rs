@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::missing_file::missing;
 use super::patterns::in_workspace;
 use super::values::filled_text;
 use super::{Kind, Node, PathKind, Reader, Value, object, or_map, unlike};
@@ -191,9 +192,11 @@ fn own_program(
     }
     let path = reader.beside(program);
     if reader.is_there(&path, PathKind::File) {
+        startable(&path, program.place, reader)?;
         return Some(path.into_string());
     }
-    reader.refuse(missing_program(&program.value, &path, program.place))
+    let problem = missing("program", program, &path, reader.surroundings);
+    reader.refuse(problem)
 }
 
 /// Returns the file that a command reads its rules from.
@@ -214,15 +217,6 @@ fn own_rules_file(
         );
     }
     in_workspace(file, reader).map(Utf8PathBuf::into_string)
-}
-
-fn missing_program(written: &str, path: &Utf8Path, place: Place) -> Diagnostic {
-    Diagnostic::error(
-        Code::MissingFile,
-        format!("program `{written}` does not exist"),
-    )
-    .at(place, format!("looked for {path}"))
-    .help("a relative path is relative to the file that names it")
 }
 
 fn unknown(name: &Located<String>) -> Diagnostic {
@@ -254,8 +248,24 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     let (program, arguments) = text.split_at(end);
     let path = reader.beside(&Located::new(program.to_owned(), command.place));
     if reader.is_there(&path, PathKind::File) {
+        startable(&path, command.place, reader)?;
         // Always: the copy of the suite that a run uses may be at a path that needs it.
         return Some(format!("{}{arguments}", shell::in_quotes(path.as_str())));
     }
-    reader.refuse(missing_program(program, &path, command.place))
+    let written = Located::new(program.to_owned(), command.place);
+    let problem = missing("program", &written, &path, reader.surroundings);
+    reader.refuse(problem)
+}
+
+/// Refuses the program of an agent that could not be started.
+fn startable(path: &Utf8Path, place: Place, reader: &mut Reader<'_>) -> Option<()> {
+    if reader.surroundings.is_executable(path) {
+        return Some(());
+    }
+    let name = path.file_name().unwrap_or(path.as_str());
+    reader.refuse(
+        Diagnostic::error(Code::NotExecutable, format!("`{name}` is not executable"))
+            .at(place, "the agent could not be started")
+            .help(format!("`chmod +x {}`", shell::quoted(path.as_str()))),
+    )
 }

@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::missing_file::missing;
 use super::paths::beside;
 use super::surroundings::{PathKind, Surroundings};
 use super::yaml::{self, Node, Value};
@@ -112,17 +113,20 @@ impl<'a> Reader<'a> {
         }
         let written = &path.value;
         let problem = match found {
-            PathKind::Missing => Diagnostic::error(
-                Code::MissingFile,
-                format!("{what} `{written}` does not exist"),
-            )
-            .at(path.place, format!("looked for {full}"))
-            .help("a relative path is relative to the file that names it"),
-            PathKind::Directory => Diagnostic::error(
-                Code::MissingFile,
-                format!("{what} `{written}` is a directory"),
-            )
-            .at(path.place, "expected a file"),
+            PathKind::Missing => missing(what, path, &full, self.surroundings),
+            PathKind::Directory => {
+                let message = format!("{what} `{written}` is a directory");
+                let problem =
+                    Diagnostic::error(Code::MissingFile, message).at(path.place, "expected a file");
+                let names = self.surroundings.names_in(&full);
+                match names.iter().find(|name| name.ends_with(".md")) {
+                    Some(name) => {
+                        let dir = written.trim_end_matches('/');
+                        problem.help(format!("name a file in it, such as `{dir}/{name}`"))
+                    }
+                    None => problem.help("name a file in it"),
+                }
+            }
             PathKind::File => {
                 Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is a file"))
                     .at(path.place, "expected a directory")

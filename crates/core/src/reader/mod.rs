@@ -10,6 +10,7 @@ mod context;
 pub(crate) mod describe;
 mod fields;
 mod kind;
+mod missing_file;
 mod object;
 mod patch;
 pub(crate) mod paths;

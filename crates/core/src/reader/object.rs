@@ -146,4 +146,12 @@ impl Surroundings for Nothing {
     fn variable(&self, _: &str) -> Option<String> {
         None
     }
+
+    fn names_in(&self, _: &Utf8Path) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn is_executable(&self, _: &Utf8Path) -> bool {
+        true
+    }
 }

@@ -12,6 +12,10 @@ pub trait Surroundings {
     fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
     /// Returns a variable of the environment that Terca runs in.
     fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the names in a directory, sorted. There are none where it cannot be read.
+    fn names_in(&self, dir: &Utf8Path) -> Vec<String>;
+    /// Returns whether a file can be started. One that is missing counts as such: others say that it is.
+    fn is_executable(&self, path: &Utf8Path) -> bool;
     /// Returns whether files may be missing that the suite names, because a worker has those alone that its trials use. Then
     /// the fingerprints of these trials tell whether all of them are there.
     fn is_partial(&self) -> bool {

@@ -82,6 +82,10 @@ fn describe_by_text(text: &str, depth_limit: usize) -> (String, String, Option<S
             Some("write values out instead of aliases of aliases".into()),
         );
     }
+    if let Some((_, label, help)) = INDENTS.iter().find(|(words, ..)| reason.contains(words)) {
+        let message = "the indentation is wrong".to_owned();
+        return (message, (*label).to_owned(), Some((*help).to_owned()));
+    }
     let help = ADVICE
         .iter()
         .find(|(words, _)| reason.contains(words))
@@ -89,8 +93,22 @@ fn describe_by_text(text: &str, depth_limit: usize) -> (String, String, Option<S
     ("the file is not valid YAML".into(), reason.to_owned(), help)
 }
 
+/// The library's messages about indentation, in plain words.
+const INDENTS: [(&str, &str, &str); 2] = [
+    (
+        "did not find expected '-' indicator",
+        "this line is not in the column of the list's other entries",
+        "put the `-` signs of a list in one column, and the keys of an entry in one column",
+    ),
+    (
+        "did not find expected key",
+        "this line is not in the column of the keys above it",
+        "put the keys of a map in one column",
+    ),
+];
+
 /// The usual causes of the library's messages.
-const ADVICE: [(&str, &str); 10] = [
+const ADVICE: [(&str, &str); 9] = [
     (
         "tabs disallowed",
         "YAML is indented with spaces, never with tabs",
@@ -103,10 +121,6 @@ const ADVICE: [(&str, &str); 10] = [
     (
         "illegal placement of ':'",
         "is a bracket or a quote above not closed?",
-    ),
-    (
-        "did not find expected key",
-        "the keys of one map stand in one column",
     ),
     ("simple key expected ':'", "expected `key: value` here"),
     (

@@ -207,10 +207,20 @@ impl RunFile {
     }
 }
 
-fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
-    let mut cases: Vec<RunCase> = by_case(&plan.trials)
+/// Describes the cases of a plan, without secrets.
+pub fn described(plan: &Plan, mask: &Mask) -> serde_json::Result<Vec<RunCase>> {
+    let document = serde_json::to_value(plain(plan))?;
+    serde_json::from_value(masked(document, mask))
+}
+
+fn plain(plan: &Plan) -> Vec<RunCase> {
+    by_case(&plan.trials)
         .map(|trials| RunCase::new(&trials[0].case, trials.len()))
-        .collect();
+        .collect()
+}
+
+fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
+    let mut cases = plain(plan);
     for (case, access) in cases.iter_mut().zip(facts.accesses) {
         case.variant.access = Some(access.clone()).filter(|access| *access != Access::default());
     }

@@ -134,6 +134,11 @@ impl Diagnostics {
             .retain(|d| d.message != message || d.labels.first().is_none_or(|l| l.place != place));
     }
 
+    /// Keeps the problems that are to be shown.
+    pub fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(is_kept);
+    }
+
     /// Returns the problems in their present order.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
@@ -145,6 +150,11 @@ impl Diagnostics {
             .iter()
             .filter(|d| d.severity == Severity::Error)
             .count()
+    }
+
+    /// Counts the warnings.
+    pub fn warning_count(&self) -> usize {
+        self.list.len() - self.error_count()
     }
 
     /// Returns whether anything prevents a run.

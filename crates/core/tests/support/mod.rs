@@ -8,6 +8,7 @@ use terca_core::agent;
 use terca_core::agent::AgentChoice;
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
 use terca_core::plan::expand::{Overrides, expand};
+use terca_core::plan::lints::report_lints;
 use terca_core::plan::selection::Selection;
 use terca_core::plan::{Plan, TrialSpec};
 use terca_core::text::diagnostic::{Diagnostics, Style};
@@ -96,6 +97,18 @@ impl Project {
         ))
     }
 
+    /// Adds what is doubtful about the plan.
+    pub(crate) fn lint(&mut self) {
+        let nothing = (Selection::default(), Overrides::default());
+        let (Some(suite), Some(plan)) = (self.load(), self.plan(&nothing.0, &nothing.1)) else {
+            return;
+        };
+        let mut problems = std::mem::take(&mut self.problems);
+        report_lints(&suite, &plan, self, &mut problems);
+        problems.sort();
+        self.problems = problems;
+    }
+
     pub(crate) fn report(&self) -> String {
         self.problems.render(&self.sources, Style::PLAIN)
     }
@@ -142,6 +155,18 @@ impl Surroundings for Project {
 
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
+    }
+
+    fn names_in(&self, dir: &Utf8Path) -> Vec<String> {
+        let below = self.entries.keys();
+        let firsts = below.filter_map(|path| path.strip_prefix(dir).ok()?.components().next());
+        let mut names: Vec<String> = firsts.map(|name| name.as_str().to_owned()).collect();
+        names.dedup();
+        names
+    }
+
+    fn is_executable(&self, path: &Utf8Path) -> bool {
+        !path.as_str().ends_with(".txt")
     }
 }
 

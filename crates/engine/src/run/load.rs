@@ -12,6 +12,7 @@ use terca_core::config::Suite;
 use terca_core::plan::aa_check;
 use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
+use terca_core::plan::lints::report_lints;
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
 use terca_core::plan::workers::chosen_workers;
@@ -90,6 +91,13 @@ pub fn load_extent(
     let plan = loaded
         .suite
         .map(|suite| make(suite, settings, &overrides, &variables, &mut problems));
+    if let Some(plan) = plan.as_ref().filter(|_| extent == Extent::Whole) {
+        let machine = Machine {
+            extent,
+            variable: &variables,
+        };
+        report_lints(&plan.suite, &plan.plan, &machine, &mut problems);
+    }
     let plan = plan.map(|plan| RunPlan {
         variables: used.into_inner(),
         ..plan

@@ -6,6 +6,7 @@ pub mod files;
 pub mod history;
 pub mod journal;
 pub mod load;
+pub mod machine_lints;
 pub mod merge_runs;
 mod names;
 pub mod past_runs;

@@ -140,7 +140,7 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
 }
 
 /// Tells whether a directory has the journal of a run. It may turn out to be a pipe, and is refused then.
-fn is_run(dir: &Utf8Path) -> bool {
+pub fn is_run(dir: &Utf8Path) -> bool {
     dir.join(EVENTS).symlink_metadata().is_ok()
 }
 

@@ -1,6 +1,7 @@
 //! Finds a suite on disk and reads its configuration files.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
@@ -9,6 +10,8 @@ use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_core::text::source::{FileId, Place, Sources};
 use thiserror::Error;
+
+use crate::suite::find_evals::{self, Found};
 
 /// The configuration of a suite.
 pub const SUITE_FILE: &str = "terca.yaml";
@@ -47,7 +50,7 @@ pub enum DiscoverError {
     NoSuite {
         /// The directory.
         dir: Utf8PathBuf,
-        /// The suite's place, as far as it can be guessed.
+        /// The suite that was probably meant.
         guess: Option<Guess>,
     },
 }
@@ -58,12 +61,12 @@ pub enum Guess {
     /// A file whose name is almost that of a configuration file.
     Misnamed {
         /// The file.
-        name: &'static str,
+        path: Utf8PathBuf,
         /// The name that it should have.
         right: &'static str,
     },
-    /// A directory above that has a suite.
-    Above(Utf8PathBuf),
+    /// Directories below that have suites; at least one.
+    Below(Vec<Utf8PathBuf>),
 }
 
 /// Everything that was read, with the suite when there was no error in it.
@@ -105,21 +108,12 @@ pub fn load_extent(
     let mut problems = Diagnostics::default();
     let suite_path = root.join(SUITE_FILE);
     let has_suite_file = suite_path.is_file();
-    let mut eval_paths = Vec::new();
-    find_evals(&root, &mut eval_paths, &mut problems);
-    if !has_suite_file && eval_paths.is_empty() {
-        return Err(DiscoverError::NoSuite {
-            guess: where_else(&root),
-            dir: root,
-        });
-    }
-    eval_paths.sort();
-    if let Some(above) = root
-        .ancestors()
-        .filter(|_| !has_suite_file)
-        .find(|dir| dir.join(SUITE_FILE).is_file())
-    {
-        problems.push(part_of_a_suite(above));
+    let Found {
+        evals: eval_paths,
+        suites,
+    } = find_evals::find(&root, &mut problems);
+    if !has_suite_file {
+        no_suite(&root, &eval_paths, suites, &problems)?;
     }
     let mut read_if_there = |path: &Utf8Path| match path.is_file() {
         true => read(path, &root, &mut sources, &mut problems),
@@ -163,12 +157,32 @@ pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
     }
 }
 
-/// Warns of settings that are not used, though a user in an eval's directory may think so.
-fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
-    let message = format!("no {SUITE_FILE} here, and the one above, in {above}, is not used");
-    Diagnostic::warning(Code::NoSuite, message).help(format!(
-        "`-C {above}` takes the whole suite, and `-t NAME` one eval of it"
-    ))
+/// Refuses a directory without a `terca.yaml` that has no evals either, or whose evals are those of suites below.
+fn no_suite(
+    dir: &Utf8Path,
+    evals: &[Utf8PathBuf],
+    suites: Vec<Utf8PathBuf>,
+    problems: &Diagnostics,
+) -> Result<(), DiscoverError> {
+    let has_own_eval = evals.contains(&dir.join(EVAL_FILE));
+    let guess = if suites.is_empty() || has_own_eval {
+        if !evals.is_empty() {
+            return Ok(());
+        }
+        let mut skipped = problems.iter().filter_map(|problem| problem.path.as_ref());
+        let path = skipped.next().map(|path| dir.join(path));
+        path.filter(|path| path.is_file())
+            .map(|path| Guess::Misnamed {
+                path,
+                right: EVAL_FILE,
+            })
+    } else {
+        Some(Guess::Below(suites))
+    };
+    Err(DiscoverError::NoSuite {
+        dir: dir.to_owned(),
+        guess,
+    })
 }
 
 /// Returns the directory that was probably meant.
@@ -184,60 +198,6 @@ fn near(dir: &Utf8Path) -> Option<String> {
         .collect();
     let name = dir.file_name().unwrap_or_default();
     prose::did_you_mean(name, names.iter().map(String::as_str)).map(str::to_owned)
-}
-
-/// Guesses what a user who finds no suite has overlooked.
-fn where_else(dir: &Utf8Path) -> Option<Guess> {
-    const OTHER_NAMES: [(&str, &str); 4] = [
-        ("terca.yml", SUITE_FILE),
-        ("Terca.yaml", SUITE_FILE),
-        ("terca.yaml.txt", SUITE_FILE),
-        ("eval.terca.yml", EVAL_FILE),
-    ];
-    for (name, right) in OTHER_NAMES {
-        if dir.join(name).is_file() {
-            return Some(Guess::Misnamed { name, right });
-        }
-    }
-    let above = dir
-        .ancestors()
-        .find(|above| above.join(SUITE_FILE).is_file())?;
-    Some(Guess::Above(above.to_owned()))
-}
-
-/// Finds every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
-fn find_evals(root: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagnostics) {
-    let mut unseen = vec![root.to_owned()];
-    while let Some(dir) = unseen.pop() {
-        let entries = match dir.read_dir_utf8() {
-            Ok(entries) => entries,
-            Err(error) => {
-                problems.push(
-                    Diagnostic::error(
-                        Code::UnreadableFile,
-                        format!("the directory cannot be read: {error}"),
-                    )
-                    .in_file(dir.as_str())
-                    .help(
-                        "evals are looked for in it; make it readable, or begin its name with `_`",
-                    ),
-                );
-                continue;
-            }
-        };
-        // An entry whose name is not UTF-8 cannot be an eval of this suite.
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if name == EVAL_FILE {
-                found.push(entry.path().to_owned());
-            } else if kind.is_dir() && !name.starts_with(['.', '_']) && name != "node_modules" {
-                unseen.push(entry.path().to_owned());
-            }
-        }
-    }
 }
 
 fn read(
@@ -305,6 +265,18 @@ impl Surroundings for Machine<'_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         (self.variable)(name)
+    }
+
+    fn names_in(&self, dir: &Utf8Path) -> Vec<String> {
+        let entries = dir.read_dir_utf8().into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn is_executable(&self, path: &Utf8Path) -> bool {
+        // The superuser may start what anybody may start.
+        std::fs::metadata(path).map_or(true, |meta| meta.permissions().mode() & 0o111 != 0)
     }
 
     fn is_partial(&self) -> bool {

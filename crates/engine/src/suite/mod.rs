@@ -2,4 +2,6 @@
 
 pub mod create;
 pub mod discover;
+mod find_evals;
 pub mod harbor;
+pub mod locate;

@@ -7,6 +7,7 @@ pub(crate) mod failures;
 pub(crate) mod footer;
 pub(crate) mod forecast;
 pub(crate) mod forest;
+pub(crate) mod given;
 pub(crate) mod health;
 pub(crate) mod mcp_servers;
 pub(crate) mod no_verdict;

@@ -1,25 +1,42 @@
-//! `terca check`: validates the configuration and prints the plan.
+//! `terca check`: finds what is wrong or doubtful about the suite, and prints the plan.
+
+mod answer;
 
 use clap::Args;
 use terca_core::agent::servers_in_project;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::{Remark, remarks};
 use terca_core::plan::{Layer, Plan, TrialSpec};
+use terca_core::run::run_file::{self, RunCase};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
+use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
-use terca_engine::run::load::RunPlan;
+use terca_engine::run::load::{LoadedPlan, RunPlan, load as load_plan};
+use terca_engine::run::machine_lints;
+use terca_engine::suite::discover;
 use terca_report::Painted;
-use terca_report::{PlanOverview, plan_overview};
+use terca_report::{PlanOverview, given, plan_overview};
 
-use crate::args::{Common, SelectionArgs};
-use crate::cli_error::Outcome;
+use self::answer::Answer;
+use crate::args::{Common, SelectionArgs, TableFormat};
+use crate::cli_error::{CliError, MISUSE, Outcome};
+use crate::place::from_here;
 use crate::{load, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
     #[command(flatten)]
     selection: SelectionArgs,
+    /// Exit with 2 when there are warnings
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Also show what each variant gives its agent: prompt, rules, servers, settings, actions, limits
+    #[arg(short = 'v', long)]
+    verbose: bool,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
 }
 
 /// Names the registries of packages that this machine is set up for, and says who gets them.
@@ -41,24 +58,82 @@ fn note_registries(plan: &RunPlan, host: &Host) {
 
 pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let settings = RunSettings {
-        selection: SelectionSettings::from(&args.selection),
+        selection: from_here(SelectionSettings::from(&args.selection), common),
         ..RunSettings::default()
     };
     let host = Host::of_this_process();
-    let plan = load::plan(&settings, common, &host)?;
+    let mut loaded = load_plan(&common.dir, &settings, &host)?;
+    if let Some(plan) = &loaded.plan {
+        machine_lints::report(plan, &host, &mut loaded.problems);
+    }
+    let found = match &loaded.plan {
+        Some(plan) => Found::of(plan, &host)?,
+        None => Found::default(),
+    };
+    match args.format {
+        TableFormat::Table => show(&loaded, &found, &host, args, common),
+        TableFormat::Json => {
+            let dir = discover::canonical(&common.dir)?;
+            let plan = loaded.plan.as_ref();
+            let answer = Answer::new(&dir, plan, &loaded.problems, &loaded.sources);
+            let answer = answer.with(&found.cases, &found.remarks);
+            let text = serde_json::to_string_pretty(&answer);
+            screen::out_json(&text.map_err(|error| CliError::trouble(Code::Internal, error))?);
+        }
+    }
+    let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;
+    Ok(if loaded.plan.is_none() || is_denied {
+        MISUSE
+    } else {
+        0
+    })
+}
+
+/// What is to be said about a plan.
+#[derive(Default)]
+struct Found {
+    remarks: Vec<Remark>,
+    cases: Vec<RunCase>,
+}
+
+impl Found {
+    fn of(plan: &RunPlan, host: &Host) -> Result<Self, CliError> {
+        let mut remarks = remarks(&plan.trials);
+        remarks.extend(long_rules(&plan.trials));
+        remarks.extend(servers_in_files(&plan.plan));
+        let cases = run_file::described(&plan.plan, &plan.mask(host));
+        let cases = cases.map_err(|error| CliError::trouble(Code::Internal, error))?;
+        Ok(Found { remarks, cases })
+    }
+}
+
+/// Shows the problems, then the plan.
+fn show(loaded: &LoadedPlan, found: &Found, host: &Host, args: &CheckArgs, common: &Common) {
+    load::show(&loaded.problems, &loaded.sources, common);
+    let warnings = loaded.problems.warning_count();
+    if args.deny_warnings && warnings > 0 {
+        let warnings = prose::count(warnings, "warning");
+        screen::err(&format!(
+            "{warnings}, and `--deny-warnings` takes them for errors"
+        ));
+    }
+    let Some(plan) = &loaded.plan else {
+        return;
+    };
     let palette = screen::out_palette(common.color);
-    let mut said = remarks(&plan.trials);
-    said.extend(long_rules(&plan.trials));
-    said.extend(servers_in_files(&plan.plan));
     let overview = PlanOverview {
         heads: &plan.heads(),
-        remarks: &said,
+        remarks: &found.remarks,
         descriptions: &Descriptions::of(&plan.suite, &plan.trials).unwrap_or_default(),
     };
     screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
-    load::note_adaptive(&plan);
-    note_registries(&plan, &host);
-    Ok(0)
+    if args.verbose {
+        screen::out("");
+        let given = given(&found.cases, &plan.suite.root, palette);
+        screen::out_painted(&Painted::by_view(given));
+    }
+    load::note_adaptive(plan);
+    note_registries(plan, host);
 }
 
 /// Returns a remark on each variant whose rules are longer than its agent is known to read.

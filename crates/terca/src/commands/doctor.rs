@@ -1,5 +1,6 @@
 //! `terca doctor`: what is here, and on workers.
 
+mod answer;
 mod elsewhere;
 
 use std::io;
@@ -9,6 +10,7 @@ use clap::{ArgAction, Args};
 use terca_core::agent::{self, AgentChoice};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
+use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::checkup::{self, Findings};
 use terca_engine::host::doctor::Checkup;
@@ -20,7 +22,8 @@ use terca_engine::sandbox::Strength;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
-use crate::args::Common;
+use self::answer::Answer;
+use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
@@ -32,22 +35,31 @@ pub struct DoctorArgs {
     /// Look at these workers of the suite, too (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
     on: Vec<String>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table, conflicts_with = "on")]
+    format: TableFormat,
 }
 
 pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let round = elsewhere::round(&args.on, common, &host)?;
-    let own = own_programs(common, &host);
+    let suite = SuiteAgents::of(common, &host);
     let no_work_dir = |error: io::Error| CliError::no_work_dir(TROUBLE, &error);
     let interrupt = Interrupt::new().map_err(no_work_dir)?;
-    let found = checkup::examine(&host, &Launcher::of_this_program(), &own, &interrupt);
+    let launcher = Launcher::of_this_program();
+    let found = checkup::examine(&host, &launcher, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
+    if args.format == TableFormat::Json {
+        let text = serde_json::to_string_pretty(&Answer::new(&found, &suite.names));
+        screen::out_json(&text.map_err(|error| CliError::trouble(Code::Internal, error))?);
+        return Ok(0);
+    }
     if round.is_some() {
         screen::out("this machine:");
     }
-    show(&found, common, screen::short);
+    show(&found, &suite.names, common, screen::short);
     match round {
-        Some(round) => elsewhere::visit(&round, &host, common),
+        Some(round) => elsewhere::visit(&round, &suite.names, &host, common),
         None => Ok(0),
     }
 }
@@ -55,12 +67,22 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
 /// Shortens a path, where it is one of this machine.
 type Shorten = fn(&Utf8Path) -> &Utf8Path;
 
-/// Shows the findings on one machine.
-fn show(found: &Findings, common: &Common, short: Shorten) {
+/// Shows the findings on one machine: the agents of the suite first.
+fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
     let agents = found.agents.iter();
-    let rows: Vec<AgentRow> = agents.filter_map(|agent| row(agent, short)).collect();
+    let rows = agents.filter_map(|agent| row(agent, short));
+    let (own, others): (Vec<AgentRow>, Vec<AgentRow>) =
+        rows.partition(|row| of_suite.contains(&row.agent.as_str()));
     let palette = screen::out_palette(common.color);
-    screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
+    let table = |rows: &[AgentRow]| {
+        screen::out_painted(&Painted::by_view(agents_table(rows, palette)));
+    };
+    if !own.is_empty() {
+        screen::out("agents of this suite:");
+        table(&own);
+        screen::out("other agents:");
+    }
+    table(&others);
     screen::out(&containment(found, short));
     screen::out(&landlock(&found.landlock));
     for (engine, answer) in ContainerEngine::ALL.into_iter().zip(&found.engines) {
@@ -156,19 +178,32 @@ fn landlock(found: &Result<Strength, String>) -> String {
     )
 }
 
-/// Returns the agents for which the suite at hand names a program of its own. Where there is no suite, or none that can be
-/// read, there are none: `terca check` says what is wrong with it.
-fn own_programs(common: &Common, host: &Host) -> Vec<AgentChoice> {
-    let loaded = load::load(&common.dir, &RunSettings::default(), host);
-    let plan = loaded.ok().and_then(|loaded| loaded.plan);
-    let mut own: Vec<AgentChoice> = Vec::new();
-    for case in plan.iter().flat_map(|plan| plan.plan.cases()) {
-        let judges = case.judges().map(|(_, asked)| case.judge(asked));
-        for choice in judges.chain([&case.variant.agent]) {
-            if choice.program.is_some() && !own.contains(choice) {
-                own.push(choice.clone());
+/// The agents of the suite at hand, its judges included. Where there is no suite, or none that can be read, there are
+/// none: `terca check` says what is wrong with it.
+#[derive(Default)]
+struct SuiteAgents {
+    names: Vec<&'static str>,
+    /// Those for which the suite names a program of its own.
+    own_programs: Vec<AgentChoice>,
+}
+
+impl SuiteAgents {
+    fn of(common: &Common, host: &Host) -> Self {
+        let loaded = load::load(&common.dir, &RunSettings::default(), host);
+        let plan = loaded.ok().and_then(|loaded| loaded.plan);
+        let mut agents = SuiteAgents::default();
+        for case in plan.iter().flat_map(|plan| plan.plan.cases()) {
+            let judges = case.judges().map(|(_, asked)| case.judge(asked));
+            for choice in judges.chain([&case.variant.agent]) {
+                let name = choice.agent.profile().name;
+                if !agents.names.contains(&name) {
+                    agents.names.push(name);
+                }
+                if choice.program.is_some() && !agents.own_programs.contains(choice) {
+                    agents.own_programs.push(choice.clone());
+                }
             }
         }
+        agents
     }
-    own
 }

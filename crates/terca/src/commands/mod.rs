@@ -32,6 +32,7 @@ use clap::Subcommand;
 
 use crate::args::Common;
 use crate::cli_error::Outcome;
+use crate::place::{self, Need};
 
 pub use self::completions::COMPLETION_VARIABLE;
 pub use self::run::RunArgs;
@@ -93,8 +94,39 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns what it needs around it.
+    fn need(&self) -> Need {
+        match self {
+            Command::Run(_) | Command::Check(_) | Command::Validate(_) | Command::Plan(_) => {
+                Need::Suite
+            }
+            Command::Resume(_)
+            | Command::Regrade(_)
+            | Command::Replay(_)
+            | Command::Show(_)
+            | Command::Compare(_)
+            | Command::Health(_)
+            | Command::Report(_)
+            | Command::View(_)
+            | Command::Merge(_)
+            | Command::Verify(_)
+            | Command::List
+            | Command::Clean(_) => Need::Runs,
+            Command::Doctor(_) => Need::Maybe,
+            Command::Create(_)
+            | Command::CreateEval(_)
+            | Command::Import(_)
+            | Command::Explain(_)
+            | Command::Schema(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Worker => Need::Nothing,
+        }
+    }
+
     /// Does it, and returns the exit status. `program` describes the whole command line.
     pub fn run(&self, common: &Common, program: fn() -> clap::Command) -> Outcome {
+        let common = &place::found(common, self.need())?;
         match self {
             Command::Run(args) => run::run(args, common),
             Command::Create(args) => create::create(args, common),

@@ -10,6 +10,7 @@ use terca_engine::run::history;
 use crate::args::values::{points, within};
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::Outcome;
+use crate::place::from_here;
 use crate::{load, run_output};
 
 #[derive(Debug, Clone, Args)]
@@ -30,7 +31,7 @@ pub struct PlanArgs {
 pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let settings = RunSettings {
-        selection: SelectionSettings::from(&args.selection),
+        selection: from_here(SelectionSettings::from(&args.selection), common),
         ..RunSettings::default()
     };
     let plan = load::plan(&settings, common, &host)?;

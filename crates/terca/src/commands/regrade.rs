@@ -16,6 +16,7 @@ use terca_report::regraded;
 use crate::args::values::{share, within};
 use crate::args::{Common, NameArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
+use crate::place::from_here;
 use crate::run_output::Detail;
 use crate::{VERSION, load, past, run_output, screen};
 
@@ -36,7 +37,8 @@ pub struct RegradeArgs {
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let (_, dir) = past::find(args.run.as_deref(), common)?;
     let open = OpenRun::open(&dir)?;
-    let settings = open.settings_for(&SelectionSettings::from(&args.names), args.concurrency);
+    let names = from_here(SelectionSettings::from(&args.names), common);
+    let settings = open.settings_for(&names, args.concurrency);
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
     open.adopt_into(&mut plan);

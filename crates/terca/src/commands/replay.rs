@@ -12,6 +12,7 @@ use super::run;
 use crate::args::values::{share, within};
 use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs};
 use crate::cli_error::{CliError, Outcome};
+use crate::place::from_here;
 use crate::{VERSION, load, past, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -57,7 +58,7 @@ impl From<MissChoice> for OnMiss {
 pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     let (suite_dir, dir) = past::find(args.run.as_deref(), common)?;
     let name = dir.file_name().unwrap_or_default();
-    let names = SelectionSettings::from(&args.names);
+    let names = from_here(SelectionSettings::from(&args.names), common);
     let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss.into())?;
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.fail_under = args.fail_under;

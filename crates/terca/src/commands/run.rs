@@ -13,6 +13,7 @@ use terca_report::plan_trials;
 use crate::args::values::{points, share, usd, within};
 use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
+use crate::place::from_here;
 use crate::{VERSION, load, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -83,7 +84,8 @@ impl From<&RunArgs> for RunSettings {
 
 pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let settings = RunSettings::from(args);
+    let mut settings = RunSettings::from(args);
+    settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
         let palette = screen::out_palette(common.color);

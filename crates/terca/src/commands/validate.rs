@@ -9,6 +9,7 @@ use crate::args::values::within;
 use crate::args::{CiArgs, Common, Format, KeepChoice};
 use crate::cli_error::Outcome;
 use crate::load;
+use crate::place::from_here;
 
 #[derive(Debug, Clone, Args)]
 pub struct ValidateArgs {
@@ -53,7 +54,8 @@ impl From<&ValidateArgs> for RunSettings {
 
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let settings = RunSettings::from(args);
+    let mut settings = RunSettings::from(args);
+    settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
     let output = run::Output {
         format: args.format,

@@ -11,9 +11,9 @@ fn with_names() -> Project {
         .file(
             "terca.yaml",
             "environments: [{name: envelope, agent: oracle}]\nexperiments: [{name: expedition}, {name: extra}]\n\
-             evals: [{name: fibonacci, prompt: x}, {name: fizzbuzz, prompt: x}, {name: sorting, prompt: x}]\n",
+             evals: [{name: fibonacci, prompt: x, allowWarnings: no-tests}, {name: fizzbuzz, prompt: x, allowWarnings: no-tests}, {name: sorting, prompt: x, allowWarnings: no-tests}]\n",
         )
-        .file("below/terca.yaml", "environments: [{name: e, agent: nop}]\nevals: [{name: deeper, prompt: x}]\n");
+        .file("below/terca.yaml", "environments: [{name: e, agent: nop}]\nevals: [{name: deeper, prompt: x, allowWarnings: no-tests}]\n");
     let bin = Utf8Path::new(env!("CARGO_BIN_EXE_terca")).parent().unwrap();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
     project.env("PATH", &path).env("TERM", "xterm")

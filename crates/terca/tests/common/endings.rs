@@ -32,5 +32,5 @@ pub fn every_ending() -> Project {
             "c-wrong/eval.terca.yaml",
             format!("name: '=cmd|<&\"@octocat'\nprompt: nothing\ntests:\n  - name: say\n    commandSuccess: |\n      {hostile}\n"),
         )
-        .file("d-error/eval.terca.yaml", "prompt: never\nbefore: [{command: 'echo no such luck; exit 3'}]\n")
+        .file("d-error/eval.terca.yaml", "prompt: never\nbefore: [{command: 'echo no such luck; exit 3'}]\nallowWarnings: no-tests\n")
 }

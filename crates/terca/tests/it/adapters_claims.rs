@@ -19,7 +19,7 @@ fn gemini(environment: &str, eval: &str, version: &str, lines: &[&str]) -> Proje
         .file(
             "terca.yaml",
             format!(
-                "mcpPreflight: false\nenvironments:\n  - name: g\n    agent: {{name: gemini-cli, program: ./gemini}}\n{environment}evals:\n  - name: task\n    prompt: do it\n{eval}"
+                "mcpPreflight: false\nenvironments:\n  - name: g\n    agent: {{name: gemini-cli, program: ./gemini}}\n{environment}evals:\n  - name: task\n    prompt: do it\n    allowWarnings: no-tests\n{eval}"
             ),
         )
 }
@@ -78,7 +78,7 @@ fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
     let droid = |bytes: usize| {
         let project = project().file("RULES.md", "x".repeat(bytes)).file(
             "terca.yaml",
-            "environments:\n  - {name: d, agent: droid, rules: RULES.md}\nevals:\n  - {name: task, prompt: do it}\n",
+            "environments:\n  - {name: d, agent: droid, rules: RULES.md}\nevals:\n  - {name: task, prompt: do it, allowWarnings: no-tests}\n",
         );
         project.terca(&["check"]).stdout
     };
@@ -97,7 +97,7 @@ fn the_hash_of_a_skill_covers_all_its_files() {
             .file("whistle/run.sh", script)
             .file(
                 "terca.yaml",
-                "environments:\n  - {name: n, agent: {name: command, command: 'true'}, skills: whistle}\nevals:\n  - {name: task, prompt: do it}\n",
+                "environments:\n  - {name: n, agent: {name: command, command: 'true'}, skills: whistle}\nevals:\n  - {name: task, prompt: do it, allowWarnings: no-tests}\n",
             );
         let outcome = project.terca(&[]);
         assert_eq!(outcome.status, 0, "{}", outcome.stderr);

@@ -5,7 +5,10 @@ use crate::common::project;
 use serde_json::{Value, json};
 use terca_testkit::{Project, recorded_streams, stand_ins};
 
-const EVAL: (&str, &str) = ("fib/eval.terca.yaml", "prompt: play success\n");
+const EVAL: (&str, &str) = (
+    "fib/eval.terca.yaml",
+    "prompt: play success\nallowWarnings: no-tests\n",
+);
 
 /// A suite with one eval, and the stand-in for Gemini CLI on `PATH`.
 fn suite(text: &str) -> Project {
@@ -164,7 +167,7 @@ fn levels(environment: &str, experiment: &str, eval: &str) -> Project {
                 written(experiment, "experiment"),
             ),
         )
-        .file("fib/eval.terca.yaml", format!("prompt: go\n{eval_before}\n"))
+        .file("fib/eval.terca.yaml", format!("prompt: go\n{eval_before}\nallowWarnings: no-tests\n"))
 }
 
 #[test]
@@ -360,10 +363,22 @@ fn directories_of_the_same_name_are_told_apart_by_their_paths() {
             "terca.yaml",
             "environments: [{name: default, agent: nop}]\n",
         )
-        .file("js/fib/eval.terca.yaml", "prompt: go\ntags: [slow]\n")
-        .file("py/Fib/eval.terca.yaml", "prompt: go\n")
-        .file("002-two/eval.terca.yaml", "prompt: go\nname: Two Named\n")
-        .file("js/sort/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "js/fib/eval.terca.yaml",
+            "prompt: go\ntags: [slow]\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "py/Fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "002-two/eval.terca.yaml",
+            "prompt: go\nname: Two Named\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "js/sort/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     project.terca(&["run"]).expect_status(0);
     let results = project.results();
     let names: Vec<(&str, &str)> = results["trials"]
@@ -432,12 +447,15 @@ fn a_written_name_stays_and_the_other_directory_is_named_by_its_path() {
     let project = project()
         .file(
             "terca.yaml",
-            "environments: [{name: default, agent: nop}]\nevals: [{name: fib, prompt: go}]\n",
+            "environments: [{name: default, agent: nop}]\nevals: [{name: fib, prompt: go, allowWarnings: no-tests}]\n",
         )
-        .file("py/fib/eval.terca.yaml", "prompt: go\n");
+        .file("py/fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     let plan = checked(&project, &[]);
     assert!(plan.contains("evals fib 1 trial py/fib 1 trial"), "{plan}");
-    let project = project.file("py-fib/eval.terca.yaml", "prompt: go\n");
+    let project = project.file(
+        "py-fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     let outcome = project.terca(&["check"]).expect_status(2);
     assert!(
         outcome.stderr.contains("would share the folder `py-fib`"),
@@ -451,17 +469,17 @@ fn names_that_differ_in_case_only_are_refused_with_both_places() {
     let nop = "environments: [{name: default, agent: nop}]\n";
     for (text, places, said) in [
         (
-            "environments:\n  - {name: Aa, agent: nop}\n  - {name: aa, agent: nop}\nevals: [{name: a, prompt: b}]\n".to_owned(),
+            "environments:\n  - {name: Aa, agent: nop}\n  - {name: aa, agent: nop}\nevals: [{name: a, prompt: b, allowWarnings: no-tests}]\n".to_owned(),
             ["terca.yaml:2:12", "terca.yaml:3:12"],
             "the environments `Aa` and `aa` differ in case only",
         ),
         (
-            format!("{nop}experiments:\n  - name: with\n  - name: WITH\nevals: [{{name: a, prompt: b}}]\n"),
+            format!("{nop}experiments:\n  - name: with\n  - name: WITH\nevals: [{{name: a, prompt: b, allowWarnings: no-tests}}]\n"),
             ["terca.yaml:3:11", "terca.yaml:4:11"],
             "the experiments `with` and `WITH` differ in case only",
         ),
         (
-            format!("{nop}evals:\n  - {{name: größe, prompt: b}}\n  - {{name: GRÖSSE, prompt: b}}\n  - {{name: GRÖßE, prompt: b}}\n"),
+            format!("{nop}evals:\n  - {{name: größe, prompt: b, allowWarnings: no-tests}}\n  - {{name: GRÖSSE, prompt: b, allowWarnings: no-tests}}\n  - {{name: GRÖßE, prompt: b, allowWarnings: no-tests}}\n"),
             ["terca.yaml:3:12", "terca.yaml:5:12"],
             "the evals `größe` and `GRÖßE` differ in case only",
         ),
@@ -481,7 +499,7 @@ fn names_that_differ_in_case_only_are_refused_with_both_places() {
 
 #[test]
 fn keys_for_others_an_empty_file_and_no_evals_are_right() {
-    let eval = "x-owner: me\nprompt: go\n";
+    let eval = "x-owner: me\nprompt: go\nallowWarnings: no-tests\n";
     for (suite, args) in [
         (
             "x-shared: &shared {model: m}\nx-5: [a]\nenvironments: [{<<: *shared, name: e, agent: nop}]\n",
@@ -560,9 +578,10 @@ fn identical_to_baseline(project: &Project) -> Value {
 fn an_experiment_that_changes_nothing_is_pointed_out() {
     let suite = "environments:\n  - {name: one, agent: nop}\n  - {name: two, agent: nop, preamble: Be brief.}\n\
                  experiments:\n  - {name: control}\n  - {name: empty, description: nothing}\n  - {name: named, env: {A: b}}\n";
-    let project = project()
-        .file("terca.yaml", suite)
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project().file("terca.yaml", suite).file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     let said = "the experiment `empty` changes nothing: it is the same as the baseline `control`";
     for args in [&["check"][..], &["run"], &["run", "-e", "one"]] {
         let outcome = project.terca(args).expect_status(0);

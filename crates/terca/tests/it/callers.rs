@@ -36,7 +36,7 @@ fn a_file_beyond_the_callers_limit_is_an_error_with_words() {
     let project = project()
         .agent("true")
         .file("terca.yaml", "repetitions: 40\nenvironments: [{name: default, agent: {name: command, command: 'true'}}]\n")
-        .file("task/eval.terca.yaml", "prompt: do it\n");
+        .file("task/eval.terca.yaml", "prompt: do it\nallowWarnings: no-tests\n");
     let outcome = after(&project, "ulimit -f 4");
     assert!(
         outcome.stderr.contains("File too large"),

@@ -6,7 +6,7 @@ use terca_testkit::Project;
 fn with_a_layer() -> Project {
     project().file(
         "terca.yaml",
-        "prepare: [{files: {made: x}}]\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x}]\n",
+        "prepare: [{files: {made: x}}]\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x, allowWarnings: no-tests}]\n",
     )
 }
 
@@ -67,7 +67,7 @@ fn what_is_in_use_stays() {
     let project = with_a_layer().file(
         "terca.yaml",
         "prepare: [{files: {made: x}}]\nenvironments: [{name: e, agent: {name: command, command: touch $READY; sleep 300}}]\n\
-         evals: [{name: task, prompt: x}]\n",
+         evals: [{name: task, prompt: x, allowWarnings: no-tests}]\n",
     );
     let ready = project.path("ready");
     let yaml = project.read("terca.yaml");

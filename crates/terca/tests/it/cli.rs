@@ -9,7 +9,10 @@ fn small() -> Project {
             "terca.yaml",
             "name: small\nenvironments: [{name: default, agent: nop}]\n",
         )
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
 }
 
 /// Every command that the program is to have one day.
@@ -343,9 +346,10 @@ fn a_run_that_cannot_be_read_is_listed_all_the_same() {
 
 #[test]
 fn a_run_is_shown_by_its_number_without_zeros() {
-    let project = project()
-        .agent("true")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project().agent("true").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     project.terca(&[]).expect_status(0);
     project.terca(&["show", "1"]).expect_status(0);
 }

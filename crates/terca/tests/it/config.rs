@@ -6,7 +6,7 @@ use crate::common::project;
 use terca_testkit::Project;
 
 const NOP: &str = "environments: [{name: default, agent: nop}]\n";
-const EVAL: &str = "prompt: go\n";
+const EVAL: &str = "prompt: go\nallowWarnings: no-tests\n";
 
 /// What stands around every broken configuration.
 fn around() -> Project {
@@ -241,21 +241,21 @@ fn broken_suites_are_refused() {
 
 #[test]
 fn broken_evals_are_refused() {
-    let test = |lines: &str| format!("{EVAL}tests:\n  - {lines}\n");
-    let action = |lines: &str| format!("{EVAL}before:\n  - {lines}\n");
+    let test = |lines: &str| format!("prompt: go\ntests:\n  - {lines}\n");
+    let action = |lines: &str| format!("prompt: go\nbefore:\n  - {lines}\n");
     let mut found = Vec::new();
     for (title, text, position, phrase) in [
         ("no prompt", "name: fib\n".to_owned(), "1:1", "prompt"),
         ("empty prompt", "prompt: ''\n".into(), "1:9", "empty"),
         (
             "missing prompt file",
-            "promptFile: task.md\n".into(),
+            "promptFile: task.md\nallowWarnings: no-tests\n".into(),
             "1:13",
             "task.md",
         ),
         (
             "unknown key",
-            "prompt: go\ntimeout_seconds: 3\n".into(),
+            "prompt: go\ntimeout_seconds: 3\nallowWarnings: no-tests\n".into(),
             "2:1",
             "timeoutSeconds",
         ),
@@ -275,13 +275,13 @@ fn broken_evals_are_refused() {
         ),
         (
             "repetitions 0",
-            "prompt: go\nrepetitions: 0\n".into(),
+            "prompt: go\nrepetitions: 0\nallowWarnings: no-tests\n".into(),
             "2:14",
             "1",
         ),
         (
             "negative timeout",
-            "prompt: go\ntimeoutSeconds: -1\n".into(),
+            "prompt: go\ntimeoutSeconds: -1\nallowWarnings: no-tests\n".into(),
             "2:17",
             "0",
         ),
@@ -403,7 +403,10 @@ fn files_that_are_not_utf_8_are_refused() {
         b"environments: [{name: default, agent: nop}]\nname: \xff\n",
     );
     none(&faults("suite", &project, "terca.yaml", "not UTF-8"));
-    let project = around().file("fib/eval.terca.yaml", b"prompt: \xfe\n");
+    let project = around().file(
+        "fib/eval.terca.yaml",
+        b"prompt: \xfe\nallowWarnings: no-tests\n",
+    );
     none(&faults(
         "eval",
         &project,
@@ -414,7 +417,10 @@ fn files_that_are_not_utf_8_are_refused() {
 
 #[test]
 fn names_given_twice_across_files_are_shown_at_both_places() {
-    let project = around().file("other/eval.terca.yaml", "prompt: go\nname: fib\n");
+    let project = around().file(
+        "other/eval.terca.yaml",
+        "prompt: go\nname: fib\nallowWarnings: no-tests\n",
+    );
     none(&faults(
         "twice",
         &project,
@@ -559,10 +565,10 @@ fn inline_evals_and_eval_files_are_one_suite() {
     let project = project()
         .file(
             "terca.yaml",
-            format!("{NOP}evals:\n  - name: inline\n    promptFile: docs/task.md\n"),
+            format!("{NOP}evals:\n  - name: inline\n    promptFile: docs/task.md\nallowWarnings: no-tests\n"),
         )
         .file("docs/task.md", "from a file")
-        .file("fib/eval.terca.yaml", "promptFile: task.md\n")
+        .file("fib/eval.terca.yaml", "promptFile: task.md\nallowWarnings: no-tests\n")
         .file("fib/task.md", "beside it");
     project.terca(&[]).expect_status(0);
     let mut names = names_of_trials(&project);
@@ -577,7 +583,10 @@ fn names_make_safe_folders() {
             "terca.yaml",
             "environments: [{name: 'node/20', agent: nop}]\nexperiments: [{name: '..'}]\n",
         )
-        .file("a/eval.terca.yaml", "prompt: go\nname: ../../escape me\n");
+        .file(
+            "a/eval.terca.yaml",
+            "prompt: go\nname: ../../escape me\nallowWarnings: no-tests\n",
+        );
     project.terca(&[]).expect_status(0);
     let trial = project.only_trial();
     assert_eq!(

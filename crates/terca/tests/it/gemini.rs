@@ -16,7 +16,7 @@ fn playing(environment: &str, prompt: &str) -> Project {
             "terca.yaml",
             format!(
                 "mcpPreflight: false\nenv: {{TERCA_TEST_STREAMS: '{streams}'}}\nenvironments:\n  - name: g\n    agent: gemini\n{environment}\
-                 evals:\n  - name: task\n    prompt: {prompt}\n"
+                 evals:\n  - name: task\n    prompt: {prompt}\n    allowWarnings: no-tests\n"
             ),
         )
 }

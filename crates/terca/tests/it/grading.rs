@@ -266,9 +266,10 @@ fn without_tests_the_agents_end_decides() {
         ("echo x > a; exit 1", 1, "failed", json!(0.0)),
         ("exit 1", 3, "error", json!(null)),
     ] {
-        let project = project()
-            .agent(agent)
-            .file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project().agent(agent).file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
         project.terca(&[]).expect_status(status);
         let trial = project.only_trial();
         assert_eq!(
@@ -425,7 +426,7 @@ fn the_nearest_time_limit_counts() {
                 "terca.yaml",
                 format!("{suite}environments: [{{name: default, agent: {{name: command, command: {wait}}}{environment}}}]\n"),
             )
-            .file("fib/eval.terca.yaml", format!("prompt: go\n{eval}"));
+            .file("fib/eval.terca.yaml", format!("prompt: go\nallowWarnings: no-tests\n{eval}"));
         project.terca(args);
         assert_eq!(
             project.only_trial()["timedOut"],
@@ -484,7 +485,7 @@ fn mixed(evals: &[&str]) -> Project {
             };
             project.file(
                 &format!("{number}-{kind}/eval.terca.yaml"),
-                format!("prompt: {kind}\ntests: {tests}\n"),
+                format!("prompt: {kind}\nallowWarnings: no-tests\ntests: {tests}\n"),
             )
         })
 }

@@ -65,9 +65,10 @@ fn variables(text: &str) -> BTreeMap<String, String> {
 }
 
 fn prying(script: &str) -> Project {
-    project()
-        .agent(script)
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+    project().agent(script).file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    )
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn nothing_tells_the_agent_which_experiment_it_is_in() {
             "environments: [{name: the-environment, agent: {name: command, command: ./bin/agent.sh}}]\n\
              experiments: [{name: the-experiment}]\n",
         )
-        .file("the-eval/eval.terca.yaml", "prompt: go\nname: the-eval\n");
+        .file("the-eval/eval.terca.yaml", "prompt: go\nname: the-eval\nallowWarnings: no-tests\n");
     project.terca(&[]).expect_status(0);
     let seen = environment(&project);
     for name in [
@@ -263,9 +264,10 @@ fn the_prompt_is_the_standard_input_and_it_ends() {
 #[test]
 fn an_agent_need_not_read_its_prompt() {
     let long = "x".repeat(1_000_000);
-    let project = project()
-        .agent("exec 0<&-; echo done > done")
-        .file("fib/eval.terca.yaml", format!("prompt: {long}\n"));
+    let project = project().agent("exec 0<&-; echo done > done").file(
+        "fib/eval.terca.yaml",
+        format!("prompt: {long}\nallowWarnings: no-tests\n"),
+    );
     project.terca(&[]).expect_status(0);
 }
 
@@ -277,7 +279,10 @@ fn long_prompts_arrive_whole() {
         let project = project()
             .agent("cat > stdin.txt; cp \"$TERCA_PROMPT_FILE\" file.txt")
             .file("fib/task.md", &prompt)
-            .file("fib/eval.terca.yaml", "promptFile: task.md\n");
+            .file(
+                "fib/eval.terca.yaml",
+                "promptFile: task.md\nallowWarnings: no-tests\n",
+            );
         project.terca(&[]).expect_status(0);
         for file in ["stdin.txt", "file.txt"] {
             let arrived = project.trial_file(&format!("workspace/{file}"));
@@ -329,7 +334,10 @@ fn the_suite_is_as_it_was_before_the_run() {
 fn signals_that_terca_ignores_are_not_ignored_by_the_agent() {
     let project = project()
         .agent("grep SigIgn /proc/self/status > ignored.txt")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     let output = project
         .command_through("nohup", &["--format", "plain"])
         .output()
@@ -361,7 +369,10 @@ fn a_place_below_something_that_agents_read_is_refused() {
     ] {
         let project = project()
             .agent("true")
-            .file("fib/eval.terca.yaml", "prompt: go\n")
+            .file(
+                "fib/eval.terca.yaml",
+                "prompt: go\nallowWarnings: no-tests\n",
+            )
             .directory("below/work");
         let found = project.path("below").join(name);
         if is_dir {
@@ -399,7 +410,10 @@ fn a_supervisor_takes_another_trial_unless_the_agent_has_changed_it() {
     let suite = |command| {
         let agent = format!("{{name: command, command: '{command}'}}");
         project()
-            .file("task/eval.terca.yaml", "prompt: x\nrepetitions: 3\n")
+            .file(
+                "task/eval.terca.yaml",
+                "prompt: x\nrepetitions: 3\nallowWarnings: no-tests\n",
+            )
             .file(
                 "terca.yaml",
                 format!("environments: [{{name: default, agent: {agent}}}]\n"),

@@ -15,7 +15,7 @@ fn misbehaving(mode: &str) -> Project {
         format!(
             "concurrency: 2\nrepetitions: 2\n\
              environments:\n  - name: slow\n    agent: {{name: command, command: '{agent} {mode}'}}\n\
-             evals:\n  - name: task\n    prompt: do it\n    timeoutSeconds: 600\n"
+             evals:\n  - name: task\n    prompt: do it\n    timeoutSeconds: 600\n    allowWarnings: no-tests\n"
         ),
     )
 }
@@ -103,7 +103,7 @@ fn trials_that_never_started_stay_pending() {
         "terca.yaml",
         format!(
             "concurrency: 1\nrepetitions: 3\nenvironments:\n  - name: slow\n    agent: {{name: command, command: '{agent} sleeps'}}\n\
-             evals:\n  - name: task\n    prompt: do it\n"
+             evals:\n  - name: task\n    prompt: do it\n    allowWarnings: no-tests\n"
         ),
     );
     let mut session = project.start(&["--format", "plain"]);
@@ -154,7 +154,7 @@ fn an_interrupt_during_set_up_and_during_tests_is_an_interrupt() {
         let project = project().file(
             "terca.yaml",
             format!(
-                "environments:\n  - name: e\n    agent: nop\nevals:\n  - name: task\n    prompt: x\n{place}"
+                "environments:\n  - name: e\n    agent: nop\nevals:\n  - name: task\n    prompt: x\n    allowWarnings: no-tests\n{place}"
             ),
         );
         let mut session = project.start(&["--format", "plain"]);
@@ -236,7 +236,7 @@ fn no_process_outlives_terca() {
 fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
     let project = project().file(
         "terca.yaml",
-        "repetitions: 2000\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x}]\n",
+        "repetitions: 2000\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x, allowWarnings: no-tests}]\n",
     );
     // The first event alone is larger than a pipe holds.
     let mut command = project.command(&["--format", "json"]);

@@ -88,7 +88,7 @@ fn each_level_sets_its_own_limits() {
          - {name: plain}\n\
          - {name: more, limits: {processes: 200}}\n\
          - {name: without, limits: null}\n\
-         evals: [{name: task, prompt: go, limits: {cpus: 2}}]\n",
+         evals: [{name: task, prompt: go, limits: {cpus: 2}, allowWarnings: no-tests}]\n",
     );
     let checked = project.terca(&["check"]).expect_status(0);
     // Limits make a difference.
@@ -241,7 +241,7 @@ fn a_test_that_fills_the_disk_is_ended_too() {
 fn set_up_has_no_limits() {
     let project = suite("touch made", "limits: {memory: 64MB}").file(
         "fib/eval.terca.yaml",
-        "prompt: go\nbefore: [{command: 'x=$(head -c 100000000 /dev/zero | tr ''\\0'' x); echo ${#x} > size.txt'}]\n",
+        "prompt: go\nbefore: [{command: 'x=$(head -c 100000000 /dev/zero | tr ''\\0'' x); echo ${#x} > size.txt'}]\nallowWarnings: no-tests\n",
     );
     project.terca(&["run"]).expect_status(0);
     assert_eq!(project.trial_file("workspace/size.txt"), "100000000\n");

@@ -143,7 +143,7 @@ fn what_an_agent_did_can_be_tested_long_after() {
         (test("changedFiles: {never: [number]}"), 1),
         (test("budget: {maxSeconds: 1000}"), 0),
         (test("budget: {maxTokens: 1000}"), 3),
-        ("prompt: x\n".to_owned(), 0),
+        ("prompt: x\nallowWarnings: no-tests\n".to_owned(), 0),
     ] {
         let path = project.path("task/eval.terca.yaml");
         std::fs::write(path, &tests).unwrap();
@@ -222,7 +222,7 @@ fn it_is_said_why_there_is_nothing_to_grade() {
     }
     let project = numbered(1).file(
         "other/eval.terca.yaml",
-        "prompt: x\nbefore: [{command: exit 1}]\n",
+        "prompt: x\nbefore: [{command: exit 1}]\nallowWarnings: no-tests\n",
     );
     project.terca(&["-t", "other"]).expect_status(3);
     let outcome = project.terca(&["regrade"]).expect_status(2);

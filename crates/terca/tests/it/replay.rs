@@ -279,7 +279,8 @@ fn a_run_without_recordings_and_a_trial_without_one_are_told() {
         outcome.stderr
     );
     project.terca(&["--gateway", "record"]).expect_status(0);
-    let yaml = project.read("terca.yaml") + "  - name: new\n    prompt: also\n";
+    let yaml = project.read("terca.yaml")
+        + "  - name: new\n    prompt: also\n    allowWarnings: no-tests\n";
     let project = project.file("terca.yaml", yaml);
     let outcome = replay(&project, &[]);
     assert_eq!(outcome.status, 3, "{}", outcome.stdout);

@@ -220,7 +220,10 @@ fn figures_are_what_the_agent_reported_and_the_rest_is_unknown() {
             .agent(&format!(
                 "test -z '{stats}' || printf '%s\\n' '{stats}' > $TERCA_STATS_FILE"
             ))
-            .file("fib/eval.terca.yaml", "prompt: go\n");
+            .file(
+                "fib/eval.terca.yaml",
+                "prompt: go\nallowWarnings: no-tests\n",
+            );
         project.terca(&[]).expect_status(0);
         let trial = project.only_trial();
         for key in [
@@ -249,8 +252,8 @@ fn trials_stand_in_the_order_of_their_ids() {
             "terca.yaml",
             "environments: [{name: b, agent: nop}, {name: a, agent: nop}]\nexperiments: [{name: y}, {name: x}]\n",
         )
-        .file("two/eval.terca.yaml", "prompt: go\n")
-        .file("one/eval.terca.yaml", "prompt: go\n");
+        .file("two/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
+        .file("one/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     project.terca(&["-n", "2", "-c", "4"]).expect_status(0);
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();
@@ -320,7 +323,7 @@ fn the_journal_folds_to_the_results() {
         )
         .file(
             "d/eval.terca.yaml",
-            "prompt: work\nbefore: [{command: exit 1}]\n",
+            "prompt: work\nbefore: [{command: exit 1}]\nallowWarnings: no-tests\n",
         );
     for args in [&["-n", "3"][..], &["-n", "3", "--fail-fast", "-c", "1"]] {
         project.terca(args);
@@ -383,7 +386,7 @@ fn changes_of_every_kind_are_in_the_diff() {
         .file("_base/untouched.txt", "untouched\n")
         .file("_base/before.txt", "moved\n")
         .symlink("_base/link", "target")
-        .file("fib/eval.terca.yaml", "prompt: go\nbefore: [{files: {from-before.txt: x}}]\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nbefore: [{files: {from-before.txt: x}}]\nallowWarnings: no-tests\n");
     project.terca(&[]).expect_status(0);
     let diff = project.trial_file("changes.diff");
     for part in [
@@ -413,7 +416,7 @@ fn the_diff_can_be_applied() {
         .file("_base/modified.txt", "one\n")
         .file("_base/deleted.txt", "gone\n")
         .file("_base/script.sh", "#!/bin/sh\n")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     project.terca(&[]).expect_status(0);
     let output = std::process::Command::new("git")
         .args([
@@ -446,7 +449,10 @@ fn the_diff_can_be_applied() {
 fn the_transcript_is_what_the_agent_said() {
     let project = project()
         .agent("echo first; echo; printf 'last, unfinished'")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     project.terca(&[]).expect_status(0);
     let transcript = project.trial_file("transcript.jsonl");
     let lines: Vec<Value> = transcript
@@ -601,7 +607,10 @@ fn secrets_of_several_lines_are_masked_line_by_line() {
     let print = "printf '%s\\n' \"$TOKEN\"";
     let project = project()
         .agent(&format!("{print}; {print} > key.pem"))
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
         .env(
             "MY_KEY",
             "-----BEGIN KEY-----\nAAAAsecretBBBB\nCCCCsecretDDDD\n-----END KEY-----",
@@ -630,7 +639,7 @@ fn secrets_of_several_lines_are_masked_line_by_line() {
 fn a_secret_at_the_cut_of_a_long_log_is_masked() {
     let project = project()
         .agent("head -c 1048570 /dev/zero | tr '\\0' x; printf %s \"$TOKEN\"; head -c 3000000 /dev/zero | tr '\\0' y")
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
         .env("MY_KEY", "topsecret123");
     let suite = project.read("terca.yaml");
     let project = project.file(

@@ -119,7 +119,7 @@ fn gemini(prompt: &str, more: &str) -> Project {
             format!(
                 "env: {{TERCA_TEST_STREAMS: '{streams}'}}\n{more}\
                  environments:\n  - {{name: g, agent: gemini}}\n  - {{name: n, agent: nop}}\n\
-                 evals:\n  - name: task\n    prompt: {prompt}\n"
+                 evals:\n  - name: task\n    prompt: {prompt}\n    allowWarnings: no-tests\n"
             ),
         )
 }

@@ -5,9 +5,10 @@ use crate::common::sandboxes::{has_landlock, mend, unfinished, with_program, wit
 use terca_testkit::Project;
 
 fn suite() -> Project {
-    project()
-        .agent("echo x > made.txt")
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+    project().agent("echo x > made.txt").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    )
 }
 
 #[test]

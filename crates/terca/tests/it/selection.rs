@@ -11,13 +11,22 @@ fn matrix() -> Project {
             "environments:\n  - {name: node, agent: nop}\n  - {name: deno, agent: nop}\n\
              experiments:\n  - name: plain\n  - name: with-rules\n",
         )
-        .file("fib/eval.terca.yaml", "prompt: go\ntags: [maths, slow]\n")
-        .file("graph-bfs/eval.terca.yaml", "prompt: go\ntags: [graphs]\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntags: [maths, slow]\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "graph-bfs/eval.terca.yaml",
+            "prompt: go\ntags: [graphs]\nallowWarnings: no-tests\n",
+        )
         .file(
             "graph-dfs/eval.terca.yaml",
-            "prompt: go\ntags: [graphs, slow]\n",
+            "prompt: go\ntags: [graphs, slow]\nallowWarnings: no-tests\n",
         )
-        .file("sort/eval.terca.yaml", "prompt: go\n")
+        .file(
+            "sort/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
 }
 
 /// The folders of the trials that would run, in the order in which they would.
@@ -146,8 +155,14 @@ fn repetitions_of_an_eval_replace_those_of_the_suite() {
             "terca.yaml",
             "repetitions: 3\nenvironments: [{name: default, agent: nop}]\n",
         )
-        .file("often/eval.terca.yaml", "prompt: go\nrepetitions: 4\n")
-        .file("usual/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "often/eval.terca.yaml",
+            "prompt: go\nrepetitions: 4\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "usual/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     for (args, often, usual) in [
         (&[][..], 4, 3),
         (&["-n", "2"], 2, 2),
@@ -167,7 +182,7 @@ fn a_dry_run_and_a_check_run_nothing() {
     let mark = project.home().join("mark");
     let project = project.agent(&format!("touch {mark}")).file(
         "fib/eval.terca.yaml",
-        format!("prompt: go\nbefore: [{{command: touch {mark}}}]\n"),
+        format!("prompt: go\nbefore: [{{command: touch {mark}}}]\nallowWarnings: no-tests\n"),
     );
     for args in [&["--dry-run"][..], &["run", "--dry-run"], &["check"]] {
         let outcome = project.terca(args).expect_status(0);
@@ -297,7 +312,7 @@ fn only_selected_variants_need_their_variables() {
             "terca.yaml",
             "environments:\n  - {name: free, agent: nop}\n  - {name: paid, agent: nop, env: {KEY: '${NOT_SET_HERE}'}}\n",
         )
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     project.terca(&["-e", "free"]).expect_status(0);
     let refused = project.terca(&["-e", "paid"]).expect_status(2);
     assert!(

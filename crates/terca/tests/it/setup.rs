@@ -9,7 +9,7 @@ use terca_testkit::Project;
 fn with_before(before: &str) -> Project {
     project().agent("true").file(
         "fib/eval.terca.yaml",
-        format!("prompt: go\nbefore:\n{before}"),
+        format!("prompt: go\nallowWarnings: no-tests\nbefore:\n{before}"),
     )
 }
 
@@ -42,9 +42,15 @@ fn layers_are_laid_over_each_other_file_by_file() {
         .file("_base/src/b.txt", "project")
         .file("fib/_base/src/b.txt", "eval")
         .file("fib/_base/src/c.txt", "eval")
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
         .file("other/_base/other.txt", "not for fib")
-        .file("other/eval.terca.yaml", "prompt: go\n");
+        .file(
+            "other/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
     project.terca(&["-t", "fib"]).expect_status(0);
     for (path, content) in [
         ("common.txt", "project"),
@@ -65,10 +71,10 @@ fn layers_are_laid_over_each_other_file_by_file() {
 
 #[test]
 fn a_workspace_dir_is_a_layer_too() {
-    let project = project()
-        .agent("true")
-        .file("start/a.txt", "start")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project().agent("true").file("start/a.txt", "start").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     let suite = project.read("terca.yaml");
     let project = project.file("terca.yaml", format!("{suite}workspaceDir: start\n"));
     project.terca(&[]).expect_status(0);
@@ -201,7 +207,7 @@ fn every_kind_of_file_survives_the_way_into_the_workspace_and_back() {
         .symlink("_base/dir-link", "empty")
         .directory("_base/empty/gone")
         .directory("_base/empty/kept")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n");
     std::fs::set_permissions(
         project.path("_base/locked.txt"),
         std::fs::Permissions::from_mode(0o444),
@@ -247,7 +253,10 @@ fn trials_do_not_share_a_workspace() {
     let project = project()
         .agent("test ! -e mark && echo x > mark && echo changed > shared.txt")
         .file("_base/shared.txt", "original")
-        .file("fib/eval.terca.yaml", "prompt: go\nrepetitions: 4\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nrepetitions: 4\nallowWarnings: no-tests\n",
+        );
     project.terca(&["-c", "2"]).expect_status(0);
     assert_eq!(project.read("_base/shared.txt"), "original");
 }
@@ -329,9 +338,10 @@ fn a_failing_command_of_a_variant_ends_the_trial() {
             "environments" => "environments: [{name: default, agent: nop, command: 'false'}]\n".to_owned(),
             _ => "environments: [{name: default, agent: nop}]\nexperiments: [{name: default, command: 'false'}]\n".to_owned(),
         };
-        let project = project()
-            .file("terca.yaml", suite)
-            .file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project().file("terca.yaml", suite).file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
         expect_setup_error(&project, "`false`: exit status 1");
     }
 }
@@ -406,7 +416,7 @@ fn values_come_from_the_surroundings_when_they_are_named() {
             "env:\n  ONE: '${HERE_1}'\n  TWO: 'a ${HERE_1} b ${HERE_2:-spare} c'\n  THREE: '${NOT_HERE:-spare}'\n  FOUR: 'just $HERE_1'\n\
              environments: [{name: default, agent: {name: command, command: ./agent.sh}}]\n",
         )
-        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .file("fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
         .env("HERE_1", "one")
         .env("HERE_2", "two");
     project.terca(&[]).expect_status(0);
@@ -473,7 +483,7 @@ fn the_prompt_is_put_together_from_outside_in_and_back_out() {
                 around("experiment")
             ),
         )
-        .file("fib/eval.terca.yaml", "prompt: |\n  the task\n\n  in two parts\n");
+        .file("fib/eval.terca.yaml", "prompt: |\n  the task\n\n  in two parts\nallowWarnings: no-tests\n");
     for (experiment, expected) in [
         (
             "all",
@@ -505,8 +515,8 @@ fn rules_are_installed_where_the_agent_reads_them() {
         )
         .file("rules/one.md", "Rule one.\n")
         .file("rules/two.md", "Rule two.")
-        .file("fresh/eval.terca.yaml", "prompt: go\n")
-        .file("own/eval.terca.yaml", "prompt: go\n")
+        .file("fresh/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
+        .file("own/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n")
         .file("own/_base/AGENTS.md", "Own rules.\n");
     for (eval, experiment, expected) in [
         ("fresh", "without", "none\n"),

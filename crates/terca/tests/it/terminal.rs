@@ -175,13 +175,13 @@ fn damaged_runs_say_so_without_giving_orders() {
 
 #[test]
 fn diagnostics_show_what_is_in_files_names_and_variables() {
-    let evals = "evals:\n  - {name: a, prompt: x}\n";
+    let evals = "evals:\n  - {name: a, prompt: x, allowWarnings: no-tests}\n";
     for text in [
         // Names, kinds and values that are wrong.
         "\"k EVIL\": 1\n".to_owned(),
         format!("{evals}environments:\n  - {{name: e, agent: \"EVIL\"}}\n"),
         format!("{evals}repetitions: \"EVIL\"\n"),
-        "evals:\n  - {name: \"EVIL\", prompt: x}\n  - {name: \"EVIL\", prompt: x}\n".to_owned(),
+        "evals:\n  - {name: \"EVIL\", prompt: x, allowWarnings: no-tests}\n  - {name: \"EVIL\", prompt: x, allowWarnings: no-tests}\n".to_owned(),
         // Files and variables that are not there.
         "evals:\n  - {name: a, promptFile: \"EVIL.md\"}\n".to_owned(),
         format!("{evals}environments:\n  - {{name: e, agent: gemini, rules: \"no EVIL.md\"}}\n"),

@@ -191,7 +191,7 @@ fn the_cheat_stays_in_its_workspace() {
     let project = project()
         .agent("true")
         .file("outside/score.txt", "untouched")
-        .file("fib/eval.terca.yaml", "prompt: write test.sh\nbefore: [{command: 'ln -s \"$TERCA_SUITE_DIR/outside\" tests; ln -s \"$TERCA_SUITE_DIR/outside/score.txt\" score.txt'}]\n");
+        .file("fib/eval.terca.yaml", "prompt: write test.sh\nbefore: [{command: 'ln -s \"$TERCA_SUITE_DIR/outside\" tests; ln -s \"$TERCA_SUITE_DIR/outside/score.txt\" score.txt'}]\nallowWarnings: no-tests\n");
     project.terca(&["--agent", "cheat"]).expect_status(0);
     assert_eq!(project.read("outside/score.txt"), "untouched");
     assert_eq!(

@@ -285,9 +285,10 @@ pub(crate) fn the_network_obeys_the_same_rule(engine: &Engine) {
         ("off", "", "no\n"),
         ("model", address.as_str(), "yes\n"),
     ] {
-        let project = project()
-            .agent(&script)
-            .file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project().agent(&script).file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
         let own = project.read("terca.yaml");
         let project = project.file("terca.yaml", format!("allow: [{allow}]\n{own}"));
         let project = engine.with(project);
@@ -364,7 +365,7 @@ pub(crate) fn an_agent_out_of_time_can_tidy_up(engine: &Engine) {
 fn stubborn(engine: &Engine) -> Project {
     let project = project()
         .agent("trap '' TERM INT HUP\n(setsid sh -c 'trap \"\" TERM; sleep 600') &\ntouch ready\nwhile :; do sleep 1; done")
-        .file("fib/eval.terca.yaml", "prompt: wait\ntimeoutSeconds: 600\n");
+        .file("fib/eval.terca.yaml", "prompt: wait\ntimeoutSeconds: 600\nallowWarnings: no-tests\n");
     engine.with(project)
 }
 
@@ -429,11 +430,10 @@ pub(crate) fn a_container_that_was_left_is_removed_by_the_next_run(engine: &Engi
             "600",
         ]);
     }
-    let project = engine.with(
-        project
-            .agent("echo x > made.txt")
-            .file("fib/eval.terca.yaml", "prompt: go\n"),
-    );
+    let project = engine.with(project.agent("echo x > made.txt").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    ));
     project
         .terca(&["run", "--sandbox", &engine.sandbox()])
         .expect_status(0);
@@ -464,9 +464,10 @@ fn keepers(parent: u32) -> Vec<i32> {
 
 pub(crate) fn what_is_missing_is_said(engine: &Engine) {
     let suite = || {
-        let project = project()
-            .agent("echo x > made.txt")
-            .file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project().agent("echo x > made.txt").file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        );
         engine.with(project)
     };
     let project = suite();
@@ -509,9 +510,10 @@ pub(crate) fn limits_are_kept(engine: &Engine) {
          # They are started, and become the program a moment later.\n\
          i=0; while [ $i -lt 100 ] && [ $(ps | grep -c 'sleep 600') -lt 20 ]; do i=$((i + 1)); sleep 0.1; done\n\
          ps | grep -c 'sleep 600' > processes.txt\nexit 0";
-    let project = project()
-        .agent(script)
-        .file("fib/eval.terca.yaml", "prompt: use much\n");
+    let project = project().agent(script).file(
+        "fib/eval.terca.yaml",
+        "prompt: use much\nallowWarnings: no-tests\n",
+    );
     let own = project.read("terca.yaml");
     let limits = "limits: {memory: 64MB, processes: 10, cpus: 1}\n";
     let project = engine.with(project.file("terca.yaml", format!("{limits}{own}")));
@@ -537,9 +539,10 @@ pub(crate) fn limits_are_kept(engine: &Engine) {
 
 /// A program in the place of the engine's does as it, but removes nothing and says that the container has failed.
 pub(crate) fn a_container_that_cannot_be_removed_is_said(engine: &Engine) {
-    let project = project()
-        .agent("echo x > made.txt")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project().agent("echo x > made.txt").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     let bin = project.home().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let script = format!(

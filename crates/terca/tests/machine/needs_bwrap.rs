@@ -236,7 +236,10 @@ fn files_that_are_made_inside_belong_to_the_caller() {
     use std::os::unix::fs::MetadataExt;
     let project = project()
         .agent("echo x > made.txt; mkdir dir; id -u > uid.txt; whoami > name.txt")
-        .file("fib/eval.terca.yaml", "prompt: make it\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: make it\nallowWarnings: no-tests\n",
+        );
     project
         .terca(&["run", "--sandbox", "bwrap"])
         .expect_status(0);
@@ -314,7 +317,7 @@ fn signals_to_terca_leave_nothing_behind() {
             "terca.yaml",
             format!(
                 "sandbox: bwrap\nenvironments: [{{name: slow, agent: {{name: command, command: '{agent} {mode}'}}}}]\n\
-                 evals: [{{name: task, prompt: do it, timeoutSeconds: 600}}]\n"
+                 evals: [{{name: task, prompt: do it, timeoutSeconds: 600, allowWarnings: no-tests}}]\n"
             ),
         );
         let mut session = project.start(&["--format", "plain"]);

@@ -178,9 +178,10 @@ fn an_agent_of_somebody_without_privileges_is_contained_too() {
 #[test]
 #[ignore = "needs landlock"]
 fn it_takes_the_place_of_a_bubblewrap_that_may_not_make_namespaces() {
-    let project = project()
-        .agent("echo x > made.txt")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project().agent("echo x > made.txt").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
     let project = without_namespaces(project).env("TERCA_SANDBOX", "");
     for args in [&["run", "--sandbox", "auto"][..], &["run"]] {
         project.terca(args).expect_status(0);
@@ -242,7 +243,7 @@ fn tcp_is_allowed_by_port() {
             format!(
                 "sandbox: landlock\n{settings}\n\
                  environments: [{{name: mine, agent: {{name: command, command: ./agent.sh}}}}]\n\
-                 evals: [{{name: task, prompt: go}}]\n"
+                 evals: [{{name: task, prompt: go, allowWarnings: no-tests}}]\n"
             ),
         );
         project.terca(&["run"]).expect_status(0);

@@ -244,7 +244,7 @@ fn sleeping(terca: &Utf8Path) -> Project {
     let agent = misbehaving_agent();
     let suite = format!(
         "environments: [{{name: e, agent: {{name: command, command: '{agent} sleeps-in-tool'}}}}]\n\
-         evals: [{{name: task, prompt: x}}]\n"
+         evals: [{{name: task, prompt: x, allowWarnings: no-tests}}]\n"
     );
     Project::new(terca).file("terca.yaml", suite)
 }

@@ -92,6 +92,17 @@ codes! {
         SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"
     }
+    Suites "Suites that do not test what they should" {
+        NoTests "no-tests"
+        EmptyRules "empty-rules"
+        MisspeltDirectory "misspelt-directory"
+        NotExecutable "not-executable"
+        PromptIsAFile "prompt-is-a-file"
+        LargeBase "large-base"
+        SkippedEval "skipped-eval"
+        SettingsOfAnother "settings-of-another"
+        AgentNotReady "agent-not-ready"
+    }
     Agents "Agents in the configuration" {
         UnknownAgent "unknown-agent"
         NoAgent "no-agent"
@@ -144,6 +155,22 @@ codes! {
 }
 
 impl Code {
+    /// The codes that `allowWarnings` takes: those of warnings, and of evals that have no tests on purpose.
+    pub const ALLOWABLE: &'static [Code] = &[
+        Code::NoTests,
+        Code::EmptyRules,
+        Code::MisspeltDirectory,
+        Code::NotExecutable,
+        Code::PromptIsAFile,
+        Code::LargeBase,
+        Code::SkippedEval,
+        Code::SettingsOfAnother,
+        Code::AgentNotReady,
+        Code::SameAsBaseline,
+        Code::DoubtfulValue,
+        Code::OlderSpelling,
+    ];
+
     /// Finds a code as typed; `-`, `_` and case do not matter.
     pub fn find(word: &str) -> Option<Code> {
         let folded = prose::fold(word);

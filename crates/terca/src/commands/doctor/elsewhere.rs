@@ -34,7 +34,7 @@ pub(super) fn round(
 }
 
 /// Visits the workers, and shows the findings of each place.
-pub(super) fn visit(round: &Round, host: &Host, common: &Common) -> Outcome {
+pub(super) fn visit(round: &Round, of_suite: &[&str], host: &Host, common: &Common) -> Outcome {
     let places = round.places();
     if places.is_empty() {
         return Ok(0);
@@ -48,7 +48,7 @@ pub(super) fn visit(round: &Round, host: &Host, common: &Common) -> Outcome {
         Ok(visit) => {
             screen::out(&format!("\n{place}:"));
             show_worker(&visit);
-            show(&visit.findings, common, |path| path);
+            show(&visit.findings, of_suite, common, |path| path);
         }
         Err(WorkerError::Interrupted) => status = INTERRUPTED,
         Err(error) => {

@@ -210,7 +210,7 @@ fn what_a_suite_allows_adds_up() {
             "sandbox: auto\nallow: [\"127.0.0.1:{}\"]\n\
              environments: [{{name: mine, agent: {{name: command, command: ./agent.sh}}, allow: [\"localhost:{}\"]}}]\n\
              experiments: [{{name: more, allow: [\"localhost:{}\"]}}]\n\
-             evals: [{{name: task, prompt: do it}}]\n",
+             evals: [{{name: task, prompt: do it, allowWarnings: no-tests}}]\n",
             one.port, two.port, three.port
         ),
     );

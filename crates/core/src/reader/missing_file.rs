@@ -1,0 +1,68 @@
+//! Says why a file that the suite names is not there.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::surroundings::Surroundings;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
+
+/// The longest text that is quoted whole.
+const LONGEST: usize = 60;
+
+/// Returns the problem of a path that leads nowhere, with the most likely cause.
+pub(super) fn missing(
+    what: &str,
+    path: &Located<String>,
+    full: &Utf8Path,
+    surroundings: &dyn Surroundings,
+) -> Diagnostic {
+    let written = path.value.as_str();
+    let is_text = written.contains('\n') || written.split_whitespace().count() > 3;
+    if is_text {
+        let words: String = written.chars().take(LONGEST).collect();
+        let more = if words.len() < written.len() {
+            "…"
+        } else {
+            ""
+        };
+        let message = format!(
+            "{what} expected, and this is text: `{}{more}`",
+            words.trim()
+        );
+        return Diagnostic::error(Code::MissingFile, message.replace('\n', " "))
+            .at(path.place, "expected the path of a file")
+            .help("put the text into a file, and write the file's path here");
+    }
+    let problem = Diagnostic::error(
+        Code::MissingFile,
+        format!("{what} `{written}` does not exist"),
+    )
+    .at(path.place, format!("looked for {full}"));
+    if written.starts_with('~') {
+        let rest = written.trim_start_matches('~').trim_start_matches('/');
+        return problem.help(format!(
+            "`~` means nothing in a YAML file: write `${{HOME}}/{rest}`"
+        ));
+    }
+    if written.contains("://") {
+        return problem.help("an address is not fetched: download the file, and write its path");
+    }
+    match near(full, surroundings) {
+        Some(meant) => problem.help(format!("did you mean `{}`?", renamed(written, &meant))),
+        None => problem.help("a relative path is relative to the file that names it"),
+    }
+}
+
+/// Returns the name in the same directory that was probably meant.
+fn near(full: &Utf8Path, surroundings: &dyn Surroundings) -> Option<String> {
+    let names = surroundings.names_in(full.parent()?);
+    let name = full.file_name()?;
+    prose::did_you_mean(name, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Returns the path as it is written, with another name at its end.
+fn renamed(written: &str, name: &str) -> Utf8PathBuf {
+    Utf8Path::new(written).with_file_name(name)
+}

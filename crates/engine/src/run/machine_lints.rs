@@ -1,0 +1,110 @@
+//! Finds what is doubtful about a plan on this machine: agents that cannot work here, and workspaces that are too large.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use terca_core::agent::AgentChoice;
+use terca_core::config::suite::Setup;
+use terca_core::plan::lints::drop_allowed;
+use terca_core::plan::{Case, Layer};
+use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+
+use crate::host::credentials;
+use crate::host::environment::{Host, find_program};
+use crate::run::clean::bytes_below;
+use crate::run::load::RunPlan;
+
+/// The most bytes that a directory has before it is worth a warning: each trial copies it.
+const LARGE: u64 = 200_000_000;
+
+/// The variables with keys that are named at most.
+const NAMED: usize = 3;
+
+/// Reports it, as far as the suite does not allow it.
+pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
+    let mut measured: BTreeSet<&Utf8Path> = BTreeSet::new();
+    let mut known: Vec<&AgentChoice> = Vec::new();
+    for case in plan.plan.cases() {
+        for dir in Layer::directories(&case.layers) {
+            if measured.insert(dir) {
+                large(dir, &plan.suite.root)
+                    .into_iter()
+                    .for_each(|problem| problems.push(problem));
+            }
+        }
+        let choice = &case.variant.agent;
+        if known.contains(&choice) {
+            continue;
+        }
+        known.push(choice);
+        if let Some(problem) = not_ready(case, host) {
+            problems.push(at_its_agent(problem, choice, plan));
+        }
+    }
+    drop_allowed(&plan.suite, problems);
+    problems.sort();
+}
+
+fn large(dir: &Utf8Path, root: &Utf8Path) -> Option<Diagnostic> {
+    let bytes = bytes_below(dir);
+    let shown = dir.strip_prefix(root).unwrap_or(dir);
+    (bytes > LARGE).then(|| {
+        let size = prose::bytes(bytes);
+        let message = format!("`{shown}` has {size}, which are copied and kept for every trial");
+        Diagnostic::warning(Code::LargeBase, message)
+            .in_file(shown.as_str())
+            .help(
+                "leave out what a `prepare` step can make; `--keep failed` keeps fewer workspaces",
+            )
+    })
+}
+
+/// Returns the reason why the agent of a case cannot work on this machine. In a container it is another machine.
+fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
+    let variant = &case.variant;
+    let profile = variant.agent.agent.profile();
+    let program = variant.agent.program()?;
+    let is_elsewhere = (variant.sandbox.as_ref()).is_some_and(|own| own.container().is_some());
+    if profile.program.is_none() || is_elsewhere {
+        return None;
+    }
+    let env = host.of_agent(profile, &case.env);
+    let path = env.get("PATH").map(String::as_str);
+    let path = path.or(host.get("PATH")).unwrap_or_default();
+    if find_program(program, path).is_none() {
+        let message = format!(
+            "the agent `{}` is not installed: no program `{program}` was found",
+            profile.name
+        );
+        let warning = Diagnostic::warning(Code::AgentNotReady, message);
+        return Some(match profile.how_to_install() {
+            install if install.is_empty() => warning.help("install it, or put it into `PATH`"),
+            install => warning.help(format!("`{install}`")),
+        });
+    }
+    let access = credentials::access(host, profile, &env, variant.config.as_ref());
+    if !access.credentials.is_empty()
+        || !access.endpoints.is_empty()
+        || profile.credential_variables.is_empty()
+    {
+        return None;
+    }
+    let names = profile.credential_variables.iter().take(NAMED);
+    let names: Vec<String> = names.map(|name| format!("${name}")).collect();
+    let message = format!("the agent `{}` has nothing to sign in with", profile.name);
+    let help = format!("set {}", prose::list(&names, "or"));
+    Some(Diagnostic::warning(Code::AgentNotReady, message).help(help))
+}
+
+/// Adds the place at which the suite chooses the agent.
+fn at_its_agent(problem: Diagnostic, choice: &AgentChoice, plan: &RunPlan) -> Diagnostic {
+    let suite = &plan.suite;
+    let mut setups = suite.environments.iter().chain(&suite.experiments);
+    let chooses = |setup: &&Setup| setup.agent.set() == Some(choice);
+    match setups.find(chooses).and_then(|setup| setup.place) {
+        Some(place) => problem.at(place, "every trial of it would end in an error"),
+        None => problem,
+    }
+}

@@ -1,0 +1,112 @@
+//! What `terca check` found, for programs.
+
+use camino::Utf8Path;
+use serde::Serialize;
+use terca_core::plan::remarks::Remark;
+use terca_core::run::run_file::RunCase;
+use terca_core::text::diagnostic::{Diagnostic, Diagnostics, Severity};
+use terca_core::text::source::Sources;
+use terca_engine::run::load::RunPlan;
+
+/// The answer. `suite` and what follows from it are missing where an error keeps the suite from being read.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answer<'a> {
+    /// The suite's name.
+    pub(super) suite: Option<&'a str>,
+    /// The suite's directory.
+    pub(super) suite_dir: &'a Utf8Path,
+    /// The experiment that the others are compared with.
+    pub(super) baseline: Option<&'a str>,
+    /// The number of trials.
+    pub(super) trials: usize,
+    /// The number of errors.
+    pub(super) errors: usize,
+    /// The number of warnings.
+    pub(super) warnings: usize,
+    /// Every error and warning.
+    pub(super) problems: Vec<Problem<'a>>,
+    /// Sentences about variants.
+    pub(super) remarks: Vec<Said<'a>>,
+    /// Each eval in each variant, as in `run.json`.
+    pub(super) cases: &'a [RunCase],
+}
+
+/// An error or a warning.
+#[derive(Debug, Serialize)]
+pub(super) struct Problem<'a> {
+    severity: &'static str,
+    code: &'static str,
+    message: &'a str,
+    /// The file, relative to the suite's directory.
+    file: Option<&'a str>,
+    line: Option<usize>,
+    column: Option<usize>,
+    help: &'a [String],
+}
+
+/// A sentence about a variant.
+#[derive(Debug, Serialize)]
+pub(super) struct Said<'a> {
+    environment: &'a str,
+    experiment: &'a str,
+    sentence: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(
+        suite_dir: &'a Utf8Path,
+        plan: Option<&'a RunPlan>,
+        problems: &'a Diagnostics,
+        sources: &'a Sources,
+    ) -> Self {
+        Answer {
+            suite: plan.map(|plan| plan.suite.name.as_str()),
+            suite_dir,
+            baseline: plan.map(|plan| plan.suite.baseline.as_str()),
+            trials: plan.map_or(0, |plan| plan.trials.len()),
+            errors: problems.error_count(),
+            warnings: problems.warning_count(),
+            problems: problems
+                .iter()
+                .map(|problem| Problem::new(problem, sources))
+                .collect(),
+            remarks: Vec::new(),
+            cases: &[],
+        }
+    }
+
+    /// Adds what the variants give to their agents.
+    pub(super) fn with(mut self, cases: &'a [RunCase], remarks: &'a [Remark]) -> Self {
+        self.cases = cases;
+        let said = remarks.iter().map(|remark| Said {
+            environment: &remark.environment,
+            experiment: &remark.experiment,
+            sentence: &remark.sentence,
+        });
+        self.remarks = said.collect();
+        self
+    }
+}
+
+impl<'a> Problem<'a> {
+    fn new(problem: &'a Diagnostic, sources: &'a Sources) -> Self {
+        let place = problem.labels.first().map(|label| label.place);
+        let at = place.map(|place| sources.line_and_column(place));
+        Problem {
+            severity: match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            code: problem.code.as_str(),
+            message: &problem.message,
+            file: match place {
+                Some(place) => Some(&sources.get(place.file).label),
+                None => problem.path.as_deref(),
+            },
+            line: at.map(|(line, _)| line),
+            column: at.map(|(_, column)| column),
+            help: &problem.help,
+        }
+    }
+}
