@@ -282,6 +282,7 @@ fn grades() -> impl Strategy<Value = Scorecard> {
             message,
             duration_seconds,
             judge,
+            ..Grade::default()
         },
     );
     btree_map("\\PC{1,6}", grade, 0..3).prop_map(|grades| grades.into_iter().collect())
@@ -634,7 +635,7 @@ fn results_have_the_keys_of_the_specification() {
                 score: 1.0,
                 message: "exists".into(),
                 duration_seconds: 0.002,
-                judge: None,
+                ..Grade::default()
             },
         )]
         .into_iter()

@@ -12,6 +12,7 @@ mod decoders;
 mod foreign_run;
 mod journal;
 mod masking;
+mod outputs;
 mod run_file;
 mod trees;
 mod yaml;
@@ -19,11 +20,12 @@ mod yaml;
 /// A target's name, which is also that of its corpus, and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub static TARGETS: [Target; 7] = [
+pub static TARGETS: [Target; 8] = [
     ("yaml", yaml::target),
     ("decoders", decoders::target),
     ("journal", journal::target),
     ("mask", masking::target),
+    ("outputs", outputs::target),
     ("trees", trees::target),
     ("run_file", run_file::target),
     ("foreign_run", foreign_run::target),

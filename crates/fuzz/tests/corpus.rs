@@ -38,6 +38,11 @@ fn mask() {
 }
 
 #[test]
+fn outputs() {
+    pass("outputs", &["corpus/outputs", "../core/tests/outputs"]);
+}
+
+#[test]
 fn trees() {
     pass("trees", &["corpus/trees"]);
 }

@@ -99,7 +99,7 @@ fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
         score,
         message: message.to_owned(),
         duration_seconds: 0.01,
-        judge: None,
+        ..Grade::default()
     };
     TrialReport {
         status: Status::of_score(score),

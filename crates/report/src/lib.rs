@@ -9,6 +9,8 @@
 //! | [`Plain`] | lines, for logs | [`failures()`] | what did not pass, and why |
 //! | [`JsonLines`] | events, for programs | [`verdicts()`] | the experiments against the baseline |
 //! | | | [`footer()`] | counts, warnings, where the results are |
+//! | | | [`tests_table()`] | tests by variants |
+//! | | | [`trial_view()`] | one trial |
 //! | | | [`suggestions()`] | what to do about it |
 //!
 //! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`json_lines()`], and what GitHub Actions
@@ -48,6 +50,7 @@ pub use export::markdown::markdown;
 pub use export::trial_rows::{COLUMNS as TRIAL_COLUMNS, Column as TrialColumn, json_lines};
 pub use live::plain::Plain;
 pub use live::tty::Tty;
+pub use names::Names;
 pub use term::door::{Door, Kind as DoorKind, Painted, shown, shown_json};
 pub use term::painter::RESTORE;
 pub use term::size::{MaxWidth, Size};
@@ -64,8 +67,11 @@ pub use text::mcp_servers::mcp_servers;
 pub use text::plan::{PlanOverview, plan_overview, plan_trials};
 pub use text::regraded::regraded;
 pub use text::runs::{RunRow, runs_table};
+pub use text::session::step as session_step;
 pub use text::suggestions::{Circumstances, suggestions};
 pub use text::table::{brief_table, results_table};
+pub use text::tests_table::tests_table;
+pub use text::trial::{TrialView, trial as trial_view};
 pub use text::validation_table::{flaws, validation_table};
 pub use text::verdicts::{brief_verdicts, verdicts};
 pub use text::wire::wire;

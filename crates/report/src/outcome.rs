@@ -31,8 +31,31 @@ pub fn ending(status: Status, number: usize) -> String {
     }
 }
 
-/// Returns why the trial ended as it did: empty when it simply passed.
+/// Returns why the trial ended as it did in one short line: the first test that lost points, and the number of others.
+/// Empty when it simply passed.
 pub fn reason(report: &TrialReport) -> String {
+    told(report, first_loss(report).into_iter().collect()).join("; ")
+}
+
+/// Returns the first test that lost points, and the number of others.
+pub fn first_loss(report: &TrialReport) -> Option<String> {
+    let (test, grade) = report.tests.first_loss()?;
+    let more = match report.tests.losses().count() - 1 {
+        0 => String::new(),
+        more => format!(" (+{})", prose::count(more, "more test")),
+    };
+    Some(format!("{test}: {}{more}", grade.message))
+}
+
+/// Returns why the trial ended as it did: every test that lost points, and whatever else is to be said.
+pub fn reasons(report: &TrialReport) -> Vec<String> {
+    let losses = report.tests.losses();
+    let losses = losses.map(|(test, grade)| format!("{test}: {}", grade.message));
+    told(report, losses.collect())
+}
+
+/// Puts what else there is to say around the tests that lost points.
+fn told(report: &TrialReport, losses: Vec<String>) -> Vec<String> {
     let mut reasons = Vec::new();
     if report.status == Status::Interrupted {
         reasons.push(report.status.as_str().to_owned());
@@ -42,8 +65,8 @@ pub fn reason(report: &TrialReport) -> String {
     }
     if let Some(error) = &report.error {
         reasons.push(format!("{}: {}", error.kind.as_str(), error.message));
-    } else if let Some((test, grade)) = report.tests.first_loss() {
-        reasons.push(format!("{test}: {}", grade.message));
+    } else if !losses.is_empty() {
+        reasons.extend(losses);
     } else if let (Status::Failed, Some(code), false) =
         (report.status, report.exit_code, report.timed_out)
     {
@@ -56,11 +79,13 @@ pub fn reason(report: &TrialReport) -> String {
             prose::count(report.attempts as usize, "attempt")
         ));
     }
-    reasons.join("; ")
+    reasons
 }
 
 #[cfg(test)]
 mod tests {
+    use terca_core::grade::Grade;
+
     use super::*;
     use crate::fixture;
 
@@ -72,5 +97,30 @@ mod tests {
             ..fixture::failed(1.0, "unused", "unused")
         };
         assert_eq!(reason(&report), "exit status 3");
+    }
+
+    #[test]
+    fn every_test_that_lost_points_is_a_reason() {
+        let mut report = fixture::failed(1.0, "one", "one.txt does not exist");
+        for (test, score) in [("two", 0.5), ("three", 1.0), ("four", 0.0)] {
+            let grade = Grade {
+                score,
+                message: format!("about {test}"),
+                ..Grade::default()
+            };
+            report.tests.push(test, grade);
+        }
+        assert_eq!(
+            reasons(&report),
+            [
+                "one: one.txt does not exist",
+                "two: about two",
+                "four: about four"
+            ]
+        );
+        assert_eq!(
+            reason(&report),
+            "one: one.txt does not exist (+2 more tests)"
+        );
     }
 }

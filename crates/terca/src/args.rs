@@ -130,6 +130,15 @@ impl From<GatewayChoice> for GatewayMode {
     }
 }
 
+/// A run, and perhaps one of its trials.
+#[derive(Debug, Clone, Args)]
+pub struct TrialArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// A trial: its eval, its name, its directory, or a part that no other has
+    pub trial: Vec<String>,
+}
+
 /// The workers that trials run on.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WorkerArgs {

@@ -71,21 +71,23 @@ fn with_candidates(argument: Arg) -> Arg {
                 .map(|code| code.as_str().to_owned())
                 .collect()
         },
+        "trial" => return argument.add(ArgValueCandidates::new(|| offered(of_trials()))),
         "dir" => return argument.value_hint(ValueHint::DirPath),
         _ if is_run(&argument) => of_runs,
         _ => return argument,
     };
-    let offered = move || {
-        candidates()
-            .into_iter()
-            // A shell shows them as they are.
-            .filter(|name| shown(name) == name.as_str())
-            .map(CompletionCandidate::new)
-            .collect::<Vec<_>>()
-    };
     argument
         .value_delimiter(',')
-        .add(ArgValueCandidates::new(offered))
+        .add(ArgValueCandidates::new(move || offered(candidates())))
+}
+
+fn offered(names: Vec<String>) -> Vec<CompletionCandidate> {
+    names
+        .into_iter()
+        // A shell shows them as they are.
+        .filter(|name| shown(name) == name.as_str())
+        .map(CompletionCandidate::new)
+        .collect()
 }
 
 fn is_run(argument: &Arg) -> bool {
@@ -109,6 +111,24 @@ fn of_runs() -> Vec<String> {
         .and_then(|suite| past_runs::names(&suite).ok())
         .unwrap_or_default();
     names.into_iter().rev().collect()
+}
+
+/// The directories of the trials of the run on the line, or of the latest one.
+fn of_trials() -> Vec<String> {
+    let Ok(suite) = discover::canonical(&dir()) else {
+        return Vec::new();
+    };
+    let words: Vec<String> = std::env::args().collect();
+    let named = words
+        .iter()
+        .rev()
+        .find_map(|word| past_runs::find(&suite, Some(word)).ok());
+    let run = named.or_else(|| past_runs::find(&suite, None).ok());
+    let Some((run, _)) = run.and_then(|dir| past_runs::read_sound_part(&dir).ok()) else {
+        return Vec::new();
+    };
+    let trials = run.state.trials().iter();
+    trials.map(|trial| trial.head.dir.to_string()).collect()
 }
 
 /// The directory of the suite around that of `-C`, or around the working directory.

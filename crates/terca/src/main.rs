@@ -15,6 +15,7 @@ mod run_output;
 mod screen;
 mod shell;
 mod suggest;
+mod trial_choice;
 mod viewer;
 
 use std::process::ExitCode;

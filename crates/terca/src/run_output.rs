@@ -19,7 +19,7 @@ use terca_report::Painted;
 use terca_report::github::Printed;
 use terca_report::{
     Context, JsonLines, Palette, Plain, Tty, brief_failures, brief_table, brief_verdicts, failures,
-    flaws, footer, mcp_servers, results_table, validation_table, verdicts, wire,
+    flaws, footer, mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
@@ -264,7 +264,7 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
             brief_verdicts(results, here, columns, palette),
         ],
         Detail::Whole => [
-            results_table(results, columns, palette),
+            with_tests(results, columns, palette),
             failures(results, here, palette),
             verdicts(results, columns, palette),
         ],
@@ -288,6 +288,15 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
 fn is_without_judgement(results: &Results) -> bool {
     let mut trials = results.trials.iter();
     results.summary.errors > 0 && !trials.any(|trial| trial.report.status.is_judged())
+}
+
+/// Returns the table of results, with that of tests below it.
+fn with_tests(results: &Results, columns: usize, palette: Palette) -> String {
+    let table = results_table(results, columns, palette);
+    match tests_table(results, columns, palette) {
+        tests if tests.is_empty() => table,
+        tests => format!("{table}\n{tests}"),
+    }
 }
 
 /// Shows what a run of `terca validate` says about its evals.

@@ -306,7 +306,12 @@ mod tests {
     #[test]
     fn lock_files_have_the_versions_of_the_profiles_and_name_no_registry() {
         let agents = ALL.iter().map(RealAgent::package);
-        for package in agents.chain([crate::browser::PLAYWRIGHT]) {
+        let others = [
+            crate::browser::PLAYWRIGHT,
+            crate::runners::VITEST,
+            crate::runners::PYTEST,
+        ];
+        for package in agents.chain(others) {
             let dir = package.recipe();
             let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
             let name = match package.source {

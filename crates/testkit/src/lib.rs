@@ -24,6 +24,7 @@ mod outcome;
 mod patience;
 mod processes;
 mod project;
+pub mod runners;
 mod session;
 mod signals;
 mod slurm;

@@ -250,10 +250,7 @@ mod tests {
         ] {
             assert_eq!(
                 budget.judge(&session(usage)),
-                Ok(Verdict {
-                    score,
-                    message: message.into()
-                })
+                Ok(Verdict::scored(score, message))
             );
         }
     }

@@ -170,13 +170,7 @@ mod tests {
                 never: globs(never),
             };
             let changes: Vec<String> = changes.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(
-                asked.judge(&changes),
-                Verdict {
-                    score,
-                    message: message.into()
-                }
-            );
+            assert_eq!(asked.judge(&changes), Verdict::scored(score, message));
         }
     }
 }

@@ -12,7 +12,7 @@ use super::command_success::{describe, not_installed, out_of_time};
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::CommandEnd;
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_tail};
+use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_telling_line};
 use crate::process::Exit;
 use crate::reader::values::command_line;
 use crate::text::mask::Mask;
@@ -39,6 +39,7 @@ impl TestKind for CommandScore {
         Question::Command {
             command: &self.command,
             separate_stdout: true,
+            report: None,
             judge: Box::new(move |end| judge(end, limit)),
         }
     }
@@ -49,11 +50,11 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
         return Err(not_installed(program));
     }
     if end.timed_out {
-        return Ok(Verdict::fail(with_tail(
+        return Ok(Verdict::fail_with_output(
             &out_of_time(limit),
             &end.output,
             &end.mask,
-        )));
+        ));
     }
     if end.exit != Exit::Code(0) {
         let said = if last_line(&end.output).is_some() {
@@ -61,10 +62,9 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
         } else {
             &end.stdout
         };
-        return Err(NoVerdict(with_tail(
+        return Err(NoVerdict(with_telling_line(
             &format!("it gave no score: {}", describe(end.exit)),
-            said,
-            &end.mask,
+            &end.mask.masked(said),
         )));
     }
     let Some(line) = last_line(&end.stdout) else {
@@ -83,10 +83,10 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
             "it gave the score {score}, which is not from 0 to 1"
         )));
     }
-    Ok(Verdict {
+    Ok(Verdict::scored(
         score,
-        message: message.unwrap_or_else(|| format!("scored {score}")),
-    })
+        message.unwrap_or_else(|| format!("scored {score}")),
+    ))
 }
 
 /// Reads `0.5`, or `{"score": 0.5, "message": "…"}`.
@@ -126,14 +126,7 @@ mod tests {
             ("{\"score\": 0}", 0.0, "scored 0"),
         ] {
             let verdict = judge(&ended(Exit::Code(0), stdout, "0.9"), LIMIT);
-            assert_eq!(
-                verdict,
-                Ok(Verdict {
-                    score,
-                    message: message.into()
-                }),
-                "{stdout}"
-            );
+            assert_eq!(verdict, Ok(Verdict::scored(score, message)), "{stdout}");
         }
     }
 

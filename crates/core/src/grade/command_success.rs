@@ -3,15 +3,20 @@
 //! Any exit status but 0 is a "no". So is a command that hangs or is killed: it mostly runs the agent's work, and
 //! work that hangs or crashes is wrong. A program that this machine does not have is nobody's work, so there is no
 //! verdict then.
+//!
+//! With a `report`, the score is the share of its cases that passed. The report is written while the agent's work
+//! runs, so one that is missing or damaged is a "no" as well, and never an error: that would be a free attempt.
 
 use std::time::Duration;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
 use super::declaration::{TestKindDeclaration, settings};
-use super::evidence::CommandEnd;
+use super::evidence::{CommandEnd, FileContent};
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, is_match, on_one_line, with_tail};
+use super::test_report::{self, Cases};
+use super::verdict::{NoVerdict, Verdict, is_match, on_one_line};
 use crate::process::Exit;
 use crate::reader::values::{command_line, plain_text};
 use crate::reader::{object, or_map, patterns};
@@ -25,6 +30,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
             command: command.value,
             output_contains: None,
             output_matches: None,
+            report: None,
         });
         let long = object("commandSuccess", "`commandSuccess`", |fields| {
             let command = fields.required(
@@ -42,10 +48,17 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
                 patterns::regex(),
                 "Standard output and standard error together must match.",
             );
+            let report = fields.optional(
+                "report",
+                patterns::workspace_path(),
+                "A file that the command writes: JUnit XML, TAP, the JSON of vitest or jest, or `go test -json`. \
+                 The score is the share of its tests that passed.",
+            );
             Some(CommandSuccess {
                 command: command?,
                 output_contains,
                 output_matches,
+                report,
             })
         });
         settings(or_map(
@@ -61,6 +74,7 @@ struct CommandSuccess {
     command: String,
     output_contains: Option<String>,
     output_matches: Option<Regex>,
+    report: Option<Utf8PathBuf>,
 }
 
 impl TestKind for CommandSuccess {
@@ -68,6 +82,7 @@ impl TestKind for CommandSuccess {
         Question::Command {
             command: &self.command,
             separate_stdout: false,
+            report: self.report.as_deref(),
             judge: Box::new(move |end| self.judge(end, limit)),
         }
     }
@@ -78,35 +93,93 @@ impl CommandSuccess {
         if let Some(program) = &end.missing {
             return Err(not_installed(program));
         }
-        let output = end.output.as_str();
+        let failed = |reason: &str| Verdict::fail_with_output(reason, &end.output, &end.mask);
         if end.timed_out {
-            return Ok(Verdict::fail(with_tail(
-                &out_of_time(limit),
-                output,
-                &end.mask,
-            )));
+            return Ok(failed(&out_of_time(limit)));
+        }
+        if let Some(path) = &self.report
+            && end.exit.code().is_some()
+        {
+            return Ok(self.judge_report(path, end));
         }
         if end.exit != Exit::Code(0) {
-            return Ok(Verdict::fail(with_tail(
-                &describe(end.exit),
-                output,
-                &end.mask,
-            )));
+            return Ok(failed(&describe(end.exit)));
         }
+        Ok(match self.unmet(&end.output) {
+            Some(reason) => failed(&reason),
+            None => Verdict::pass(end.exit.describe()),
+        })
+    }
+
+    /// Returns what the output lacks.
+    fn unmet(&self, output: &str) -> Option<String> {
         if let Some(text) = &self.output_contains
             && !output.contains(text)
         {
-            let reason = format!("the output does not contain {text:?}");
-            return Ok(Verdict::fail(with_tail(&reason, output, &end.mask)));
+            return Some(format!("the output does not contain {text:?}"));
         }
-        if let Some(pattern) = &self.output_matches
-            && !is_match(pattern, output)
-        {
-            let reason = format!("the output does not match /{}/", on_one_line(pattern));
-            return Ok(Verdict::fail(with_tail(&reason, output, &end.mask)));
-        }
-        Ok(Verdict::pass(end.exit.describe()))
+        let pattern = self.output_matches.as_ref()?;
+        (!is_match(pattern, output))
+            .then(|| format!("the output does not match /{}/", on_one_line(pattern)))
     }
+
+    /// Judges by the report: its share of cases that passed, where nothing else is wrong.
+    fn judge_report(&self, path: &Utf8Path, end: &CommandEnd) -> Verdict {
+        let failed = |reason: &str| Verdict::fail_with_output(reason, &end.output, &end.mask);
+        let exit = describe(end.exit);
+        let cases = match read_report(end) {
+            Ok(cases) => cases,
+            Err(reason) => {
+                return failed(&format!("{exit}, and no result from `{path}`: {reason}"));
+            }
+        };
+        let unmet = self.unmet(&end.output);
+        let verdict = match (cases.share(), unmet) {
+            (None, _) => failed(&format!("{exit}, and no test in `{path}` was run")),
+            (Some(_), Some(reason)) => failed(&reason),
+            (Some(share), None) if share < 1.0 => Verdict {
+                score: share,
+                message: told(&cases),
+                ..failed("")
+            },
+            (Some(_), None) if end.exit != Exit::Code(0) => {
+                failed(&format!("{exit}, though all tests in `{path}` passed"))
+            }
+            (Some(_), None) => Verdict::pass(passed(&cases)),
+        };
+        Verdict {
+            cases: Some(cases),
+            ..verdict
+        }
+    }
+}
+
+/// Reads the report of a command. The error is the reason why there is none.
+fn read_report(end: &CommandEnd) -> Result<Cases, String> {
+    match &end.report {
+        Some(FileContent::Text(text)) => test_report::read(end.mask.masked(text).as_str()),
+        Some(FileContent::Missing) | None => Err("the command did not write it".into()),
+        Some(FileContent::Unreadable(reason)) => Err(reason.clone()),
+    }
+}
+
+fn passed(cases: &Cases) -> String {
+    format!("{} of {} tests passed", cases.passed, cases.total())
+}
+
+/// `5 of 7 tests passed: add > small: expected 3 (and 1 more)`.
+fn told(cases: &Cases) -> String {
+    let counted = passed(cases);
+    let first = match cases.first_failure() {
+        Some(case) if case.message.is_empty() => format!(": {} failed", case.name),
+        Some(case) => format!(": {}: {}", case.name, case.message),
+        None => String::new(),
+    };
+    let more = match cases.failed.saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!("{counted}{first}{more}")
 }
 
 /// Explains an exit status. Two of them are the shell's own.
@@ -146,6 +219,7 @@ pub(super) mod tests {
             stdout: stdout.into(),
             output: output.into(),
             missing: None,
+            report: None,
             mask: Mask::default(),
         }
     }
@@ -240,14 +314,104 @@ pub(super) mod tests {
                 command: String::new(),
                 output_contains: contains.map(str::to_owned),
                 output_matches: matches.map(|pattern| Regex::new(pattern).unwrap()),
+                report: None,
             };
             let verdict = asked.judge(&ended(exit, "", output), Duration::from_secs(120));
             assert_eq!(
-                verdict,
-                Ok(Verdict {
-                    score,
-                    message: message.into()
-                })
+                verdict.map(|verdict| (verdict.score, verdict.message)),
+                Ok((score, message.to_owned()))
+            );
+        }
+    }
+
+    #[test]
+    fn a_report_gives_a_share() {
+        let report = |passed: usize, failed: usize| {
+            let case = |number: usize, inner: &str| {
+                format!("<testcase name='t{number}'>{inner}</testcase>")
+            };
+            let passed = (0..passed).map(|number| case(number, ""));
+            let failed = (0..failed).map(|number| case(number, "<failure message='2 != 3'/>"));
+            let cases: String = passed.chain(failed).collect();
+            Some(FileContent::Text(format!("<testsuite>{cases}</testsuite>")))
+        };
+        let asked = CommandSuccess {
+            command: String::new(),
+            output_contains: Some("done".into()),
+            output_matches: None,
+            report: Some("r.xml".into()),
+        };
+        let none = Some(FileContent::Missing);
+        let link = Some(FileContent::Unreadable("it is a link".into()));
+        for (exit, output, report, score, message) in [
+            (0, "done", report(4, 0), 1.0, "4 of 4 tests passed"),
+            (
+                1,
+                "done",
+                report(3, 1),
+                0.75,
+                "3 of 4 tests passed: t0: 2 != 3",
+            ),
+            (
+                0,
+                "done",
+                report(1, 3),
+                0.25,
+                "1 of 4 tests passed: t0: 2 != 3 (and 2 more)",
+            ),
+            (
+                1,
+                "done",
+                report(4, 0),
+                0.0,
+                "exit status 1, though all tests in `r.xml` passed: done",
+            ),
+            (
+                0,
+                "",
+                report(4, 0),
+                0.0,
+                "the output does not contain \"done\"",
+            ),
+            (
+                0,
+                "done",
+                report(0, 0),
+                0.0,
+                "exit status 0, and no test in `r.xml` was run: done",
+            ),
+            (
+                0,
+                "done",
+                none,
+                0.0,
+                "exit status 0, and no result from `r.xml`: the command did not write it: done",
+            ),
+            (
+                2,
+                "",
+                link,
+                0.0,
+                "exit status 2, and no result from `r.xml`: it is a link",
+            ),
+        ] {
+            let end = CommandEnd {
+                report,
+                ..ended(Exit::Code(exit), "", output)
+            };
+            let verdict = asked.judge(&end, Duration::from_secs(1)).unwrap();
+            assert_eq!((verdict.score, verdict.message.as_str()), (score, message));
+        }
+        // Killed, or out of time: nothing is left to be counted.
+        for (exit, timed_out) in [(Exit::Signal(9), false), (Exit::Code(0), true)] {
+            let end = CommandEnd {
+                report: report(4, 0),
+                timed_out,
+                ..ended(exit, "", "done")
+            };
+            assert_eq!(
+                asked.judge(&end, Duration::from_secs(1)).unwrap().score,
+                0.0
             );
         }
     }
@@ -262,11 +426,13 @@ pub(super) mod tests {
             command: String::new(),
             output_contains: None,
             output_matches: None,
+            report: None,
         };
-        let verdict = asked.judge(&slow, Duration::from_secs(120));
+        let verdict = asked.judge(&slow, Duration::from_secs(120)).unwrap();
+        assert_eq!(verdict.message, "still running after 2m 00s: half");
         assert_eq!(
-            verdict,
-            Ok(Verdict::fail("still running after 2m 00s: half"))
+            (verdict.score, verdict.output_end),
+            (0.0, vec!["half".to_owned()])
         );
         let nowhere = CommandEnd {
             missing: Some("node".into()),

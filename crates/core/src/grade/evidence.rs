@@ -17,6 +17,8 @@ pub struct CommandEnd {
     pub output: String,
     /// A program that the command names and this machine does not have, when the shell did not find one.
     pub missing: Option<String>,
+    /// The report that it was to write, where one is asked for.
+    pub report: Option<FileContent>,
     /// The secrets in the output. A test is judged by the output as it is, and quotes it with these masked.
     pub mask: Mask,
 }

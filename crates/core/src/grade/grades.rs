@@ -6,9 +6,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::judgement::JudgeRecord;
+use super::test_report::Cases;
 
 /// The score of one test, and the reason.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Grade {
     /// From 0 to 1.
@@ -20,6 +21,12 @@ pub struct Grade {
     /// For a `judge`: who judged, why, and at what cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeRecord>,
+    /// The last lines of the output of a command that lost points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output_end: Vec<String>,
+    /// For a command with a `report`: the cases of that report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Cases>,
 }
 
 /// The grades of a trial, by test.
@@ -46,9 +53,14 @@ impl Scorecard {
             .map(|(test, grade)| (test.as_str(), grade))
     }
 
-    /// Returns the first test that lost points. It explains a trial that did not pass.
+    /// Returns the tests that lost points. They explain a trial that did not pass.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, &Grade)> {
+        self.iter().filter(|(_, grade)| grade.score < 1.0)
+    }
+
+    /// Returns the first test that lost points.
     pub fn first_loss(&self) -> Option<(&str, &Grade)> {
-        self.iter().find(|(_, grade)| grade.score < 1.0)
+        self.losses().next()
     }
 }
 
@@ -98,9 +110,7 @@ mod tests {
     fn the_order_survives_json() {
         let grade = |score| Grade {
             score,
-            message: String::new(),
-            duration_seconds: 0.0,
-            judge: None,
+            ..Grade::default()
         };
         let card: Scorecard = [
             ("z".to_owned(), grade(1.0)),

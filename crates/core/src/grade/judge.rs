@@ -169,7 +169,7 @@ impl JudgeTest {
             Some(why) => format!("{said}: {}", shortened(&Masked::already(why))),
             None => said,
         };
-        Ok(Verdict { score, message })
+        Ok(Verdict::scored(score, message))
     }
 }
 
@@ -233,13 +233,7 @@ mod tests {
             ),
         ] {
             let verdict = asked(pass).judge(&scored(given), LIMIT);
-            assert_eq!(
-                verdict,
-                Ok(Verdict {
-                    score,
-                    message: message.into()
-                })
-            );
+            assert_eq!(verdict, Ok(Verdict::scored(score, message)));
         }
         assert_eq!(
             scored(0.6).record().unwrap().score,

@@ -19,7 +19,9 @@ mod judge;
 mod judgement;
 mod kinds;
 mod programs;
+mod telling;
 mod test;
+pub mod test_report;
 mod transcript;
 mod verdict;
 
@@ -31,7 +33,8 @@ pub use judgement::{
 };
 pub(crate) use kinds::KINDS;
 pub use programs::{may_bring_files, programs_named, script_paths_named};
+pub use telling::telling_line;
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
-pub use verdict::{NoVerdict, Verdict, score};
+pub use verdict::{NoVerdict, Verdict, score, with_telling_line};
 
 pub use crate::reader::patterns::{Glob, PathPattern};

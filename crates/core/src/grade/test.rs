@@ -88,6 +88,8 @@ pub enum Question<'a> {
         command: &'a str,
         /// Keep standard output apart from the rest of the output.
         separate_stdout: bool,
+        /// A report that it writes, as a path in the workspace.
+        report: Option<&'a Utf8Path>,
         /// The judge of its end.
         judge: JudgeOf<'a, CommandEnd>,
     },

@@ -362,13 +362,7 @@ mod tests {
                 "`shell` was used, and no `sh*` may be",
             ),
         ] {
-            assert_eq!(
-                test.judge(session),
-                Ok(Verdict {
-                    score,
-                    message: message.into()
-                })
-            );
+            assert_eq!(test.judge(session), Ok(Verdict::scored(score, message)));
         }
     }
 

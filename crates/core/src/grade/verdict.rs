@@ -2,31 +2,49 @@
 
 use regex::Regex;
 
+use super::telling::{last_lines, telling_line};
+use super::test_report::Cases;
 use crate::text::excerpt;
 use crate::text::mask::{Mask, Masked};
 
 /// The score that the evidence is worth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Verdict {
     /// From 0 to 1.
     pub score: f64,
     /// The reason, in one line.
     pub message: String,
+    /// The last lines of the output of a command that lost points.
+    pub output_end: Vec<String>,
+    /// The cases of its report.
+    pub cases: Option<Cases>,
 }
 
 impl Verdict {
-    pub(super) fn pass(message: impl Into<String>) -> Self {
+    pub(super) fn scored(score: f64, message: impl Into<String>) -> Self {
         Verdict {
-            score: 1.0,
+            score,
             message: message.into(),
+            ..Verdict::default()
         }
+    }
+
+    pub(super) fn pass(message: impl Into<String>) -> Self {
+        Verdict::scored(1.0, message)
     }
 
     /// A verdict of 0, for this reason.
     pub fn fail(message: impl Into<String>) -> Self {
+        Verdict::scored(0.0, message)
+    }
+
+    /// A verdict of 0 for a command that printed this.
+    pub(super) fn fail_with_output(reason: &str, output: &str, mask: &Mask) -> Self {
+        let output = mask.masked(output);
         Verdict {
-            score: 0.0,
-            message: message.into(),
+            message: with_telling_line(reason, &output),
+            output_end: last_lines(&output),
+            ..Verdict::default()
         }
     }
 }
@@ -81,11 +99,11 @@ pub(super) fn shortened(line: &Masked) -> String {
     excerpt::beginning(line.as_str(), 200)
 }
 
-/// Adds the last line of the output, which usually says most, to a reason.
-pub(super) fn with_tail(reason: &str, output: &str, mask: &Mask) -> String {
-    match last_line(output) {
+/// Adds the line of the output that tells most to a reason.
+pub fn with_telling_line(reason: &str, output: &Masked) -> String {
+    match telling_line(output) {
         None => reason.to_owned(),
-        Some(line) => format!("{reason}: {}", shortened(&mask.masked(line))),
+        Some(line) => format!("{reason}: {line}"),
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::agent::access::Access;
 use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
+use crate::grade::test_report::Case;
 use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
 use crate::network::RefusedHost;
 use crate::run::event::{EventKind, RegradedTrial, TrialHead};
@@ -126,8 +127,22 @@ fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
             message,
             duration_seconds: _,
             judge,
+            output_end,
+            report,
         } = &mut grade;
         text(message, mask);
+        for line in output_end {
+            text(line, mask);
+        }
+        for case in report.iter_mut().flat_map(|report| &mut report.cases) {
+            let Case {
+                name,
+                end: _,
+                message,
+            } = case;
+            text(name, mask);
+            text(message, mask);
+        }
         if let Some(judge) = judge {
             mask_record(judge, mask);
         }

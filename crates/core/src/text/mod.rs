@@ -10,4 +10,5 @@ pub mod mask;
 pub mod prose;
 pub mod shell;
 pub mod source;
+pub mod stripped;
 pub mod template;

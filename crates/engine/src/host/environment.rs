@@ -50,6 +50,17 @@ const TOOLCHAINS: [(&str, &str); 8] = [
     ("NODENV_ROOT", ".nodenv"),
 ];
 
+/// Variables that keep npm and pip from looking for updates, audits and funding. In a new home they would do it in
+/// every trial, over the network, and print it below what a test has to say.
+const QUIET: [(&str, &str); 6] = [
+    ("NO_UPDATE_NOTIFIER", "1"),
+    ("npm_config_update_notifier", "false"),
+    ("npm_config_fund", "false"),
+    ("npm_config_audit", "false"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_ROOT_USER_ACTION", "ignore"),
+];
+
 /// Variables that are passed on and hold a path: of certificates, and of toolchains that have no directory in the home.
 const PATHS: [&str; 7] = [
     "SSL_CERT_FILE",
@@ -129,7 +140,9 @@ impl Host {
     /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
-        let mut variables = self.of_image.clone();
+        let quiet = QUIET.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut variables = Variables::from(quiet);
+        variables.extend(self.of_image.clone());
         variables.extend(
             self.variables
                 .iter()

@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod crew;
 pub mod files;
+pub mod follow;
 pub mod history;
 pub mod journal;
 pub mod load;

@@ -20,6 +20,8 @@ pub const TRANSCRIPT: &str = "transcript.jsonl";
 pub const CHANGES: &str = "changes.diff";
 /// The log of actions, agent and tests.
 pub const LOG: &str = "run.log";
+/// The output of an agent that does not report its steps.
+pub const STDOUT: &str = "artifacts/stdout.log";
 /// The session in ATIF.
 pub const TRAJECTORY: &str = "artifacts/trajectory.json";
 

@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 use terca_core::analysis::results::Results;
+use terca_core::text::stripped::stripped;
 
-use crate::export::strip;
 use crate::export::trial_rows::{COLUMNS, row};
 
 pub fn csv(results: &Results) -> String {
@@ -34,7 +34,7 @@ fn cell(value: &Value) -> String {
 
 fn guarded(text: &str) -> String {
     // Readers stumble over control characters, and they help nobody in a cell.
-    let text = strip::stripped(text).replace(
+    let text = stripped(text).replace(
         |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'),
         "\u{fffd}",
     );

@@ -3,12 +3,12 @@
 mod defuse;
 
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::text::stripped::stripped;
 
 pub use defuse::{Defused, Printed, defused};
 
-use crate::export::strip;
 use crate::names::Names;
-use crate::outcome::reason;
+use crate::outcome::reasons;
 use crate::term::width::{clean, truncate};
 use crate::text::failures::is_failure;
 
@@ -45,7 +45,7 @@ fn annotation(trial: &TrialResult, names: &Names) -> String {
         names.trial(&trial.head),
         trial.report.status.as_str()
     );
-    let said = reason(&trial.report);
+    let said = reasons(&trial.report).join("; ");
     format!(
         "::error title={}::{}\n",
         property(&title),
@@ -54,7 +54,7 @@ fn annotation(trial: &TrialResult, names: &Names) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    truncate(&clean(&strip::stripped(text)), LONGEST).into_owned()
+    truncate(&clean(&stripped(text)), LONGEST).into_owned()
 }
 
 fn data(text: &str) -> String {

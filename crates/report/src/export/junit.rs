@@ -8,11 +8,12 @@ use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::VariantSummary;
 use terca_core::analysis::summary::wording;
+use terca_core::grade::test_report::CaseEnd;
 use terca_core::run::outcome::Status;
 
 use crate::export::trial_rows::row;
 use crate::export::xml::{Xml, number, seconds};
-use crate::outcome::reason;
+use crate::outcome::reasons;
 
 /// The columns of a trial's row that say how it went in numbers.
 const FIGURES: [&str; 12] = [
@@ -121,7 +122,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
     ];
     xml.element("testcase", attributes, |xml| {
         let report = &trial.report;
-        let said = || reason(report);
+        let said = || reasons(report).join("; ");
         match report.status {
             Status::Passed => {}
             Status::Partial | Status::Failed => {
@@ -163,6 +164,12 @@ fn grades(results: &Results, trial: &TrialResult) -> String {
         if let Some(about) = results.descriptions.test(&trial.head.eval, test) {
             lines.push(format!("  {test} is about: {about}"));
         }
+        let cases = grade.report.iter().flat_map(|report| &report.cases);
+        lines.extend(
+            cases
+                .filter(|case| case.end == CaseEnd::Failed)
+                .map(|case| format!("  failed: {}: {}", case.name, case.message)),
+        );
     }
     lines.extend(
         trial

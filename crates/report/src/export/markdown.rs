@@ -231,7 +231,8 @@ fn failures(results: &Results, names: &Names) -> String {
             .first()
             .map(|trial| verdict(&trial.report))
             .unwrap_or_default();
-        text += &row([name, score, escaped(&entry.reason)]);
+        let why: Vec<String> = entry.reasons.iter().map(|reason| escaped(reason)).collect();
+        text += &row([name, score, why.join("<br>")]);
     }
     if entries.len() > MOST_FAILURES {
         text += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);

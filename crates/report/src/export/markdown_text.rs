@@ -3,7 +3,8 @@
 //! Names, messages and sentences about them end up in pull requests, where a stray `|` breaks a table, `@somebody`
 //! calls somebody and `#12` links to an issue.
 
-use crate::export::strip;
+use terca_core::text::stripped::stripped;
+
 use crate::term::width::{clean, truncate};
 
 const LONGEST: usize = 300;
@@ -12,8 +13,8 @@ const NOTHING: char = '\u{200b}';
 
 /// The text as one line in which nothing is markup.
 pub(crate) fn escaped(text: &str) -> String {
-    let stripped = strip::stripped(text);
-    let words: Vec<&str> = stripped.split_whitespace().collect();
+    let text = stripped(text);
+    let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     let line = truncate(&clean(&line), LONGEST).into_owned();
     let mut safe = String::with_capacity(line.len());

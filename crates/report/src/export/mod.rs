@@ -7,6 +7,5 @@ pub(crate) mod jsonl;
 pub(crate) mod junit;
 pub(crate) mod markdown;
 mod markdown_text;
-mod strip;
 pub(crate) mod trial_rows;
 mod xml;

@@ -1,6 +1,6 @@
 //! A little XML: elements, attributes and text, indented, and well-formed for every text.
 
-use crate::export::strip;
+use terca_core::text::stripped::stripped;
 
 #[derive(Debug)]
 pub(crate) struct Xml {
@@ -88,7 +88,7 @@ fn plain(value: f64, digits: usize) -> String {
 /// Escapes text. Characters that XML 1.0 cannot hold become `U+FFFD`. In attributes white space is written so that it survives.
 fn escaped(text: &str, in_attribute: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in strip::stripped(text).chars() {
+    for c in stripped(text).chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
+use terca_core::grade::test_report::{Case, CaseEnd, Cases};
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
@@ -260,11 +261,47 @@ fn test(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup 
             @if let Some(about) = about {
                 p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
             }
+            @if let Some(report) = &grade.report { (cases(report)) }
             @if let Some(output) = output {
                 details {
                     summary { "Output" }
                     (preformatted(&fit_text(output, room)))
                 }
+            } @else if !grade.output_end.is_empty() {
+                details {
+                    summary { "The last lines of its output" }
+                    (preformatted(&fit_text(&grade.output_end.join("\n"), room)))
+                }
+            }
+        }
+    }
+}
+
+/// Returns the cases of a report, those that failed first to see.
+fn cases(report: &Cases) -> Markup {
+    let failed = report
+        .cases
+        .iter()
+        .filter(|case| case.end == CaseEnd::Failed);
+    let others = report
+        .cases
+        .iter()
+        .filter(|case| case.end != CaseEnd::Failed);
+    let line = |case: &Case| {
+        html! {
+            li {
+                (pill(case.end.as_str(), case.end.as_str()))
+                b { (clean(&case.name)) }
+                span.message { (clean(&case.message)) }
+            }
+        }
+    };
+    html! {
+        ul.tests { @for case in failed { (line(case)) } }
+        @if others.clone().count() > 0 {
+            details {
+                summary { (report.passed) " passed, " (report.skipped) " skipped" }
+                ul.tests { @for case in others { (line(case)) } }
             }
         }
     }

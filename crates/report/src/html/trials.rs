@@ -11,6 +11,7 @@ use terca_core::text::prose;
 use super::foreign::clean;
 use super::matrix::Matrix;
 use super::pieces::{column_titles, or_dash, pill};
+use crate::outcome::first_loss;
 
 const STATUSES: [Status; 6] = [
     Status::Passed,
@@ -140,9 +141,7 @@ fn message(trial: &Trial) -> String {
         return format!("{}: {}", error.kind.as_str(), error.message);
     }
     let timed_out = if report.timed_out { "timed out; " } else { "" };
-    let reason = match report.tests.first_loss() {
-        Some((test, grade)) => format!("{test}: {}", grade.message),
-        None => report.notes.first().cloned().unwrap_or_default(),
-    };
+    let note = || report.notes.first().cloned();
+    let reason = first_loss(report).or_else(note).unwrap_or_default();
     format!("{timed_out}{reason}")
 }

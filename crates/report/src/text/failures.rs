@@ -10,7 +10,7 @@ use terca_core::text::prose;
 
 use crate::context::Context;
 use crate::names::Names;
-use crate::outcome::{mark, reason, verdict};
+use crate::outcome::{mark, reasons, verdict};
 use crate::term::paragraph::paragraph;
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
@@ -23,6 +23,8 @@ const INDENT: usize = 9;
 const SMALL_INDENT: usize = 2;
 /// A longer message is only in the log, whose path is below it.
 const LONGEST_MESSAGE: usize = 300;
+/// More reasons of one trial than this are counted.
+const MOST_REASONS: usize = 8;
 
 /// Empty when everything passed.
 pub fn failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
@@ -63,7 +65,7 @@ fn listed(results: &Results, most: usize, here: Context<'_>, palette: Palette) -
 /// Trials that did not pass for the same reason.
 pub(crate) struct Entry<'a> {
     pub(crate) trials: Vec<&'a TrialResult>,
-    pub(crate) reason: String,
+    pub(crate) reasons: Vec<String>,
 }
 
 pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
@@ -74,14 +76,14 @@ pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
         .iter()
         .filter(|trial| is_failure(trial.report.status))
     {
-        let reason = reason(&trial.report);
+        let reasons = reasons(&trial.report);
         let place = *places
-            .entry((group(trial), reason.clone()))
+            .entry((group(trial), reasons.clone()))
             .or_insert(entries.len());
         if place == entries.len() {
             entries.push(Entry {
                 trials: Vec::new(),
-                reason,
+                reasons,
             });
         }
         entries[place].trials.push(trial);
@@ -117,9 +119,13 @@ impl Entry<'_> {
             .with(Role::Plain, &format!("  {}", self.name(names)));
         let mut text = name.render(palette) + "\n";
         let columns = here.max_width.columns();
-        if !self.reason.is_empty() {
-            let reason = truncate(&self.reason, LONGEST_MESSAGE);
+        for reason in self.reasons.iter().take(MOST_REASONS) {
+            let reason = truncate(reason, LONGEST_MESSAGE);
             text += &paragraph((Role::Plain, ""), &reason, INDENT, columns, palette);
+        }
+        if let Some(more) = self.reasons.len().checked_sub(MOST_REASONS + 1) {
+            let rest = format!("… and {} more", more + 1);
+            text += &paragraph((Role::Dim, ""), &rest, INDENT, columns, palette);
         }
         let nodes = self.nodes();
         if !nodes.is_empty() {

@@ -13,6 +13,7 @@ mod explain;
 mod health;
 mod import;
 mod list;
+mod logs;
 mod man;
 mod merge;
 mod plan;
@@ -50,8 +51,10 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Prove the evals: the solution must pass, doing nothing and cheating must not
     Validate(validate::ValidateArgs),
-    /// Show the results of a run
+    /// Show the results of a run, or of one trial
     Show(show::ShowArgs),
+    /// Print the session of a trial's agent; -f follows it while it runs
+    Logs(logs::LogsArgs),
     /// Compare the experiments of a run, its environments, or two runs: is it better, worse, or noise?
     Compare(compare::CompareArgs),
     /// Say what a run would cost and which differences it could see; run nothing
@@ -134,6 +137,7 @@ impl Command {
             Command::Check(args) => check::check(args, common),
             Command::Validate(args) => validate::validate(args, common),
             Command::Show(args) => show::show(args, common),
+            Command::Logs(args) => logs::logs(args, common),
             Command::Compare(args) => compare::compare(args, common),
             Command::Plan(args) => plan::plan(args, common),
             Command::Health(args) => health::health(args, common),

@@ -1,40 +1,123 @@
-//! `terca show`: the results of a run, as they stood at its end.
+//! `terca show`: the results of a run, or of one of its trials, as they stood at its end.
 
 use clap::Args;
-use terca_core::analysis::results::Results;
-use terca_core::run::state::RunState;
-use terca_engine::run::past_runs;
+use serde_json::json;
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::explain::Code;
+use terca_core::transcript::trial_files::TrialFiles;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
+use terca_engine::run::{past_runs, trial_files};
+use terca_report::{Context, Names, Painted, TrialView, trial_view};
 
-use crate::args::Common;
 use crate::args::margin::Margin;
+use crate::args::{Common, TableFormat, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run_output::Detail;
-use crate::{past, run_output, screen};
+use crate::trial_choice::choose;
+use crate::{past, run_output, screen, shell};
+
+/// The bytes of each file of a trial that are read.
+const ROOM: usize = 1_000_000;
 
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
-    /// A run's name or number (default: the latest)
-    run: Option<String>,
+    #[command(flatten)]
+    of: TrialArgs,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     #[command(flatten)]
     margin: Margin,
 }
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
-    let (_, dir) = past::find(args.run.as_deref(), common)?;
-    let (run, fault) = past_runs::read_sound_part(&dir)?;
-    let Some(fault) = fault else {
+    let choice = choose(&args.of, common)?;
+    let (run, fault) = past_runs::read_sound_part(&choice.dir)?;
+    if fault.is_none() {
         mend(&run);
-        run_output::show(&results(run.state, args), &run.dir, Detail::Whole, common);
+    }
+    // Nothing is shown of a journal whose first line is damaged.
+    if fault.is_none() || !run.state.trials().is_empty() {
+        match choice.trial(&run.state)? {
+            Some(trial) => show_trial(args, &run, trial, common)?,
+            None => show_run(args, &run, common)?,
+        }
+    }
+    let Some(fault) = fault else {
         return Ok(0);
     };
-    // Nothing is shown of a journal whose first line is damaged.
     if !run.state.trials().is_empty() {
-        run_output::show(&results(run.state, args), &run.dir, Detail::Whole, common);
         screen::err("warning: this run is damaged; only what comes before the damage is shown");
     }
     Err(CliError::from(fault))
+}
+
+fn show_run(args: &ShowArgs, run: &PastRun, common: &Common) -> Result<(), CliError> {
+    let results = results(run.state.clone(), args);
+    match args.format {
+        TableFormat::Table => run_output::show(&results, &run.dir, Detail::Whole, common),
+        TableFormat::Json => print_json(&results)?,
+    }
+    Ok(())
+}
+
+fn show_trial(
+    args: &ShowArgs,
+    run: &PastRun,
+    trial: &Trial,
+    common: &Common,
+) -> Result<(), CliError> {
+    let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
+    if args.format == TableFormat::Json {
+        return print_json(&document(run, trial, &files));
+    }
+    let view = TrialView {
+        trial,
+        name: &Names::of_run(&run.state).trial(&trial.head),
+        files: &files,
+        run: run.state.run(),
+    };
+    let here = Context {
+        run_dir: screen::short(&run.dir),
+        terca: &shell::terca(common),
+        max_width: screen::max_width(),
+    };
+    let text = trial_view(&view, here, screen::out_palette(common.color));
+    screen::out_painted(&Painted::by_view(text));
+    Ok(())
+}
+
+/// Returns a trial as it is in `results.json`, with the texts beside it.
+fn document(run: &PastRun, trial: &Trial, files: &TrialFiles) -> serde_json::Value {
+    let result = TrialResult {
+        head: trial.head.clone(),
+        report: trial.report.clone(),
+        earlier: trial.earlier.clone(),
+        spent: trial.spent,
+    };
+    let changes = [files.changes.head.as_str(), &files.changes.tail].concat();
+    let steps: Vec<_> = files
+        .transcript
+        .head
+        .iter()
+        .chain(&files.transcript.tail)
+        .collect();
+    json!({
+        "run": run.state.run(),
+        "trial": result,
+        "prompt": past::prompts(run).get(&trial.head),
+        "changes": changes,
+        "transcript": steps,
+    })
+}
+
+fn print_json(document: &impl serde::Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(document);
+    let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
+    screen::out_json(&text);
+    Ok(())
 }
 
 fn results(state: RunState, args: &ShowArgs) -> Results {

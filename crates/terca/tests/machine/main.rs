@@ -30,5 +30,6 @@ mod needs_python_agents;
 mod needs_real_agents;
 mod needs_slurm;
 mod needs_ssh;
+mod needs_test_runners;
 mod needs_xmllint;
 mod needs_zsh;

@@ -24,6 +24,8 @@ use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::{Followed, follow};
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
+/// A report of a hundred thousand tests has less.
+const LARGEST_REPORT: u64 = 32 * 1024 * 1024;
 
 /// The answer to a test's question.
 pub(super) struct Answer {
@@ -42,10 +44,11 @@ pub(super) fn answer(
         Question::Command {
             command,
             separate_stdout,
+            report,
             judge,
         } => {
             run.doing(&test.name, work.usage);
-            match command_end(run, test, command, separate_stdout)? {
+            match command_end(run, test, command, separate_stdout, report)? {
                 Some(end) => judge(&end),
                 // The work itself runs in a test, and could make an error of its trial that way.
                 None => Ok(Verdict::fail(
@@ -54,7 +57,9 @@ pub(super) fn answer(
             }
         }
         Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
-        Question::Content { path, judge } => judge(&content(&run.dirs.workspace, path)),
+        Question::Content { path, judge } => {
+            judge(&content(&run.dirs.workspace, path, LARGEST_FILE))
+        }
         Question::Changes { judge } => judge(&work.changed),
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
@@ -78,7 +83,9 @@ fn command_end(
     test: &TestSpec,
     command: &str,
     apart: bool,
+    report: Option<&Utf8Path>,
 ) -> Result<Option<CommandEnd>, StageError> {
+    let stale = report.is_some_and(|path| !remove_report(&run.dirs.workspace, path));
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     run.take_keys_of_gateway(&mut env);
@@ -117,8 +124,30 @@ fn command_end(
             None => missing_program(ended.exit, command, &path),
             Some(_) => None,
         },
+        report: report.map(|path| match stale {
+            true => FileContent::Unreadable("it was there before the command ran".into()),
+            false => content(&run.dirs.workspace, path, LARGEST_REPORT),
+        }),
         mask: run.context.mask.clone(),
     }))
+}
+
+/// Removes a report that is there before the command runs: the agent may have written it. Returns false if it stays.
+fn remove_report(workspace: &Utf8Path, path: &Utf8Path) -> bool {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return false;
+    };
+    // Outside of the workspace nothing is removed, and nothing read either.
+    let Ok(Followed::Inside(dir)) = follow(workspace, parent) else {
+        return true;
+    };
+    let place = dir.join(name);
+    let Ok(workspace) = Dir::open_no_link(workspace) else {
+        return false;
+    };
+    // A directory stays, and is no report.
+    let _ = workspace.remove_file(&place);
+    matches!(workspace.meta_at(&place), Ok(None))
 }
 
 /// Returns the program that a shell did not find.
@@ -169,7 +198,7 @@ fn is_inside(workspace: &Utf8Path, path: &Path) -> bool {
 
 /// Reads a file of the workspace. A link that leads out of it is not read: the file behind it is not the agent's work,
 /// and may be of no business to anybody.
-fn content(workspace: &Utf8Path, path: &Utf8Path) -> FileContent {
+fn content(workspace: &Utf8Path, path: &Utf8Path, largest: u64) -> FileContent {
     let inside = match follow(workspace, path) {
         Ok(Followed::Inside(inside)) => inside,
         Ok(Followed::Outside) => {
@@ -178,7 +207,7 @@ fn content(workspace: &Utf8Path, path: &Utf8Path) -> FileContent {
         Ok(Followed::Nowhere) => return FileContent::Missing,
         Err(error) => return FileContent::Unreadable(error.to_string()),
     };
-    let read = Dir::open_no_link(workspace).and_then(|dir| dir.read_file(inside, LARGEST_FILE));
+    let read = Dir::open_no_link(workspace).and_then(|dir| dir.read_file(inside, largest));
     match read {
         Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
         Err(TreeError::NotAFile { .. } | TreeError::NotBeneath { .. }) => {

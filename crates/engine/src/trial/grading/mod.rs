@@ -82,10 +82,8 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
         tests.push(
             &test.name,
             Grade {
-                score: 0.0,
                 message: format!("not run: {reason}"),
-                duration_seconds: 0.0,
-                judge: None,
+                ..Grade::default()
             },
         );
     }
@@ -197,5 +195,7 @@ fn grade_test(
         message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
         judge: answer.judge,
+        output_end: verdict.output_end,
+        report: verdict.cases,
     })
 }

@@ -4,12 +4,14 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::suite::{Action, ShellCommand};
+use terca_core::grade::with_telling_line;
 use terca_core::plan::PreparedLayer;
 use terca_core::text::mask::Masked;
 use terca_core::text::prose;
 use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
+use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Kind, TreeError, copy_file};
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
@@ -214,7 +216,7 @@ pub(super) fn run_command(
             Part::Prepare(_) => Side::Layer,
         },
     };
-    let (ended, _) = run.shell(shell, Logged::Ends)?;
+    let (ended, output) = run.shell(shell, Logged::Ends)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
@@ -222,19 +224,14 @@ pub(super) fn run_command(
         let limit = prose::duration(command.timeout.as_secs_f64());
         run.log
             .line(&format!("still running after {limit}: ended"))?;
-        return Err(StageError::setup(
-            &brief(&run.context.mask.masked(text)),
-            &format!("still running after {limit}"),
-        ));
+        let reason = format!("still running after {limit}");
+        return Err(failed(run, text, &reason, &output));
     }
     let end = ended.exit.describe();
     run.log
         .line(&format!("{end} after {}", prose::duration(ended.seconds)))?;
     if ended.exit.code() != Some(0) {
-        return Err(StageError::setup(
-            &brief(&run.context.mask.masked(text)),
-            &end,
-        ));
+        return Err(failed(run, text, &end, &output));
     }
     if !run.dirs.workspace.is_dir() {
         return Err(StageError::setup(
@@ -243,6 +240,16 @@ pub(super) fn run_command(
         ));
     }
     Ok(())
+}
+
+/// Makes the error of a command that failed, with the line of its output that tells why.
+fn failed(run: &TrialRun<'_>, command: &str, reason: &str, output: &Output) -> StageError {
+    let mask = &run.context.mask;
+    let said = output.rewound().and_then(read_text).unwrap_or_default();
+    StageError::setup(
+        &brief(&mask.masked(command)),
+        &with_telling_line(reason, &mask.masked(&said)),
+    )
 }
 
 /// Returns a command for a message: the beginning of its first line.

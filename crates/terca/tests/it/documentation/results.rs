@@ -22,7 +22,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 41] = [
+const TABLES: [(&str, &[&str]); 43] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -35,6 +35,8 @@ const TABLES: [(&str, &[&str]); 41] = [
         &["trials[].tests.*.judge", "trials[].paidJudges[]"],
     ),
     ("reason", &["trials[].tests.*.judge.reasons[]"]),
+    ("report", &["trials[].tests.*.report"]),
+    ("case", &["trials[].tests.*.report.cases[]"]),
     (
         "stats",
         &[

@@ -74,7 +74,15 @@ environments:
   - { name: script, agent: { name: command, command: ./agent.sh } }
   - { name: missing, agent: goose }
 evals:
-  - { name: crash, prompt: crash, tests: [{ fileExists: done }] }
+  - name: crash
+    prompt: crash
+    tests:
+      - fileExists: done
+      - commandSuccess:
+          command: >-
+            echo "<testsuite><testcase name='a'/><testcase name='b'><failure message='1 != 2'/></testcase></testsuite>" > r.xml;
+            echo counted; false
+          report: r.xml
   - { name: again, prompt: again, tests: [{ fileExists: done }] }
   - { name: unsure, prompt: work, tests: [{ judge: { rubric: clear?, agent: { name: command, command: echo unsure } } }] }
 SUITE

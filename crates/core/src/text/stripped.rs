@@ -1,7 +1,7 @@
-//! Text without a terminal's control sequences, for files that no terminal will show.
+//! Text without a terminal's control sequences.
 //!
-//! The output of tests is full of colours. [`crate::term::width::clean`] makes control characters visible, which is right
-//! on a screen; in a file for another program the sequences are left out whole.
+//! The output of tests is full of colours. On a screen control characters are made visible; in a message and in a file
+//! for another program the sequences are left out whole.
 
 use anstream::adapter::strip_str;
 
@@ -9,7 +9,7 @@ use anstream::adapter::strip_str;
 ///
 /// Every line is read by itself: a sequence that does not end within its line has lost its end, and must not swallow the
 /// lines after it.
-pub(super) fn stripped(text: &str) -> String {
+pub fn stripped(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
         .map(|line| strip_str(line).to_string())

@@ -1,0 +1,151 @@
+//! The line of a command's output that tells why it failed.
+//!
+//! The last line seldom tells: test runners end with counts and times, npm with an advertisement. So the outputs of
+//! well-known runners and compilers are understood; of any other output it is the first line that looks like an error,
+//! and then the last line. The output may be anything: each reader goes over it once, and only the beginning and the
+//! end of a long one are looked at.
+
+mod compilers;
+mod go;
+mod javascript;
+mod plain;
+mod python;
+mod rust;
+
+use crate::grade::test_report;
+use crate::text::excerpt::{beginning, char_boundary};
+use crate::text::mask::Masked;
+use crate::text::stripped::stripped;
+
+/// The part of each end of an output that is looked at, in bytes.
+const END: usize = 1024 * 1024;
+/// The longest line that is looked at, in characters.
+const LONGEST_LINE: usize = 1_000;
+/// The longest line that is returned, in characters.
+const LONGEST: usize = 300;
+/// The number of last lines that are kept of an output.
+const LAST_LINES: usize = 10;
+
+/// A failure that a runner reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Complaint {
+    /// The test that failed, where one is named.
+    test: Option<String>,
+    /// The reason.
+    said: String,
+    /// The number of further failures.
+    more: usize,
+}
+
+impl Complaint {
+    fn new(test: &str, said: impl Into<String>, more: usize) -> Self {
+        Complaint {
+            test: Some(test.trim().to_owned()).filter(|test| !test.is_empty()),
+            said: said.into(),
+            more,
+        }
+    }
+
+    fn plain(said: impl Into<String>) -> Self {
+        Complaint::new("", said, 0)
+    }
+
+    fn line(self) -> String {
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let line = match self.test {
+            Some(test) => format!("{test}: {}", self.said.trim()),
+            None => self.said.trim().to_owned(),
+        };
+        beginning(&line, LONGEST - more.len()) + &more
+    }
+}
+
+/// Looks for the report of one runner among the lines of an output.
+type Reader = fn(&[&str]) -> Option<Complaint>;
+
+/// The readers. Compilers come first: nothing is tested where nothing was built.
+const READERS: [Reader; 13] = [
+    compilers::typescript,
+    compilers::rust,
+    compilers::go,
+    rust::panic,
+    javascript::jest,
+    javascript::vitest,
+    javascript::node_spec,
+    javascript::mocha,
+    python::pytest,
+    python::unittest,
+    go::test,
+    python::traceback,
+    plain::npm,
+];
+
+/// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
+pub fn telling_line(output: &Masked) -> Option<String> {
+    if let Some(complaint) = of_report(output.as_str()) {
+        return Some(complaint.line());
+    }
+    let text = stripped(&ends(output.as_str()));
+    let cut: Vec<String> = text
+        .lines()
+        .map(|line| beginning(line.trim_end(), LONGEST_LINE))
+        .collect();
+    let lines: Vec<&str> = cut.iter().map(String::as_str).collect();
+    let found = READERS.iter().find_map(|read| read(&lines));
+    let found = found.filter(|complaint| !complaint.said.trim().is_empty());
+    let found = found.or_else(|| plain::complaint(&lines).map(Complaint::plain));
+    found.map(Complaint::line)
+}
+
+/// Returns the last ten lines of an output, without blank ones at its end.
+pub fn last_lines(output: &Masked) -> Vec<String> {
+    let text = output.as_str().trim_end();
+    let mut lines: Vec<String> = text
+        .rsplit('\n')
+        .take(LAST_LINES)
+        .map(|line| beginning(stripped(line).trim_end(), LONGEST))
+        .collect();
+    lines.reverse();
+    if text.is_empty() { Vec::new() } else { lines }
+}
+
+/// Returns the first failure of a report that is part of the output.
+fn of_report(output: &str) -> Option<Complaint> {
+    let cases = test_report::find(output)?;
+    let first = cases.first_failure()?;
+    let said = if first.message.is_empty() {
+        "failed"
+    } else {
+        &first.message
+    };
+    let more = usize::try_from(cases.failed - 1).unwrap_or(usize::MAX);
+    Some(Complaint::new(&first.name, said, more))
+}
+
+/// Returns the beginning and the end of a long output.
+fn ends(output: &str) -> String {
+    if output.len() <= 2 * END {
+        return output.to_owned();
+    }
+    let head = &output[..char_boundary(output, END)];
+    let tail = &output[char_boundary(output, output.len() - END)..];
+    format!("{head}\n{tail}")
+}
+
+/// Returns the first line that is not blank.
+fn next_line<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    lines
+        .iter()
+        .map(|line| line.trim())
+        .find(|line| !line.is_empty())
+}
+
+/// Returns the first lines that are not blank as one message: the first, and the next where it only leads up to it.
+fn message_of(lines: &[&str]) -> String {
+    const FEW: usize = 12;
+    let few = &lines[..lines.len().min(FEW)];
+    test_report::in_one_line(&few.join("\n"))
+}

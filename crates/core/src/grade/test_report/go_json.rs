@@ -1,0 +1,122 @@
+//! The lines of `go test -json`.
+//!
+//! A test with subtests is no case of its own, unless it failed and none of them did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::{CaseEnd, Cases};
+
+/// The output of a test that is kept, in bytes.
+const MOST_OUTPUT: usize = 4_000;
+/// More tests than this are not counted.
+const MOST_TESTS: usize = 200_000;
+/// A longer name is no name of a test.
+const LONGEST_NAME: usize = 1_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Line {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    import_path: String,
+    #[serde(default)]
+    test: String,
+    #[serde(default)]
+    output: String,
+}
+
+#[derive(Default)]
+struct Test {
+    end: Option<CaseEnd>,
+    output: String,
+}
+
+/// A package and a test; a package itself has no test.
+type Name = (String, String);
+
+/// Reads the lines; `None` where the first one is no line of it.
+pub(super) fn read(text: &str) -> Option<Cases> {
+    let mut tests: BTreeMap<Name, Test> = BTreeMap::new();
+    let mut order: Vec<Name> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line: Line = match serde_json::from_str(line) {
+            Ok(line) => line,
+            Err(_) if number == 0 => return None,
+            // What a test prints itself may be among them.
+            Err(_) => continue,
+        };
+        if line.test.len() > LONGEST_NAME {
+            continue;
+        }
+        let package = if line.package.is_empty() {
+            line.import_path
+        } else {
+            line.package
+        };
+        let name = (package, line.test);
+        if !tests.contains_key(&name) {
+            if tests.len() >= MOST_TESTS {
+                continue;
+            }
+            order.push(name.clone());
+        }
+        let test = tests.entry(name).or_default();
+        match line.action.as_str() {
+            "pass" => test.end = Some(CaseEnd::Passed),
+            "fail" | "build-fail" => test.end = Some(CaseEnd::Failed),
+            "skip" => test.end = Some(CaseEnd::Skipped),
+            _ if test.output.len() < MOST_OUTPUT => test.output.push_str(&line.output),
+            _ => {}
+        }
+    }
+    Some(cases(&tests, &order))
+}
+
+fn cases(tests: &BTreeMap<Name, Test>, order: &[Name]) -> Cases {
+    let mut parents: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut failed_below: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for ((package, test), found) in tests {
+        for (end, _) in test.match_indices('/') {
+            parents.insert((package, &test[..end]));
+            if found.end == Some(CaseEnd::Failed) {
+                failed_below.insert((package, &test[..end]));
+            }
+        }
+        if !test.is_empty() && found.end == Some(CaseEnd::Failed) {
+            failed_below.insert((package, ""));
+        }
+    }
+    let mut cases = Cases::default();
+    for name in order {
+        let key = (name.0.as_str(), name.1.as_str());
+        let Some(found) = tests.get(name) else {
+            continue;
+        };
+        let is_sum = name.1.is_empty() || parents.contains(&key);
+        let end = match found.end {
+            Some(end) => end,
+            // A test that began and has no end: its program crashed.
+            None if name.1.is_empty() => continue,
+            None => CaseEnd::Failed,
+        };
+        if is_sum && (end != CaseEnd::Failed || failed_below.contains(&key)) {
+            continue;
+        }
+        let shown = if name.1.is_empty() { &name.0 } else { &name.1 };
+        cases.add(shown, end, telling(&found.output));
+    }
+    cases
+}
+
+/// Returns the first line of a test's output that is not the runner's own.
+fn telling(output: &str) -> &str {
+    let mut lines = output.lines().map(str::trim);
+    let own = ["=== ", "--- ", "FAIL", "ok ", "PASS", "#", "exit status"];
+    lines
+        .find(|line| !line.is_empty() && !own.iter().any(|own| line.starts_with(own)))
+        .unwrap_or_default()
+}

@@ -1,0 +1,163 @@
+//! Reports of test runners: the cases of a run with their names, ends and messages.
+//!
+//! JUnit XML, TAP, the JSON of vitest and jest, and `go test -json` are known by their content. A report is written
+//! while the agent's work runs, so it may be anything: memory and time are limited by its length, and only so many
+//! cases are kept. The count has all of them.
+
+mod go_json;
+mod jest_json;
+mod junit;
+mod tap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::excerpt;
+use crate::text::stripped::stripped;
+
+/// The most failed cases that are kept, and the most others.
+const MOST_KEPT: usize = 100;
+/// The longest name or message that is kept, in characters.
+const LONGEST: usize = 300;
+
+/// The end of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseEnd {
+    /// It passed.
+    Passed,
+    /// It failed, or ended in an error.
+    Failed,
+    /// It was not run.
+    Skipped,
+}
+
+impl CaseEnd {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CaseEnd::Passed => "passed",
+            CaseEnd::Failed => "failed",
+            CaseEnd::Skipped => "skipped",
+        }
+    }
+}
+
+/// One case of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// Its end.
+    pub end: CaseEnd,
+    /// The reason why it failed, in one line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// The cases of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cases {
+    /// The number of cases that passed.
+    pub passed: u64,
+    /// The number of cases that failed.
+    pub failed: u64,
+    /// The number of cases that were not run. They do not count.
+    pub skipped: u64,
+    /// The cases in their order. Of a long report there are 100 that failed and 100 others.
+    pub cases: Vec<Case>,
+}
+
+impl Cases {
+    fn add(&mut self, name: &str, end: CaseEnd, message: &str) {
+        let count = match end {
+            CaseEnd::Passed => &mut self.passed,
+            CaseEnd::Failed => &mut self.failed,
+            CaseEnd::Skipped => &mut self.skipped,
+        };
+        *count += 1;
+        let is_kept = if end == CaseEnd::Failed {
+            self.failed <= MOST_KEPT as u64
+        } else {
+            self.passed + self.skipped <= MOST_KEPT as u64
+        };
+        if is_kept {
+            self.cases.push(Case {
+                name: excerpt::beginning(stripped(name).trim(), LONGEST),
+                end,
+                message: in_one_line(message),
+            });
+        }
+    }
+
+    /// Returns the number of cases that count.
+    pub fn total(&self) -> u64 {
+        self.passed + self.failed
+    }
+
+    /// Returns the share of cases that passed; `None` where no case counts.
+    pub fn share(&self) -> Option<f64> {
+        (self.total() > 0).then(|| self.passed as f64 / self.total() as f64)
+    }
+
+    /// Returns the first case that failed.
+    pub fn first_failure(&self) -> Option<&Case> {
+        self.cases.iter().find(|case| case.end == CaseEnd::Failed)
+    }
+}
+
+/// Reads a report. The error says what is wrong with it.
+pub fn read(text: &str) -> Result<Cases, String> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    if text.starts_with('<') {
+        return junit::read(text);
+    }
+    if text.starts_with('{') {
+        return match go_json::read(text) {
+            Some(cases) => Ok(cases),
+            None => jest_json::read(text),
+        };
+    }
+    tap::read(text).ok_or_else(|| {
+        "it is not JUnit XML, TAP, the JSON of vitest or jest, or `go test -json`".into()
+    })
+}
+
+/// Finds a report in the output of a command: TAP, the JSON of vitest and jest, or `go test -json`.
+pub(super) fn find(output: &str) -> Option<Cases> {
+    const JEST: &str = "{\"num";
+    const GO: &str = "{\"Time\":";
+    let at_line = |beginning: &str| {
+        if output.starts_with(beginning) {
+            return Some(0);
+        }
+        output
+            .find(&format!("\n{beginning}"))
+            .map(|place| place + 1)
+    };
+    let jest = at_line(JEST).and_then(|start| jest_json::read_first(&output[start..]).ok());
+    let go = || at_line(GO).and_then(|start| go_json::read(&output[start..]));
+    jest.or_else(go).or_else(|| tap::read(output))
+}
+
+/// Returns a message in one line: its first line, and the next one where the first only leads up to it.
+pub(super) fn in_one_line(message: &str) -> String {
+    let message = stripped(message);
+    let mut lines = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let line = match lines.next() {
+        Some(next) if first.ends_with(':') => format!("{first} {next}"),
+        // pytest: the words of the assertion, then its values.
+        Some(next) if first.starts_with("AssertionError") && next.starts_with("assert ") => {
+            format!("{first}: {next}")
+        }
+        _ => first.to_owned(),
+    };
+    excerpt::beginning(&line, LONGEST)
+}

@@ -1,0 +1,206 @@
+//! Tests by variants: which test is the one that is lost, and where.
+//!
+//! ```text
+//! tests that lost points   without-rules  with-rules
+//! 001-slug  behaves                  1/4         4/4
+//!           documented               0/4         3/4
+//! ```
+//!
+//! Only evals with several tests, one of which lost points: for the others the table of results says the same.
+
+use std::collections::HashMap;
+
+use terca_core::analysis::results::{Results, TrialResult};
+
+use crate::names::Names;
+use crate::term::grid::{Grid, Side};
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::{shorten, width};
+
+const WIDEST_TITLE: usize = 24;
+const WIDEST_NAME: usize = 32;
+const GAP: usize = 2;
+const MOST_ROWS: usize = 200;
+
+/// The trials of a cell that passed a test, the trials that were graded by it, and the sum of their scores.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    passed: usize,
+    graded: usize,
+    score: f64,
+}
+
+/// A test of an eval, with its counts by variant.
+struct Row<'a> {
+    eval: &'a str,
+    test: &'a str,
+    counts: Vec<Count>,
+}
+
+/// The table; empty where it would say no more than the results.
+pub fn tests_table(results: &Results, columns: usize, palette: Palette) -> String {
+    let variants: Vec<(&str, &str)> = results
+        .summary
+        .variants
+        .iter()
+        .map(|variant| (variant.environment.as_str(), variant.experiment.as_str()))
+        .collect();
+    let rows = rows(results, &variants);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let titles: Vec<String> = variants
+        .iter()
+        .map(|(environment, experiment)| {
+            let name = names.variant(environment, experiment);
+            let name = if name.is_empty() { "passed" } else { &name };
+            shorten(name, WIDEST_TITLE).into_owned()
+        })
+        .collect();
+    let panels = panels(&rows, &titles, columns);
+    let tables = panels
+        .into_iter()
+        .map(|panel| table(&rows, &titles, panel).render(0, palette));
+    tables.collect::<Vec<String>>().join("\n")
+}
+
+fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+    for trial in &results.trials {
+        let TrialResult { head, report, .. } = trial;
+        let variant = (head.environment.as_str(), head.experiment.as_str());
+        let Some(column) = variants.iter().position(|known| *known == variant) else {
+            continue;
+        };
+        for (test, grade) in report.tests.iter() {
+            let place = *places.entry((&head.eval, test)).or_insert_with(|| {
+                rows.push(Row {
+                    eval: &head.eval,
+                    test,
+                    counts: vec![Count::default(); variants.len()],
+                });
+                rows.len() - 1
+            });
+            let count = &mut rows[place].counts[column];
+            count.passed += usize::from(grade.score >= 1.0);
+            count.graded += 1;
+            count.score += grade.score;
+        }
+    }
+    let mut tests: HashMap<&str, usize> = HashMap::new();
+    let mut lost: HashMap<&str, bool> = HashMap::new();
+    for row in &rows {
+        *tests.entry(row.eval).or_default() += 1;
+        *lost.entry(row.eval).or_default() |=
+            row.counts.iter().any(|count| count.passed < count.graded);
+    }
+    rows.retain(|row| {
+        tests.get(row.eval).is_some_and(|tests| *tests > 1) && lost.get(row.eval) == Some(&true)
+    });
+    // Trials run in any order; the tests of an eval belong together.
+    let order: Vec<&str> = rows.iter().map(|row| row.eval).collect();
+    rows.sort_by_key(|row| order.iter().position(|eval| *eval == row.eval));
+    rows.truncate(MOST_ROWS);
+    rows
+}
+
+/// Divides the columns so that each table fits.
+fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<std::ops::Range<usize>> {
+    let widest = |names: Vec<&str>| {
+        let widths = names.iter().map(|name| width(&shorten(name, WIDEST_NAME)));
+        widths.max().unwrap_or(0)
+    };
+    let evals = widest(rows.iter().map(|row| row.eval).collect());
+    let labels = evals + GAP + widest(rows.iter().map(|row| row.test).collect());
+    let mut panels = Vec::new();
+    let (mut start, mut used) = (0, labels);
+    for (column, title) in titles.iter().enumerate() {
+        let needed = GAP + width(title).max("10/10  0.50".len());
+        if column > start && used + needed > columns {
+            panels.push(start..column);
+            (start, used) = (column, labels);
+        }
+        used += needed;
+    }
+    panels.push(start..titles.len());
+    panels
+}
+
+fn table(rows: &[Row<'_>], titles: &[String], panel: std::ops::Range<usize>) -> Grid {
+    let mut sides = vec![Side::Left, Side::Left];
+    sides.extend(panel.clone().map(|_| Side::Right));
+    let mut grid = Grid::new(&sides);
+    let head = ["eval", "test"]
+        .into_iter()
+        .chain(titles[panel.clone()].iter().map(String::as_str));
+    grid.row(head.map(|title| StyledLine::of(Role::Bold, title)));
+    let mut last = "";
+    for row in rows {
+        let eval = if row.eval == last { "" } else { row.eval };
+        last = row.eval;
+        let names = [eval, row.test].map(|name| StyledLine::plain(&shorten(name, WIDEST_NAME)));
+        let cells = row.counts[panel.clone()].iter().map(cell);
+        grid.row(names.into_iter().chain(cells));
+    }
+    grid
+}
+
+/// `3/4`, with the mean score where some trials have a part of it.
+fn cell(count: &Count) -> StyledLine {
+    if count.graded == 0 {
+        return StyledLine::of(Role::Dim, "–");
+    }
+    let mean = count.score / count.graded as f64;
+    let shares = count.passed as f64 / count.graded as f64;
+    let partial = if (mean - shares).abs() > 1e-9 {
+        format!("  {mean:.2}")
+    } else {
+        String::new()
+    };
+    let text = format!("{}/{}{partial}", count.passed, count.graded);
+    StyledLine::of(Role::of_score(mean), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use terca_core::grade::Grade;
+
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    #[test]
+    fn tests_by_variants() {
+        let mut script = Script::new(fixture::heads(2, 2, 2), 1);
+        for id in 1..=8 {
+            let mut report = fixture::passed(1.0);
+            // Of the first eval one test is lost, and one in part.
+            if id <= 4 {
+                for (test, score) in [("documented", f64::from(id % 2)), ("fast", 0.5)] {
+                    let grade = Grade {
+                        score,
+                        ..Grade::default()
+                    };
+                    report.tests.push(test, grade);
+                }
+            }
+            script.finish(id, &report);
+        }
+        let results = script.results();
+        insta::assert_snapshot!(
+            "tests_table",
+            tests_table(&results, 80, Palette::new(false))
+        );
+        let narrow = tests_table(&results, 30, Palette::new(false));
+        assert_eq!(narrow.matches("documented").count(), 2, "{narrow}");
+    }
+
+    #[test]
+    fn nothing_where_the_results_say_it() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script.finish(1, &fixture::failed(1.0, "only", "no"));
+        assert_eq!(tests_table(&script.results(), 80, Palette::new(false)), "");
+    }
+}

@@ -1,0 +1,123 @@
+//! Finds the run and the trial that somebody named.
+
+use camino::Utf8PathBuf;
+use terca_core::run::event::TrialHead;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_report::Names;
+
+use crate::args::{Common, TrialArgs};
+use crate::cli_error::CliError;
+use crate::past;
+
+/// More trials than this are not listed in an error.
+const MOST_LISTED: usize = 12;
+
+/// A run, and the words for a trial of it.
+#[derive(Debug)]
+pub struct Choice {
+    /// The run's directory.
+    pub dir: Utf8PathBuf,
+    /// The words for a trial; none asks for the whole run.
+    pub words: Option<String>,
+    /// The error of a first word that is no run, and so must be a trial of the latest one.
+    not_a_run: Option<CliError>,
+}
+
+/// Finds the run. A first word that names none is the name of a trial of the latest run.
+pub fn choose(args: &TrialArgs, common: &Common) -> Result<Choice, CliError> {
+    let joined = |first: Option<&String>| {
+        let words: Vec<&str> = first
+            .into_iter()
+            .chain(&args.trial)
+            .map(String::as_str)
+            .collect();
+        Some(words.join(" ")).filter(|words| !words.trim().is_empty())
+    };
+    match past::find(args.run.as_deref(), common) {
+        Ok((_, dir)) => Ok(Choice {
+            dir,
+            words: joined(None),
+            not_a_run: None,
+        }),
+        Err(error) if args.run.is_some() => match past::find(None, common) {
+            Ok((_, dir)) => Ok(Choice {
+                dir,
+                words: joined(args.run.as_ref()),
+                not_a_run: Some(error),
+            }),
+            Err(_) => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+impl Choice {
+    /// Finds the trial that the words name; `None` where there are no words.
+    pub fn trial(self, state: &RunState) -> Result<Option<&Trial>, CliError> {
+        let Some(words) = &self.words else {
+            return Ok(None);
+        };
+        let names = Names::of_run(state);
+        let found = matching(state.trials(), words, &names);
+        match (found.as_slice(), self.not_a_run) {
+            ([only], _) => Ok(Some(only)),
+            ([], Some(not_a_run)) => Err(not_a_run),
+            ([], None) => {
+                let text = format!("no trial of the run {} matches `{words}`", state.run());
+                let all: Vec<&Trial> = state.trials().iter().collect();
+                Err(CliError::misuse(Code::NoMatch, text).help(listed(&all, &names)))
+            }
+            (several, _) => {
+                let text = format!(
+                    "`{words}` matches {} of the run {}",
+                    prose::count(several.len(), "trial"),
+                    state.run()
+                );
+                Err(CliError::misuse(Code::NoMatch, text).help(listed(several, &names)))
+            }
+        }
+    }
+}
+
+/// Returns the trials that are called so, or else those whose names have all the words.
+fn matching<'a>(trials: &'a [Trial], words: &str, names: &Names) -> Vec<&'a Trial> {
+    let is_called = |head: &TrialHead| {
+        head.dir == words || head.dir.file_name() == Some(words) || names.trial(head) == words
+    };
+    let exact: Vec<&Trial> = trials
+        .iter()
+        .filter(|trial| is_called(&trial.head))
+        .collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let of_eval: Vec<&Trial> = trials
+        .iter()
+        .filter(|trial| trial.head.eval == words)
+        .collect();
+    if of_eval.len() == 1 {
+        return of_eval;
+    }
+    let has_all = |head: &TrialHead| {
+        let name = format!(
+            "{} {}.{} #{:02} {}",
+            head.eval, head.environment, head.experiment, head.repetition, head.dir
+        );
+        words.split_whitespace().all(|word| name.contains(word))
+    };
+    trials.iter().filter(|trial| has_all(&trial.head)).collect()
+}
+
+fn listed(trials: &[&Trial], names: &Names) -> String {
+    let mut lines: Vec<String> = trials
+        .iter()
+        .take(MOST_LISTED)
+        .map(|trial| format!("\n  {}  ({})", trial.head.dir, names.trial(&trial.head)))
+        .collect();
+    if trials.len() > MOST_LISTED {
+        lines.push(format!("\n  … and {} more", trials.len() - MOST_LISTED));
+    }
+    format!("name one of these:{}", lines.concat())
+}

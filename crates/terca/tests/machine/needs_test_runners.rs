@@ -1,0 +1,155 @@
+//! Real test runners: the message of a failing test names its assertion, however it is run.
+
+use serde_json::Value;
+use terca_testkit::{Project, runners};
+
+use crate::common::project;
+
+const ADD_JS: &str = "export const add = (a, b) => a - b;\n";
+const NODE_TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from './add.mjs';\n\
+    test('keeps zero', () => assert.strictEqual(add(0, 0), 0));\n\
+    test('adds small numbers', () => assert.strictEqual(add(1, 2), 3));\n";
+const VITEST: &str = "import { expect, it } from 'vitest';\nimport { add } from './add.mjs';\n\
+    it('keeps zero', () => expect(add(0, 0)).toBe(0));\n\
+    it('adds small numbers', () => expect(add(1, 2)).toBe(3));\n";
+const PYTEST: &str = "import unittest\n\ndef add(a, b):\n    return a - b\n\n\
+    def test_zero():\n    assert add(0, 0) == 0\n\n\
+    def test_small():\n    assert add(1, 2) == 3\n\n\
+    class Lists(unittest.TestCase):\n    def test_lists(self):\n        self.assertEqual([add(1, 1)], [2])\n";
+const PLAIN_PYTHON: &str = "from test_add import add\ntotal = add(1, 2)\nassert total == 3\n";
+
+/// Five ways to run a failing test of JavaScript and three of Python, and the words of the assertion.
+const WAYS: [(&str, &str, &str); 8] = [
+    (
+        "node",
+        "node -e 'throw new Error(\"boom: expected 3\")'",
+        "Error: boom: expected 3",
+    ),
+    (
+        "node-test",
+        "node --test t.test.mjs",
+        "adds small numbers: Expected values to be strictly equal: -1 !== 3",
+    ),
+    (
+        "npm-test",
+        "npm test",
+        "adds small numbers: Expected values to be strictly equal: -1 !== 3",
+    ),
+    (
+        "vitest",
+        "node_modules/.bin/vitest run v.test.ts",
+        "adds small numbers: AssertionError: expected -1 to be 3",
+    ),
+    (
+        "npx-vitest",
+        "npx vitest run v.test.ts",
+        "adds small numbers: AssertionError: expected -1 to be 3",
+    ),
+    (
+        "pytest",
+        "$PYTHON -m pytest test_add.py",
+        "test_small: assert -1 == 3",
+    ),
+    (
+        "unittest",
+        "$PYTHON -m unittest test_add",
+        "test_lists: AssertionError: Lists differ: [0] != [2]",
+    ),
+    (
+        "python",
+        "$PYTHON check.py",
+        "AssertionError: assert total == 3",
+    ),
+];
+
+fn suite(tests: &str) -> Project {
+    project()
+        .agent("true")
+        .file("one/_tests/add.mjs", ADD_JS)
+        .file("one/_tests/t.test.mjs", NODE_TEST)
+        .file("one/_tests/v.test.ts", VITEST)
+        .file("one/_tests/test_add.py", PYTEST)
+        .file("one/_tests/check.py", PLAIN_PYTHON)
+        .file("one/_tests/package.json", "{\"name\": \"one\", \"version\": \"1.0.0\", \"scripts\": {\"test\": \"node --test t.test.mjs\"}}")
+        .file(
+            "one/eval.terca.yaml",
+            format!(
+                "prompt: go\nenv: {{PYTHON: '{}', MODULES: '{}'}}\nbefore: [{{command: 'ln -s \"$MODULES\" node_modules'}}]\ntests:\n{tests}",
+                runners::python_with_pytest(),
+                runners::vitest_modules(),
+            ),
+        )
+}
+
+#[test]
+#[ignore = "needs Node with npm, and Python with venv"]
+fn eight_of_eight_messages_name_the_assertion() {
+    let tests: String = WAYS
+        .iter()
+        .map(|(name, command, _)| {
+            format!("  - name: {name}\n    commandSuccess: |\n      {command}\n")
+        })
+        .collect();
+    let project = suite(&tests);
+    project.terca(&["--format", "plain"]).expect_status(1);
+    let trial = project.only_trial();
+    let mut wrong = Vec::new();
+    for (name, _, assertion) in WAYS {
+        let message = trial["tests"][name]["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        if !message.contains(assertion) {
+            wrong.push(format!("{name}: {message}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\n{}",
+        wrong.join("\n"),
+        project.trial_file("run.log")
+    );
+    project.assert_nothing_left();
+}
+
+#[test]
+#[ignore = "needs Node with npm, and Python with venv"]
+fn reports_of_real_runners_give_a_share() {
+    let ways = [
+        (
+            "junit",
+            "node_modules/.bin/vitest run v.test.ts --reporter=junit --outputFile=report",
+            0.5,
+        ),
+        (
+            "json",
+            "node_modules/.bin/vitest run v.test.ts --reporter=json --outputFile=report",
+            0.5,
+        ),
+        (
+            "tap",
+            "node --test --test-reporter=tap --test-reporter-destination=report t.test.mjs",
+            0.5,
+        ),
+        (
+            "pytest",
+            "$PYTHON -m pytest -q test_add.py --junitxml=report",
+            1.0 / 3.0,
+        ),
+    ];
+    let tests: String = ways
+        .iter()
+        .map(|(name, command, _)| {
+            format!("  - name: {name}\n    commandSuccess:\n      command: |\n        {command}\n      report: report\n")
+        })
+        .collect();
+    let project = suite(&tests);
+    project.terca(&["--format", "plain"]).expect_status(1);
+    let trial = project.only_trial();
+    for (name, _, score) in ways {
+        let grade: &Value = &trial["tests"][name];
+        let found = grade["score"].as_f64().unwrap_or(-1.0);
+        assert!((found - score).abs() < 1e-9, "{name}: {grade}");
+        assert_eq!(grade["report"]["passed"], 1, "{name}: {grade}");
+    }
+}
