@@ -12,13 +12,10 @@ use terca_core::text::source::{FileId, Place, Sources};
 use thiserror::Error;
 
 use crate::suite::find_evals::{self, Found};
+pub use crate::suite::find_evals::{EVAL_FILE, SUITE_FILE};
 
-/// The configuration of a suite.
-pub const SUITE_FILE: &str = "terca.yaml";
 /// The workers of a suite, beside its configuration.
 pub const WORKERS_FILE: &str = "workers.yaml";
-/// The configuration of an eval.
-pub const EVAL_FILE: &str = "eval.terca.yaml";
 
 /// A directory that is not that of a suite.
 #[derive(Debug, Error)]

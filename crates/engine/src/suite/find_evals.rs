@@ -4,7 +4,10 @@ use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::explain::Code;
 
-use crate::suite::discover::{EVAL_FILE, SUITE_FILE};
+/// The configuration of a suite.
+pub const SUITE_FILE: &str = "terca.yaml";
+/// The configuration of an eval.
+pub const EVAL_FILE: &str = "eval.terca.yaml";
 
 /// Names that people give to an `eval.terca.yaml` by mistake.
 const OTHER_NAMES: [&str; 6] = [

@@ -107,6 +107,7 @@ impl Command {
             | Command::Regrade(_)
             | Command::Replay(_)
             | Command::Show(_)
+            | Command::Logs(_)
             | Command::Compare(_)
             | Command::Health(_)
             | Command::Report(_)

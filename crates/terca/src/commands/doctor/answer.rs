@@ -92,7 +92,7 @@ impl<'a> Agent<'a> {
             tested_version: profile.map(|profile| profile.tested_version),
             credentials: &checkup.credentials,
             accepts: profile.map_or(&[], |profile| profile.credential_variables),
-            install: profile.map_or_else(String::new, |profile| profile.how_to_install()),
+            install: profile.map_or_else(String::new, terca_core::agent::Profile::how_to_install),
         }
     }
 }
