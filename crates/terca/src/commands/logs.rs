@@ -92,7 +92,9 @@ impl Printer {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
             return;
         };
-        let lines: Vec<u8> = self.rest.drain(..=end).collect();
+        let mut lines: Vec<u8> = self.rest.drain(..=end).collect();
+        // The end of the last line begins no other one.
+        lines.pop();
         for line in lines.split(|byte| *byte == b'\n') {
             self.print(line);
         }
@@ -100,7 +102,9 @@ impl Printer {
 
     fn finish(&mut self) {
         let last = std::mem::take(&mut self.rest);
-        self.print(&last);
+        if !last.is_empty() {
+            self.print(&last);
+        }
     }
 
     fn print(&mut self, line: &[u8]) {

@@ -149,7 +149,7 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
         (&["-n", "1", "-n", "2"], "cannot be used multiple times"),
         (&["check", "--dry-run"], "unexpected argument '--dry-run'"),
         (&["list", "extra"], "unexpected argument 'extra'"),
-        (&["show", "a", "b"], "unexpected argument 'b'"),
+        (&["view", "a", "b"], "unexpected argument 'b'"),
         (&["-t", "fib", "check"], "`--test`"),
         (&["-n", "2", "run"], "`--repetitions`"),
         (&["--fail-fast", "list"], "`--fail-fast`"),

@@ -194,7 +194,7 @@ fn tests_by_variants() {
 
 #[test]
 fn npm_and_pip_are_quiet_unless_the_suite_says_otherwise() {
-    let show = "env | grep -i 'notif\\|npm_config\\|^PIP_' | sort";
+    let show = "env | grep -i -e notif -e npm_config -e ^PIP_ | LC_ALL=C sort";
     let project = graded(&format!(
         "  - {{name: seen, commandSuccess: \"{show}; exit 1\"}}\n"
     ));
