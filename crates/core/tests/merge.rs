@@ -207,7 +207,7 @@ fn the_agent_of_an_experiment_replaces_and_that_of_the_command_line_wins() {
     };
     assert_eq!(
         chosen(&Overrides::default()),
-        ("command", Some("/suite/server --fast".into()))
+        ("command", Some("'/suite/server' --fast".into()))
     );
     assert_eq!(chosen(&with_nop()), ("nop", None));
 }

@@ -244,9 +244,12 @@ impl Fingerprinter<'_> {
 /// Returns the words of a command that may be names of files. A word in quotes is one with its spaces; beside it are its
 /// parts, since it may be a command itself.
 pub fn words(command: &str) -> impl Iterator<Item = &str> {
-    let is_separator = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
     let parts = command.split(is_separator).filter(|word| !word.is_empty());
     quoted(command).chain(parts)
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || "'\"`;|&()<>=".contains(c)
 }
 
 /// Returns the texts between quotes that have a separator in them.
@@ -260,7 +263,7 @@ fn quoted(command: &str) -> impl Iterator<Item = &str> {
             let end = inner.find(quote)?;
             rest = &inner[end + 1..];
             let text = &inner[..end];
-            if text.starts_with('/') && text.contains(|c: char| !c.is_alphanumeric()) {
+            if text.starts_with('/') && text.contains(is_separator) {
                 return Some(text);
             }
         }

@@ -149,7 +149,7 @@ fn whoever_cannot_sign_in_is_told_what_with() {
     assert_eq!(note(&project), "it was given ~/.gemini/oauth_creds.json");
     let shown = project.terca(&["show"]).stdout;
     assert!(
-        shown.contains("; it was given ~/.gemini/oauth_creds.json"),
+        shown.contains(" it was given ~/.gemini/oauth_creds.json\n"),
         "{shown}"
     );
 }

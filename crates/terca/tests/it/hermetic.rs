@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::Project;
 
 /// The variables that an agent may have without its variant saying so.
-const ALLOWED: [&str; 41] = [
+const ALLOWED: [&str; 47] = [
     "TERCA_ARTIFACTS_DIR",
     "PATH",
     "LANG",
@@ -50,6 +50,12 @@ const ALLOWED: [&str; 41] = [
     "SHLVL",
     "_",
     "LC_ALL",
+    "NO_UPDATE_NOTIFIER",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_ROOT_USER_ACTION",
+    "npm_config_audit",
+    "npm_config_fund",
+    "npm_config_update_notifier",
 ];
 
 /// The environment of the one trial's agent, which wrote it to `env.txt` in its workspace.

@@ -6,9 +6,10 @@ use terca_testkit::Project;
 
 /// One eval with these tests and an agent that runs this script.
 fn judged(agent: &str, eval: &str) -> Project {
-    project()
-        .agent(agent)
-        .file("fib/eval.terca.yaml", format!("prompt: go\n{eval}"))
+    project().agent(agent).file(
+        "fib/eval.terca.yaml",
+        format!("prompt: go\nallowWarnings: no-tests\n{eval}"),
+    )
 }
 
 /// The names of the tests that scored 1.

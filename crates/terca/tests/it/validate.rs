@@ -63,7 +63,7 @@ fn evals_are_selected_and_a_variant_is_chosen() {
         )
         .file("one/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: 'echo $WHERE; cat experiment; test -f done'}]\n")
         .file("one/_solution/done", "")
-        .file("two/eval.terca.yaml", "prompt: go\ntests: []\n");
+        .file("two/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\ntests: []\n");
     for (args, variant) in [
         (&["validate", "-t", "one"][..], "a\ny"),
         (&["validate", "-t", "one", "-e", "b", "-x", "x"], "b\nx"),
