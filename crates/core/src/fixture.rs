@@ -34,6 +34,7 @@ fn played(
         adaptive: None,
         descriptions: None,
         replay_of: None,
+        failed_in: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),
     }];
     kinds.extend(

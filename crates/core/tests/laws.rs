@@ -387,6 +387,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             adaptive,
             descriptions: None,
             replay_of: None,
+            failed_in: None,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -673,6 +674,7 @@ fn results_have_the_keys_of_the_specification() {
         adaptive: None,
         descriptions: None,
         replay_of: None,
+        failed_in: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished {

@@ -115,6 +115,7 @@ impl Run {
             adaptive: self.adaptive,
             descriptions: None,
             replay_of: None,
+            failed_in: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {

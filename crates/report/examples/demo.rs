@@ -143,6 +143,7 @@ impl Demo {
             adaptive: None,
             descriptions: None,
             replay_of: None,
+            failed_in: None,
             trials,
         });
         let mut next = 1;

@@ -185,6 +185,7 @@ impl Script {
             adaptive,
             descriptions: None,
             replay_of: None,
+            failed_in: None,
             trials,
         });
         script

@@ -27,7 +27,7 @@ pub struct Common {
     /// The directory that was typed, where the suite was found around it.
     #[arg(skip)]
     pub typed_dir: Option<Utf8PathBuf>,
-    /// When to use colour (also: NO_COLOR)
+    /// When to use colour (also: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE)
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", global = true)]
     pub color: Colour,
 }
@@ -43,7 +43,11 @@ pub enum Colour {
 /// A part of the suite, by names.
 #[derive(Debug, Clone, Default, Args)]
 pub struct NameArgs {
-    /// Only these evals: names, directories, globs, tag:NAME; !NAME leaves out (repeatable, comma-separated)
+    /// Only these evals, as with `-t`
+    #[arg(value_name = "EVAL")]
+    pub words: Vec<String>,
+    /// Only these evals: names or parts of them, directories, globs, tag:NAME; !NAME leaves out (repeatable,
+    /// comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
     /// Only these experiments; !NAME leaves out
@@ -57,7 +61,7 @@ pub struct NameArgs {
 impl From<&NameArgs> for SelectionSettings {
     fn from(args: &NameArgs) -> Self {
         SelectionSettings {
-            evals: args.evals.clone(),
+            evals: [args.words.as_slice(), &args.evals].concat(),
             experiments: args.experiments.clone(),
             environments: args.environments.clone(),
             ..SelectionSettings::default()
@@ -101,6 +105,7 @@ impl From<&SelectionArgs> for SelectionSettings {
         SelectionSettings {
             repetitions: args.repetitions,
             agent: args.agent.clone(),
+            named_by_agent: args.agent.is_some(),
             model: args.model.clone(),
             timeout: args.timeout,
             sandbox: args.sandbox.clone(),
@@ -156,6 +161,14 @@ pub struct CiArgs {
     /// On GitHub Actions, add nothing to the job's summary and annotations
     #[arg(long)]
     pub no_github: bool,
+}
+
+/// How much is said about a run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct QuietArgs {
+    /// Show the verdict, failures and errors only
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
 }
 
 /// The display of progress.

@@ -33,7 +33,7 @@ pub struct Cli {
     #[command(flatten)]
     common: Common,
     /// Print the version number
-    #[arg(short = 'v', long = "version")]
+    #[arg(short = 'V', short_alias = 'v', long = "version")]
     version: bool,
 }
 
@@ -47,12 +47,15 @@ pub fn run() -> ExitCode {
         screen::out(VERSION);
         return ExitCode::SUCCESS;
     }
-    let command = cli.command.unwrap_or(Command::Run(cli.run));
+    let command = cli
+        .command
+        .unwrap_or(Command::Run(cli.run.without_command()));
     let outcome = command.run(&cli.common, Cli::command);
     ExitCode::from(outcome.unwrap_or_else(|error| error.show(&cli.common)))
 }
 
 fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let words = help_of_help(words.into_iter().collect());
     let matches = Cli::command().try_get_matches_from(words)?;
     if let Some((flag, command)) = flag_before_command(&matches) {
         let message = format!(
@@ -61,6 +64,15 @@ fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
     }
     Cli::from_arg_matches(&matches)
+}
+
+/// `terca help --help` is `terca help`: the parser's own command takes no flags.
+fn help_of_help(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_asked = matches!(words.as_slice(), [_, help, flag] if help == "help" && (flag == "--help" || flag == "-h"));
+    if is_asked {
+        words.pop();
+    }
+    words
 }
 
 /// Shows what is wrong, under the code that every error has, and ends the program. Help that was asked for is no
@@ -128,6 +140,7 @@ mod tests {
                 environments: names(&["e"]),
                 repetitions: Some(3),
                 agent: Some("oracle".into()),
+                named_by_agent: true,
                 model: Some("m".into()),
                 timeout: Some(9.5),
                 sandbox: Some(Sandbox::Auto),
@@ -146,6 +159,7 @@ mod tests {
             margin: Some(0.025),
             keep: Keep::Failed,
             replay: None,
+            failed: None,
             on: names(&["cluster", "boxes", "local"]),
         };
         assert_eq!(RunSettings::from(args), expected);

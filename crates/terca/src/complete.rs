@@ -40,7 +40,9 @@ fn with_names(command: Command) -> Command {
 
 fn with_candidates(argument: Arg) -> Arg {
     let candidates: fn() -> Vec<String> = match argument.get_id().as_str() {
-        "evals" => || of_suite(|suite| suite.evals.iter().map(|eval| eval.name.clone()).collect()),
+        "evals" | "words" => {
+            || of_suite(|suite| suite.evals.iter().map(|eval| eval.name.clone()).collect())
+        }
         "experiments" => || {
             of_suite(|suite| {
                 suite

@@ -131,10 +131,15 @@ pub fn for_ci(results: &Results, ci: &CiArgs, format: Format, common: &Common) -
     let github = if ci.no_github {
         Ok(())
     } else {
-        github::add(results, format)
+        github::add(results, format, common)
     };
     let errors = [junit, github].into_iter().filter_map(Result::err);
     errors.map(|error| unwritten(error).show(common)).last()
+}
+
+/// Tells whether GitHub Actions reads what a run prints, and is to be told of it.
+pub fn is_on_github(ci: &CiArgs) -> bool {
+    !ci.no_github && github::is_here()
 }
 
 /// Returns the error of a file that could not be written.

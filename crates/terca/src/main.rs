@@ -3,6 +3,7 @@
 mod agent_offer;
 mod args;
 mod ask;
+mod bare_words;
 mod cli;
 mod cli_error;
 mod commands;
@@ -11,6 +12,7 @@ mod export;
 mod load;
 mod past;
 mod place;
+mod run_display;
 mod run_output;
 mod screen;
 mod shell;

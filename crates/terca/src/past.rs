@@ -1,23 +1,53 @@
 //! Runs of the past, as commands name them.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::run::run_kind::RunKind;
+use terca_core::run::settings::SelectionSettings;
+use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::{clean, files, past_runs};
 use terca_engine::suite::discover;
-use terca_report::RunRow;
 use terca_report::html::Prompts;
+use terca_report::{ListedStatus, RunRow};
 
-use crate::args::Common;
+use crate::args::{Common, NameArgs};
 use crate::cli_error::CliError;
 use crate::screen;
 
 /// Returns the suite's directory, and the directory of a run in it: by name, by number, or the latest.
 pub fn find(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), CliError> {
     let suite_dir = discover::canonical(&common.dir)?;
-    let run = past_runs::find(&suite_dir, run)?;
-    Ok((suite_dir, run))
+    let dir = past_runs::find(&suite_dir, run)?;
+    if run.is_none() {
+        note_newer(&suite_dir, &dir);
+    }
+    Ok((suite_dir, dir))
+}
+
+/// Splits the words of a command that takes a run and then evals: `terca regrade slug` names no run.
+pub fn run_and_evals<'a>(
+    run: Option<&'a String>,
+    names: &NameArgs,
+    common: &Common,
+) -> Result<(Option<&'a str>, SelectionSettings), CliError> {
+    let mut settings = SelectionSettings::from(names);
+    let Some(word) = run else {
+        return Ok((None, settings));
+    };
+    let suite_dir = discover::canonical(&common.dir)?;
+    if word.parse::<u32>().is_ok() || past_runs::find(&suite_dir, Some(word)).is_ok() {
+        return Ok((Some(word), settings));
+    }
+    // A word that looks like a run's name is one that is not there.
+    if past_runs::is_run_name(word) || past_runs::latest(&suite_dir).is_none() {
+        return Ok((Some(word), settings));
+    }
+    settings.evals.insert(0, word.clone());
+    Ok((None, settings))
 }
 
 /// Reads a run by its name, its number or the path of its directory, or the latest.
@@ -25,9 +55,25 @@ pub fn open(run: Option<&str>, common: &Common) -> Result<PastRun, CliError> {
     let suite_dir = discover::canonical(&common.dir)?;
     let found = match run {
         Some(name) => past_runs::find_anywhere(&suite_dir, name)?,
-        None => past_runs::find(&suite_dir, None)?,
+        None => find(None, common)?.1,
     };
     Ok(past_runs::read(&found)?)
+}
+
+/// Notes that the latest run of agents is not the latest run, where that one is of `oracle`, `nop` or `cheat`.
+fn note_newer(suite_dir: &Utf8Path, dir: &Utf8Path) {
+    let names = past_runs::names(suite_dir).unwrap_or_default();
+    let Some(last) = names
+        .last()
+        .filter(|last| Some(last.as_str()) != dir.file_name())
+    else {
+        return;
+    };
+    if past_runs::kind(&files::runs_dir(suite_dir).join(last)) == Some(RunKind::Controls) {
+        screen::err(&format!(
+            "note: this is the latest run of agents; {last} is newer, but only `oracle`, `nop` or `cheat` ran in it"
+        ));
+    }
 }
 
 /// Reports that somebody changed the files of a run while it went on. Returns the exit status for that.
@@ -68,15 +114,21 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
     match past_runs::read(&dir) {
         Ok(run) => {
             let state = run.state;
+            let counts = *state.counts();
+            let not_run = counts.total - counts.finished() + counts.interrupted;
             RunRow {
                 run: name,
                 suite: state.suite().to_owned(),
-                status: Some(state.status()),
+                kind: past_runs::kind(&dir),
+                agents: agents(&state),
+                status: Some(ListedStatus::of(state.status(), not_run)),
                 started_at: state.started_at(),
-                trials: state.counts().total,
-                passed: state.counts().passed,
-                failed: state.counts().partial + state.counts().failed,
-                errors: state.counts().errors,
+                trials: counts.total,
+                passed: counts.passed,
+                partial: counts.partial,
+                failed: counts.failed,
+                errors: counts.errors,
+                not_run,
                 bytes,
                 note: None,
             }
@@ -84,14 +136,24 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
         Err(error) => RunRow {
             run: name,
             suite: String::new(),
+            kind: None,
+            agents: Vec::new(),
             status: None,
             started_at: None,
             trials: 0,
             passed: 0,
+            partial: 0,
             failed: 0,
             errors: 0,
+            not_run: 0,
             bytes,
             note: Some(error.to_string()),
         },
     }
+}
+
+fn agents(state: &RunState) -> Vec<String> {
+    let names = state.trials().iter().map(|trial| trial.head.agent.as_str());
+    let distinct: BTreeSet<&str> = names.collect();
+    distinct.into_iter().map(str::to_owned).collect()
 }

@@ -1,48 +1,29 @@
 //! Shows a run while it goes on and after its end.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use camino::Utf8Path;
 use serde::Serialize;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::analysis::validation;
-use terca_core::analysis::validation::proofs;
+use terca_core::analysis::validation::{Validated, proofs};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::aa_check;
-use terca_core::run::observer::Observer;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
 use terca_report::Painted;
-use terca_report::github::Printed;
 use terca_report::{
-    Context, JsonLines, Palette, Plain, Tty, brief_failures, brief_table, brief_verdicts, failures,
-    flaws, footer, mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
+    Context, Palette, brief_failures, brief_table, brief_verdicts, failures, flaws, footer,
+    mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
 };
 
-use crate::args::{CiArgs, Common, Format, TableFormat};
+use crate::args::{Common, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, TROUBLE};
+use crate::run_display::Display;
 use crate::suggest::suggest;
 use crate::{export, past, screen, shell};
-
-/// Returns the display of a run that goes on.
-pub fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
-    let palette = screen::err_palette(common.color);
-    match format {
-        Format::Json => Box::new(JsonLines::new(screen::lines(io::stdout(), Printed::Json))),
-        Format::Tty => Box::new(Tty::new(
-            screen::canvas(io::stderr(), Printed::Text),
-            palette,
-        )),
-        Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
-        Format::Auto | Format::Plain => Box::new(Plain::new(
-            screen::lines(io::stderr(), Printed::Text),
-            palette,
-        )),
-    }
-}
 
 /// Warns of directories that could not be removed.
 pub fn warn_of_leftovers(lines: &[String]) {
@@ -52,26 +33,20 @@ pub fn warn_of_leftovers(lines: &[String]) {
 }
 
 /// Starts the workers of a run, and waits for the first one. A queue may keep it waiting.
-pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), CliError> {
+pub fn connect(run: &mut PreparedRun<'_>, quiet: bool) -> Result<(), CliError> {
     let places = run.worker_places();
-    if !places.is_empty() {
+    if !places.is_empty() && !quiet {
         let names = prose::list(&places, "and");
         screen::err(&format!("starting workers on {names}"));
     }
     Ok(run.connect()?)
 }
 
-/// Says how agents are contained. Notes that fewer trials run at once than were asked for, and what dead runs have left
-/// for good.
-pub fn note_before_start(run: &PreparedRun<'_>) {
-    if let Some(line) = containment(&run.contained_by(), &run.networks()) {
-        screen::err(&line);
-    }
-    if run.contained_by().contains(&ContainedBy::Landlock) {
-        screen::err(
-            "note: Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
-             processes can be seen",
-        );
+/// Says how agents are contained. Warns of what they are not kept from, of fewer trials at once than were asked for,
+/// and of what dead runs have left for good.
+pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
+    if !quiet {
+        note_containment(run);
     }
     for sentence in run.limit_shortcomings() {
         screen::err(&format!("warning: {sentence}"));
@@ -82,6 +57,24 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
              `terca explain no-sandbox` says what to do; with `--sandbox none` this is not said"
         ));
     }
+    warn_of_leftovers(run.left_by_others());
+    if let Some(Reduced { wanted, possible }) = run.reduced() {
+        screen::err(&format!(
+            "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
+        ));
+    }
+}
+
+fn note_containment(run: &PreparedRun<'_>) {
+    if let Some(line) = containment(&run.contained_by(), &run.networks()) {
+        screen::err(&line);
+    }
+    if run.contained_by().contains(&ContainedBy::Landlock) {
+        screen::err(
+            "note: Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
+             processes can be seen",
+        );
+    }
     if let Some(kept) = run.kept_sandbox() {
         screen::err(match kept {
             Sandbox::None => {
@@ -91,12 +84,6 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
                 "note: the run goes on in the sandbox that it was started in; TERCA_SANDBOX is for a new run"
             }
         });
-    }
-    warn_of_leftovers(run.left_by_others());
-    if let Some(Reduced { wanted, possible }) = run.reduced() {
-        screen::err(&format!(
-            "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
-        ));
     }
 }
 
@@ -143,24 +130,33 @@ fn note_suite_changes(changes: &[String]) {
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
-    format: Format,
-    ci: &CiArgs,
+    display: Display<'_>,
     common: &Common,
     run: &FinishedRun,
 ) -> u8 {
+    let Display { format, quiet, ci } = display;
     let results = Results::of(&run.state);
     note_suite_changes(&run.suite_changes);
     warn_of_leftovers(&run.not_removed);
+    let detail = if quiet { Detail::Quiet } else { Detail::Brief };
     if format != Format::Json {
-        // Apart from the lines of progress above.
-        screen::err("");
+        if !quiet {
+            // Apart from the lines of progress above.
+            screen::err("");
+        }
         if settings.validate {
-            show_proofs(&results, &run.dir, common);
+            show_proofs(&results, &run.dir, detail, common);
         } else {
-            show(&results, &run.dir, Detail::Brief, common);
+            show(&results, &run.dir, detail, common);
             after_words(settings, &results);
+        }
+        if !quiet && !settings.validate {
             suggest(settings, format, common, run, &results);
         }
+    }
+    if format == Format::Json && settings.validate {
+        let last = serde_json::to_string(&Validated::of(&results)).unwrap_or_default();
+        screen::out_json(&last);
     }
     let changed = past::complain_of_changes(&run.changed, &run.dir, common);
     for (place, error) in &run.given_up {
@@ -236,6 +232,8 @@ fn a_a(same: bool) -> &'static str {
 /// How much of a large run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
+    /// The verdict, failures and errors.
+    Quiet,
     /// What fits a screen or two, for the end of a run.
     Brief,
     /// Everything.
@@ -252,6 +250,14 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
     };
     let columns = screen::columns();
     let parts = match detail {
+        Detail::Quiet => {
+            screen::out_all(&[
+                Painted::by_view(brief_failures(results, here, palette)),
+                Painted::by_view(brief_verdicts(results, here, columns, palette)),
+                Painted::by_view(tally(results)),
+            ]);
+            return;
+        }
         // A table of dashes and the lack of a verdict would bury the reason.
         _ if is_without_judgement(results) => [
             String::new(),
@@ -272,7 +278,7 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
     let mcp_servers = mcp_servers(&results.summary, columns, palette);
     // At the end of a run there is enough to read.
     let wire = match detail {
-        Detail::Brief => String::new(),
+        Detail::Quiet | Detail::Brief => String::new(),
         Detail::Whole => wire(results, columns, palette),
     };
     let footer = footer(results, here, palette);
@@ -299,8 +305,31 @@ fn with_tests(results: &Results, columns: usize, palette: Palette) -> String {
     }
 }
 
+/// Returns how many trials passed, and how many were not judged, in one line.
+fn tally(results: &Results) -> String {
+    let summary = &results.summary;
+    let judged = summary.passed + summary.partial + summary.failed;
+    let passed = summary.passed;
+    let mut line = format!(
+        "{passed} of {} passed",
+        prose::count(judged, "judged trial")
+    );
+    for (number, ending) in [
+        (summary.errors, "ended in an error"),
+        (
+            summary.interrupted + summary.pending,
+            "did not run to the end",
+        ),
+    ] {
+        if number > 0 {
+            line += &format!(", {number} {ending}");
+        }
+    }
+    line
+}
+
 /// Shows what a run of `terca validate` says about its evals.
-fn show_proofs(results: &Results, run_dir: &Utf8Path, common: &Common) {
+fn show_proofs(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Common) {
     let palette = screen::out_palette(common.color);
     let proofs = proofs(results);
     let run_dir = screen::short(run_dir);
@@ -309,9 +338,14 @@ fn show_proofs(results: &Results, run_dir: &Utf8Path, common: &Common) {
         terca: &shell::terca(common),
         max_width: screen::max_width(),
     };
+    let flaws = Painted::by_view(flaws(&proofs, run_dir, palette));
+    if detail == Detail::Quiet {
+        screen::out_all(&[flaws]);
+        return;
+    }
     screen::out_all(&[
         Painted::by_view(validation_table(&proofs, palette)),
-        Painted::by_view(flaws(&proofs, run_dir, palette)),
+        flaws,
         Painted::by_view(footer(results, here, palette)),
     ]);
 }
@@ -328,11 +362,15 @@ pub fn table_or_json(
             let table = table(screen::columns(), screen::out_palette(common.color));
             screen::out_painted(&Painted::by_view(table));
         }
-        TableFormat::Json => {
-            let text = serde_json::to_string_pretty(answer);
-            let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
-            screen::out_json(&text);
-        }
+        TableFormat::Json => json(answer)?,
     }
+    Ok(())
+}
+
+/// Writes an answer as JSON, for programs.
+pub fn json(answer: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(answer);
+    let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
+    screen::out_json(&text);
     Ok(())
 }

@@ -24,8 +24,13 @@ pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
         Colour::Always => true,
         Colour::Never => false,
         Colour::Auto => {
-            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            stream.is_terminal() && !refused && !is_dumb()
+            let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+            let is_forced = |name: &str| is_set(name).is_some_and(|value| value != "0");
+            if is_set("NO_COLOR").is_some() {
+                return false;
+            }
+            let forced = is_forced("FORCE_COLOR") || is_forced("CLICOLOR_FORCE");
+            forced || (stream.is_terminal() && !is_dumb())
         }
     }
 }

@@ -157,6 +157,7 @@ impl AdaptiveWorld {
                 adaptive,
                 descriptions: None,
                 replay_of: None,
+                failed_in: None,
                 trials,
             },
         );

@@ -32,6 +32,9 @@ pub struct Results {
     /// The run whose recorded answers took the place of models: tokens are as recorded, and nothing was spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<String>,
+    /// The run whose failures were run again, where there is nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<String>,
     /// The status of the run.
     pub status: RunStatus,
     /// The seed of everything that is drawn.
@@ -139,6 +142,7 @@ impl Results {
             suite: state.suite().to_owned(),
             descriptions: state.descriptions().clone(),
             replay_of: state.replay_of().map(str::to_owned),
+            failed_in: state.failed_in().map(str::to_owned),
             status: state.status(),
             seed: state.seed(),
             grading: state.grading(),

@@ -126,6 +126,7 @@ mod tests {
                 adaptive: Some(Adaptive { min, max: MAX }),
                 descriptions: None,
                 replay_of: None,
+                failed_in: None,
                 trials: trials.collect(),
             });
             play

@@ -4,6 +4,8 @@
 //! the evals that are proven, so one variant is enough: the three agents are three environments in the place
 //! of one, and the run is like any other.
 
+use serde::Serialize;
+
 use crate::agent;
 use crate::agent::AgentChoice;
 use crate::agent::control::{CONTROLS, NOP, ORACLE};
@@ -75,7 +77,8 @@ pub struct Proof<'a> {
 }
 
 /// A fault of an eval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Flaw {
     /// There is no solution to prove it with.
     NoSolution,
@@ -127,6 +130,54 @@ impl Proof<'_> {
             flaws.push(Flaw::Unknown);
         }
         flaws
+    }
+}
+
+/// The answer of `terca validate`, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Validated<'a> {
+    /// `validated`, as the last of the events.
+    pub event: &'static str,
+    /// The run's name.
+    pub run: &'a str,
+    /// The evals, in the order of the trials.
+    pub evals: Vec<ValidatedEval<'a>>,
+}
+
+/// An eval, and whether it proves anything.
+#[derive(Debug, Clone, Serialize)]
+pub struct ValidatedEval<'a> {
+    /// The eval's name.
+    pub eval: &'a str,
+    /// Tells whether it has no flaw.
+    pub proven: bool,
+    /// Its faults.
+    pub flaws: Vec<Flaw>,
+    /// The end of the trial of the solution; `None` where there is no solution.
+    pub oracle: Option<Status>,
+    /// The end of the trial that does nothing.
+    pub nop: Option<Status>,
+    /// The end of the trial that cheats.
+    pub cheat: Option<Status>,
+}
+
+impl<'a> Validated<'a> {
+    /// Takes the proofs from the results of a run.
+    pub fn of(results: &'a Results) -> Self {
+        let status = |trial: Option<&TrialResult>| trial.map(|trial| trial.report.status);
+        let evals = proofs(results).into_iter().map(|proof| ValidatedEval {
+            eval: proof.eval,
+            proven: proof.flaws().is_empty(),
+            flaws: proof.flaws(),
+            oracle: status(proof.oracle),
+            nop: status(proof.nop),
+            cheat: status(proof.cheat),
+        });
+        Validated {
+            event: "validated",
+            run: &results.run,
+            evals: evals.collect(),
+        }
     }
 }
 

@@ -36,6 +36,8 @@ use serde_json::{Map, Value};
 
 pub use suite::Suite;
 
+pub(crate) use names::one_folder;
+
 pub use crate::reader::paths::folder_name;
 pub use crate::reader::{Patch, PathKind, Surroundings};
 

@@ -36,7 +36,7 @@ pub(super) fn unique_folders(names: &[Located<String>], what: &str, reader: &mut
 }
 
 /// Returns the same for two names whose folders may be the same.
-pub(super) fn one_folder(name: &str) -> String {
+pub(crate) fn one_folder(name: &str) -> String {
     folder_name(name).to_lowercase()
 }
 

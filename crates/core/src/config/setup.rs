@@ -34,7 +34,7 @@ pub struct Setup {
     pub description: Option<String>,
     /// The place of its name; `None` for the default that nobody wrote.
     pub place: Option<Place>,
-    /// The real name of an experiment that runs under another.
+    /// The real name of a set-up that runs under another.
     pub real_name: Option<String>,
     /// The agent that does the work.
     pub agent: Patch<AgentChoice>,

@@ -216,6 +216,9 @@ impl Expansion<'_> {
             told_experiment: (experiment.real_name.as_ref())
                 .unwrap_or(&experiment.name)
                 .clone(),
+            told_environment: (environment.real_name.as_ref())
+                .unwrap_or(&environment.name)
+                .clone(),
             agent: agent.clone(),
             mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
             setup,

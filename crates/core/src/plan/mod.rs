@@ -1,6 +1,7 @@
 //! The trials of a run, each with all its settings.
 
 pub mod aa_check;
+pub mod agent_named;
 pub mod descriptions;
 pub mod expand;
 pub mod fingerprint;
@@ -43,6 +44,8 @@ pub struct Variant {
     pub experiment: String,
     /// The experiment's name as the suite's own commands see it.
     pub told_experiment: String,
+    /// The environment's name as the suite's own commands see it.
+    pub told_environment: String,
     /// The agent that does the work.
     pub agent: AgentChoice,
     /// MCP servers by name, with variables filled in.
@@ -258,6 +261,17 @@ impl Plan {
     /// Returns its cases, in its order.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         by_case(&self.trials).map(|trials| &*trials[0].case)
+    }
+
+    /// Leaves the trials of some cases, by the names of eval, environment and experiment. Ids are given anew.
+    pub fn keep_cases(&mut self, is_kept: impl Fn(&str, &str, &str) -> bool) {
+        self.trials.retain(|trial| {
+            let Case { eval, variant, .. } = &*trial.case;
+            is_kept(&eval.name, &variant.environment, &variant.experiment)
+        });
+        for (trial, id) in self.trials.iter_mut().zip(1..) {
+            trial.id = id;
+        }
     }
 
     /// Returns the hosts that MCP servers are fetched from, each once. All variants reach them: a variant whose agent could

@@ -11,7 +11,7 @@ use crate::text::explain::Code;
 use crate::text::globs;
 use crate::text::prose;
 
-/// Patterns: names, globs, and for evals also paths and `tag:NAME`. One with a `!` before it leaves out. An empty list
+/// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!` before it leaves out. An empty list
 /// selects all, and so does one that only leaves out, apart from these.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -34,6 +34,9 @@ pub struct Selected<'a> {
     pub environments: Vec<&'a Setup>,
 }
 
+/// The kind of item that is also found by a part of its name.
+const EVAL: &str = "eval";
+
 /// Selects parts of a suite, and reports patterns that match nothing.
 pub fn select<'a>(
     suite: &'a Suite,
@@ -41,7 +44,7 @@ pub fn select<'a>(
     problems: &mut Diagnostics,
 ) -> Selected<'a> {
     Selected {
-        evals: pick("eval", &selection.evals, &suite.evals, eval, problems),
+        evals: pick(EVAL, &selection.evals, &suite.evals, eval, problems),
         experiments: pick(
             "experiment",
             &selection.experiments,
@@ -49,14 +52,23 @@ pub fn select<'a>(
             setup,
             problems,
         ),
-        environments: pick(
-            "environment",
-            &selection.environments,
-            &suite.environments,
-            setup,
-            problems,
-        ),
+        environments: selected_environments(suite, selection, problems),
     }
+}
+
+/// Selects environments of a suite, and reports patterns that match nothing.
+pub fn selected_environments<'a>(
+    suite: &'a Suite,
+    selection: &Selection,
+    problems: &mut Diagnostics,
+) -> Vec<&'a Setup> {
+    pick(
+        "environment",
+        &selection.environments,
+        &suite.environments,
+        setup,
+        problems,
+    )
 }
 
 /// Everything that an item is called.
@@ -117,7 +129,7 @@ fn pick<'a, T>(
     }
     let patterns: Vec<Pattern<'_>> = parts
         .into_iter()
-        .map(|part| Pattern::new(part, &called))
+        .map(|part| Pattern::new(part, &called, what == EVAL))
         .collect();
     let only_leaves_out = patterns.iter().all(|pattern| pattern.leaves_out);
     let mut chosen = vec![only_leaves_out; items.len()];
@@ -222,11 +234,13 @@ struct Pattern<'a> {
     glob: Option<GlobMatcher>,
     on_tags: bool,
     leaves_out: bool,
+    /// A part of a name or path is enough, where it is no whole name or path.
+    by_part: bool,
 }
 
 impl<'a> Pattern<'a> {
     /// Reads a pattern. A `!` at the beginning of a name is the name's.
-    fn new(part: &'a str, called: &[Called<'_>]) -> Self {
+    fn new(part: &'a str, called: &[Called<'_>], by_part: bool) -> Self {
         let is_name = called.iter().any(|item| item.name == part);
         let (leaves_out, written) = match part.strip_prefix('!') {
             Some(rest) if !is_name => (true, rest.trim_start()),
@@ -251,11 +265,12 @@ impl<'a> Pattern<'a> {
             glob,
             on_tags,
             leaves_out,
+            by_part: by_part && !is_glob && !exact.is_empty(),
         }
     }
 
     /// Returns the positions of the items that it matches. A name that is given exactly is that one item; else it may
-    /// be the directory of an eval, or one with evals below it.
+    /// be the directory of an eval, or one with evals below it; else a part of names and paths.
     fn positions(&self, items: &[Called<'_>]) -> Vec<usize> {
         if self.on_tags {
             return positions(items, |item| item.tags.iter().any(|tag| self.is(tag)));
@@ -266,7 +281,7 @@ impl<'a> Pattern<'a> {
         }
         let place = self.exact.strip_prefix("./").unwrap_or(self.exact);
         let place = Utf8Path::new(place.trim_end_matches('/'));
-        positions(items, |item| {
+        let whole = positions(items, |item| {
             self.is(item.name)
                 || item.path.is_some_and(|path| {
                     let dir = path.file_name().unwrap_or_default();
@@ -274,6 +289,15 @@ impl<'a> Pattern<'a> {
                         || self.is(path.as_str())
                         || (!place.as_str().is_empty() && path.starts_with(place))
                 })
+        });
+        if !whole.is_empty() || !self.by_part {
+            return whole;
+        }
+        positions(items, |item| {
+            item.name.contains(self.exact)
+                || item
+                    .path
+                    .is_some_and(|path| path.as_str().contains(self.exact))
         })
     }
 

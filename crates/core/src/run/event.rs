@@ -63,6 +63,9 @@ pub enum EventKind {
         /// The run whose recorded answers take the place of models.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replay_of: Option<String>,
+        /// The run whose failures are run again, where there is nothing else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed_in: Option<String>,
         /// The trials of the plan.
         trials: Vec<TrialHead>,
     },

@@ -10,6 +10,7 @@ pub mod outcome;
 pub mod queue;
 pub mod retry;
 pub mod run_file;
+pub mod run_kind;
 pub mod seal;
 pub mod settings;
 pub mod state;

@@ -16,6 +16,8 @@ use crate::network::Network;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
 use crate::recording::OnMiss;
+use crate::run::outcome::Status;
+use crate::run::state::RunState;
 use crate::text::mask::Mask;
 
 /// Repetitions of each eval in each variant.
@@ -69,6 +71,9 @@ pub struct RunSettings {
     /// The run whose recorded answers take the place of models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySettings>,
+    /// Runs only what failed in another run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<FailedSettings>,
     /// The workers that trials run on; none means this machine. They are not stored: a run can be resumed on others.
     #[serde(skip)]
     pub on: Vec<String>,
@@ -82,6 +87,51 @@ pub struct ReplaySettings {
     pub run: String,
     /// What becomes of a request that was not recorded.
     pub on_miss: OnMiss,
+}
+
+/// What failed in another run, or ended in an error there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedSettings {
+    /// The name of the run.
+    pub run: String,
+    /// The evals in the variants.
+    pub cases: Vec<CaseName>,
+}
+
+/// The name of an eval in a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseName {
+    /// The eval's name.
+    pub eval: String,
+    /// The environment's name.
+    pub environment: String,
+    /// The experiment's name.
+    pub experiment: String,
+}
+
+impl FailedSettings {
+    /// Takes the cases of a run with a trial that did not pass, or ended in an error.
+    pub fn of(state: &RunState) -> Self {
+        let mut cases: Vec<CaseName> = Vec::new();
+        for trial in state.trials() {
+            let is_failed = matches!(
+                trial.report.status,
+                Status::Failed | Status::Partial | Status::Error
+            );
+            let case = CaseName {
+                eval: trial.head.eval.clone(),
+                environment: trial.head.environment.clone(),
+                experiment: trial.head.experiment.clone(),
+            };
+            if is_failed && !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+        FailedSettings {
+            run: state.run().to_owned(),
+            cases,
+        }
+    }
 }
 
 impl Default for RunSettings {
@@ -99,6 +149,7 @@ impl Default for RunSettings {
             margin: None,
             keep: Keep::All,
             replay: None,
+            failed: None,
             on: Vec::new(),
         }
     }
@@ -129,6 +180,9 @@ pub struct SelectionSettings {
     pub repetitions: Option<u32>,
     /// The agent that runs every variant.
     pub agent: Option<String>,
+    /// Calls the environments that `agent` runs by its name. Runs of older versions do not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub named_by_agent: bool,
     /// The model of every variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -179,6 +233,7 @@ impl SelectionSettings {
             environments,
             repetitions,
             agent,
+            named_by_agent,
             model,
             timeout,
             sandbox,
@@ -192,6 +247,7 @@ impl SelectionSettings {
             environments: texts(environments),
             repetitions: *repetitions,
             agent: agent.as_deref().map(|agent| mask.text(agent)),
+            named_by_agent: *named_by_agent,
             model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
             sandbox: sandbox.clone(),

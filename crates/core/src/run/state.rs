@@ -67,6 +67,7 @@ pub struct RunState {
     adaptive: Option<Adaptive>,
     descriptions: Descriptions,
     replay_of: Option<String>,
+    failed_in: Option<String>,
     status: RunStatus,
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
@@ -127,6 +128,8 @@ pub struct Live {
     pub on: Option<String>,
     /// The phase it is in.
     pub phase: Phase,
+    /// The time at which that began.
+    pub phase_since: Timestamp,
     /// The agent's last words about its work.
     pub doing: String,
     /// The usage that the agent has reported so far.
@@ -160,6 +163,7 @@ impl Default for RunState {
             adaptive: None,
             descriptions: Descriptions::default(),
             replay_of: None,
+            failed_in: None,
             status: RunStatus::Running,
             started_at: None,
             finished_at: None,
@@ -195,6 +199,11 @@ impl RunState {
     /// Returns the run whose recorded answers took the place of models, if this one is a replay.
     pub fn replay_of(&self) -> Option<&str> {
         self.replay_of.as_deref()
+    }
+
+    /// Returns the run whose failures are run again, if this one has nothing else.
+    pub fn failed_in(&self) -> Option<&str> {
+        self.failed_in.as_deref()
     }
 
     /// Returns the seed of everything that is drawn.

@@ -237,7 +237,7 @@ impl Host {
         let known = [
             ("TERCA_SUITE_DIR", suite_dir.to_string()),
             ("TERCA_EVAL", trial.case.eval.name.clone()),
-            ("TERCA_ENVIRONMENT", variant.environment.clone()),
+            ("TERCA_ENVIRONMENT", variant.told_environment.clone()),
             ("TERCA_EXPERIMENT", variant.told_experiment.clone()),
             ("TERCA_REPETITION", trial.repetition.to_string()),
             ("TERCA_TRIAL_DIR", trial_dir.to_string()),

@@ -10,6 +10,7 @@ use terca_core::agent::AgentChoice;
 use terca_core::analysis::validation;
 use terca_core::config::Suite;
 use terca_core::plan::aa_check;
+use terca_core::plan::agent_named;
 use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::lints::report_lints;
@@ -19,7 +20,7 @@ use terca_core::plan::workers::chosen_workers;
 use terca_core::plan::{Case, Plan, TrialSpec, report_misplaced_scripts};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
-use terca_core::run::settings::{RunSettings, SelectionSettings};
+use terca_core::run::settings::{FailedSettings, RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::explain::Code;
@@ -118,16 +119,32 @@ fn make(
     problems: &mut Diagnostics,
 ) -> RunPlan {
     let chosen = settings.selection.names();
-    let plan = if settings.validate {
+    let mut plan = if settings.validate {
         let rest = validation::prepare(&mut suite, &chosen, problems);
         let plan = expand(&suite, &rest, overrides, variables, problems);
         validation::without_missing_solutions(plan)
-    } else if settings.aa {
-        let rest = aa_check::prepare(&mut suite, &chosen, problems);
-        expand(&suite, &rest, overrides, variables, problems)
     } else {
-        expand(&suite, &chosen, overrides, variables, problems)
+        let mut rest = chosen;
+        if settings.aa {
+            rest = aa_check::prepare(&mut suite, &rest, problems);
+        }
+        let agent = overrides.agent.as_ref();
+        if let Some(agent) = agent.filter(|_| settings.selection.named_by_agent) {
+            rest = agent_named::prepare(&mut suite, &rest, agent, problems);
+        }
+        expand(&suite, &rest, overrides, variables, problems)
     };
+    if let Some(failed) = &settings.failed {
+        plan.keep_cases(|eval, environment, experiment| {
+            failed.cases.iter().any(|case| {
+                (&*case.eval, &*case.environment, &*case.experiment)
+                    == (eval, environment, experiment)
+            })
+        });
+        if plan.trials.is_empty() && !problems.has_errors() {
+            problems.push(none_of_the_failed(failed));
+        }
+    }
     let machine = Machine {
         extent: Extent::Whole,
         variable: variables,
@@ -151,6 +168,30 @@ fn make(
         seed,
         variables: BTreeSet::new(),
     }
+}
+
+fn none_of_the_failed(failed: &FailedSettings) -> Diagnostic {
+    const SHOWN: usize = 5;
+    let mut names: Vec<String> = (failed.cases.iter().take(SHOWN))
+        .map(|case| {
+            format!(
+                "`{}` in {}.{}",
+                case.eval, case.environment, case.experiment
+            )
+        })
+        .collect();
+    if failed.cases.len() > SHOWN {
+        names.push(format!("{} more", failed.cases.len() - SHOWN));
+    }
+    Diagnostic::error(
+        Code::NoMatch,
+        format!(
+            "--failed: nothing that failed in {} is selected",
+            failed.run
+        ),
+    )
+    .help(format!("what failed is {}", prose::list(&names, "and")))
+    .help("select it, and give the `--agent` of that run, if it had one")
 }
 
 /// Nobody knows beforehand how many trials there will be, and each look needs all of them.

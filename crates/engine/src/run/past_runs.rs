@@ -2,10 +2,12 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
+use terca_core::agent::control::is_control;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{EventKind, RunStatus};
 use terca_core::run::run_file::RunFile;
+use terca_core::run::run_kind::RunKind;
 use terca_core::run::state::RunState;
 
 use crate::run::files::{EVENTS, LARGEST_RUN_FILE, RUN, open_run, reason, runs_dir};
@@ -66,6 +68,13 @@ fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
     })
 }
 
+/// Tells whether a word has the form of a run's name, such as `2026-11-14-001`.
+pub fn is_run_name(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('-').collect();
+    let is_number = |part: &&str| part.parse::<u32>().is_ok();
+    parts.len() == 4 && parts.iter().all(is_number)
+}
+
 /// Opens a run by name, by number (the latest of that number), or the latest.
 pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsError> {
     read(&find(suite_dir, name)?)
@@ -100,33 +109,57 @@ pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, Run
 }
 
 /// Returns the name of the run that commands look at when none is named: the one that was started last. A run of `terca
-/// validate` says nothing about agents, and must be named.
+/// validate` says nothing about agents, and must be named. One of `oracle`, `nop` or `cheat` alone must be, where there
+/// is a run of agents.
 pub fn latest(suite_dir: &Utf8Path) -> Option<String> {
     latest_of(suite_dir, &names(suite_dir).ok()?).cloned()
 }
 
 fn latest_of<'a>(suite_dir: &Utf8Path, names: &'a [String]) -> Option<&'a String> {
     let runs = runs_dir(suite_dir);
-    let mut newest_first = names.iter().rev();
-    newest_first.find(|name| !is_validation(&runs.join(name)))
+    let mut of_controls = None;
+    for name in names.iter().rev() {
+        match kind(&runs.join(name)) {
+            Some(RunKind::Agents) => return Some(name),
+            None if of_controls.is_none() => return Some(name),
+            Some(RunKind::Controls) => of_controls = of_controls.or(Some(name)),
+            Some(RunKind::Validate) | None => {}
+        }
+    }
+    of_controls
 }
 
-/// Tells whether a run proves its evals. One without a readable `run.json` does not say so.
-fn is_validation(dir: &Utf8Path) -> bool {
+/// Tells what a run is about. One without a readable `run.json` does not say so.
+pub fn kind(dir: &Utf8Path) -> Option<RunKind> {
     #[derive(Deserialize)]
     struct Header {
         command: Settings,
+        #[serde(default)]
+        cases: Vec<Case>,
     }
     #[derive(Deserialize)]
     struct Settings {
         #[serde(default)]
         validate: bool,
     }
+    #[derive(Deserialize)]
+    struct Case {
+        variant: Variant,
+    }
+    #[derive(Deserialize)]
+    struct Variant {
+        agent: String,
+    }
     let text = open_run(dir).and_then(|dir| dir.read_file(RUN, LARGEST_RUN_FILE));
-    let header = text
-        .ok()
-        .and_then(|text| serde_json::from_slice(&text).ok());
-    header.is_some_and(|header: Header| header.command.validate)
+    let Header { command, cases } = serde_json::from_slice(&text.ok()?).ok()?;
+    let mut agents = cases.iter().map(|case| case.variant.agent.as_str());
+    Some(if command.validate {
+        RunKind::Validate
+    } else if !cases.is_empty() && agents.all(is_control) {
+        RunKind::Controls
+    } else {
+        RunKind::Agents
+    })
 }
 
 fn unknown(name: &str, names: &[String]) -> RunsError {

@@ -170,6 +170,7 @@ impl Run<'_> {
             adaptive: request.adaptive,
             descriptions: request.descriptions.clone(),
             replay_of: request.replay_of.clone(),
+            failed_in: request.failed_in.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }

@@ -324,6 +324,12 @@ impl<'a> PreparedRun<'a> {
         &self.fingerprints
     }
 
+    /// Returns the ids of its trials, and the time limits of their agents in seconds.
+    pub fn time_limits(&self) -> impl Iterator<Item = (u32, f64)> {
+        let trials = self.plan.trials.iter();
+        trials.map(|trial| (trial.id, trial.case.timeout.as_secs_f64()))
+    }
+
     /// Returns how many trials have a recording in the run that is replayed, or `None` if none is.
     pub fn recorded_trials(&self) -> Option<usize> {
         let source = self.replay.as_ref()?;
@@ -400,6 +406,7 @@ impl<'a> PreparedRun<'a> {
             descriptions: Descriptions::of(&plan.suite, &plan.trials),
             budget_usd: self.settings.budget_usd,
             replay_of: self.replay.as_ref().map(|source| source.run.clone()),
+            failed_in: (self.settings.failed.as_ref()).map(|failed| failed.run.clone()),
             trials: plan.trials.clone(),
             order: plan.order.clone(),
             past,

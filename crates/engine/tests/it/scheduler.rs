@@ -83,6 +83,7 @@ fn run(
         adaptive: None,
         descriptions: None,
         replay_of: None,
+        failed_in: None,
         budget_usd: None,
         trials: suite.specs.clone(),
         order: (0..suite.specs.len()).collect(),

@@ -16,8 +16,17 @@ use crate::text::failures::is_failure;
 const MOST: usize = 10;
 const LONGEST: usize = 1_000;
 
-/// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows.
-pub fn annotations(results: &Results) -> String {
+/// A line of a file in the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+/// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows. `place` finds the
+/// line that a trial's error is shown beside.
+pub fn annotations(results: &Results, place: &dyn Fn(&TrialResult) -> Option<FilePlace>) -> String {
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let failed: Vec<&TrialResult> = results
         .trials
@@ -27,7 +36,7 @@ pub fn annotations(results: &Results) -> String {
     let mut text: String = failed
         .iter()
         .take(MOST)
-        .map(|trial| annotation(trial, &names))
+        .map(|trial| annotation(trial, &names, place(trial)))
         .collect();
     if failed.len() > MOST {
         let said = format!(
@@ -39,15 +48,18 @@ pub fn annotations(results: &Results) -> String {
     text
 }
 
-fn annotation(trial: &TrialResult, names: &Names) -> String {
+fn annotation(trial: &TrialResult, names: &Names, place: Option<FilePlace>) -> String {
     let title = format!(
         "{}: {}",
         names.trial(&trial.head),
         trial.report.status.as_str()
     );
     let said = reasons(&trial.report).join("; ");
+    let place = place.map_or_else(String::new, |FilePlace { file, line }| {
+        format!(",file={},line={line}", property(&file))
+    });
     format!(
-        "::error title={}::{}\n",
+        "::error title={}{place}::{}\n",
         property(&title),
         data(&one_line(&said))
     )
@@ -76,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_run_with_everything() {
-        insta::assert_snapshot!("annotations", annotations(&fixture::mixed_run().results()));
+        insta::assert_snapshot!(
+            "annotations",
+            annotations(&fixture::mixed_run().results(), &|_| None)
+        );
     }
 
     #[test]
@@ -88,12 +103,21 @@ mod tests {
                 &fixture::failed(1.0, "t", "100% wrong\n::set-env name=X::y"),
             );
         }
-        let text = annotations(&script.results());
+        let place = |trial: &TrialResult| {
+            let file = format!("{}/a, b: c.yaml", trial.head.eval);
+            (trial.head.id > 1).then_some(FilePlace { file, line: 7 })
+        };
+        let text = annotations(&script.results(), &place);
         assert_eq!(text.matches("::error ").count(), 10);
         assert_eq!(text.lines().count(), 11);
         assert!(text.ends_with(
             "::notice title=Terca::3 more trials did not pass; the job's summary has them\n"
         ));
+        let second = text.lines().nth(1).unwrap();
+        assert!(
+            second.contains("%3A failed,file=fib-recursive/a%2C b%3A c.yaml,line=7::t: "),
+            "{second}"
+        );
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,

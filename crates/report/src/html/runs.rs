@@ -1,15 +1,24 @@
 //! The runs so far, and the choice of two to compare.
 
 use maud::{Markup, html};
+use terca_core::run::event::RunStatus;
 use terca_core::text::prose;
 
 use super::assets::Kind;
 use super::pieces::{column_titles, navigation, run_status, time};
 use super::shell::document;
-use crate::text::runs::RunRow;
+use crate::text::runs::{ListedStatus, RunRow};
 
 const TITLES: [&str; 9] = [
-    "", "Run", "Suite", "Started", "Status", "Trials", "Passed", "Failed", "Errors",
+    "",
+    "Run",
+    "Suite",
+    "Started",
+    "Status",
+    "Trials",
+    "Passed",
+    "Not passed",
+    "Errors",
 ];
 
 /// Returns the page of all runs, the newest first.
@@ -49,7 +58,10 @@ fn row(row: &RunRow) -> Markup {
             td { @if let Some(at) = row.started_at { (time(at)) } }
             td.status {
                 @match row.status {
-                    Some(status) => (run_status(status)),
+                    Some(ListedStatus::Running) => (run_status(RunStatus::Running)),
+                    Some(ListedStatus::Complete) => (run_status(RunStatus::Complete)),
+                    Some(ListedStatus::Interrupted) => (run_status(RunStatus::Interrupted)),
+                    Some(ListedStatus::Incomplete) => span.pill { "incomplete" },
                     None => {
                         span.pill.error title=(row.note.as_deref().unwrap_or_default()) {
                             "unreadable"
@@ -57,7 +69,7 @@ fn row(row: &RunRow) -> Markup {
                     }
                 }
             }
-            @for number in [row.trials, row.passed, row.failed, row.errors] {
+            @for number in [row.trials, row.passed, row.partial + row.failed, row.errors] {
                 td.num { (number) }
             }
         }

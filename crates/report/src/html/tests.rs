@@ -15,7 +15,7 @@ use super::{
 };
 use super::{assets, distributions, effects, masthead, trials, verdicts};
 use crate::fixture::{self, Script};
-use crate::text::runs::RunRow;
+use crate::text::runs::{ListedStatus, RunRow};
 
 /// One element a line, to be read and compared.
 fn lines(html: &str) -> String {
@@ -274,12 +274,16 @@ fn runs_and_two_of_them() {
         bytes: 1_234_567,
         run: run.to_owned(),
         suite: "js <b>".to_owned(),
+        kind: None,
+        agents: Vec::new(),
         status,
         started_at: None,
         trials: 4,
         passed: 3,
+        partial: 0,
         failed: 1,
         errors: 0,
+        not_run: 0,
         note: Some("torn".to_owned()),
     };
     let body = |page: &str| {
@@ -294,7 +298,7 @@ fn runs_and_two_of_them() {
     };
     let page = runs_page(&[
         row("2026-11-13-001", None),
-        row("2026-11-14-001", Some(RunStatus::Complete)),
+        row("2026-11-14-001", Some(ListedStatus::Complete)),
     ]);
     insta::assert_snapshot!("html_runs", body(&page));
     let page = compare_page(&Results::of(&compared()), &fixture::mixed_run().results());

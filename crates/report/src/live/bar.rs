@@ -6,7 +6,7 @@
 use terca_core::run::state::{Counts, RunState};
 
 use crate::live::clock::{Clock, growing, seconds_between};
-use crate::live::counts_line::{cost, endings, in_marks, join};
+use crate::live::counts_line::{cost, endings, in_marks, join, so_far};
 use crate::live::eta::seconds_left;
 use crate::live::layout::{GAP, TIME_COLUMNS};
 use crate::term::style::Role;
@@ -48,7 +48,7 @@ const FORMS: [Form; 3] = [
 
 /// For a screen that has another line for how trials ended.
 pub fn bar(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
-    let counts = state.counts();
+    let counts = &so_far(state);
     for form in FORMS {
         let figures = fraction(counts).width()
             + usize::from(form.percentage) * (GAP.len() + 4)
@@ -83,7 +83,7 @@ pub fn bar(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
 
 /// For a screen that has no other line: the counts are told here, and the bar goes first.
 pub fn only(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
-    let counts = state.counts();
+    let counts = &so_far(state);
     let told = |more: StyledLine| {
         join([
             fraction(counts),
@@ -107,8 +107,9 @@ pub fn only(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
 }
 
 fn without_gauge(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
-    let fraction = fraction(state.counts());
-    let marks = in_marks(state.counts());
+    let counts = &so_far(state);
+    let fraction = fraction(counts);
+    let marks = in_marks(counts);
     let candidates = [
         join([fraction.clone(), marks.clone(), elapsed(state, clock)]),
         join([fraction.clone(), marks]),

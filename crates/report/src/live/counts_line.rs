@@ -9,9 +9,19 @@ use crate::outcome::{ending, mark};
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
 
+/// Returns how many trials have ended. Those that were interrupted before the run was resumed run again, and have not.
+pub(crate) fn so_far(state: &RunState) -> Counts {
+    let is_stopping = state.stopping().is_some() || state.finished_at().is_some();
+    let counts = *state.counts();
+    Counts {
+        interrupted: if is_stopping { counts.interrupted } else { 0 },
+        ..counts
+    }
+}
+
 /// In as many words as there is room for. Empty while there is nothing to tell.
 pub fn counts_line(state: &RunState, columns: usize) -> StyledLine {
-    let counts = state.counts();
+    let counts = &so_far(state);
     let spent = state.spent_with_live();
     let [long, short] = ["tokens", "tok"].map(|unit| dim(tokens(&spent, unit)));
     let cost = dim(dollars(&spent));

@@ -18,6 +18,7 @@ use crate::live::bar;
 use crate::live::clock::Clock;
 use crate::live::counts_line::counts_line;
 use crate::live::layout::Layout;
+use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;
 use crate::term::size::MaxWidth;
@@ -32,7 +33,7 @@ const TALL: usize = 12;
 pub fn frame(
     state: &RunState,
     names: &Names,
-    clock: Clock,
+    (clock, limits): (Clock, &TimeLimits),
     size: Size,
     palette: Palette,
 ) -> Vec<String> {
@@ -42,7 +43,7 @@ pub fn frame(
     let most = most_lines(size.rows);
     let excess = lines.len().saturating_sub(most);
     lines.drain(..excess);
-    let mut whole = trials(state, names, clock, columns, most - lines.len());
+    let mut whole = trials(state, names, (clock, limits), columns, most - lines.len());
     whole.append(&mut lines);
     if size.rows >= TALL {
         whole.insert(0, StyledLine::new());
@@ -67,7 +68,7 @@ fn most_lines(rows: usize) -> usize {
 fn trials(
     state: &RunState,
     names: &Names,
-    clock: Clock,
+    (clock, limits): (Clock, &TimeLimits),
     columns: usize,
     room: usize,
 ) -> Vec<StyledLine> {
@@ -88,6 +89,7 @@ fn trials(
                 live,
                 names,
                 clock.now,
+                limits,
                 &layout,
             ))
         })
@@ -145,10 +147,13 @@ mod tests {
         frame(
             &script.state,
             &names,
-            Clock {
-                now: script.now,
-                since: None,
-            },
+            (
+                Clock {
+                    now: script.now,
+                    since: None,
+                },
+                &TimeLimits::default(),
+            ),
             Size { columns, rows },
             Palette::new(colour),
         )

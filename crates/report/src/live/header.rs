@@ -28,13 +28,13 @@ fn until_decided(bounds: Adaptive) -> String {
     format!("then more, until every comparison is decided, up to {most}")
 }
 
-/// `4 at a time, run 2026-11-14-001, seed 7`.
+/// `4 at a time, run 2026-11-14-001, seed 7`. Of one trial there is never more than one at a time.
 pub fn particulars(state: &RunState) -> StyledLine {
-    let text = format!(
-        "{} at a time, run {}, seed {}",
-        state.concurrency(),
-        state.run(),
-        state.seed()
-    );
+    let trials = state.trials().len() + state.spare().len();
+    let at_once = match state.concurrency().min(trials) {
+        0 | 1 if trials <= 1 => String::new(),
+        number => format!("{number} at a time, "),
+    };
+    let text = format!("{at_once}run {}, seed {}", state.run(), state.seed());
     StyledLine::of(Role::Dim, &text)
 }

@@ -91,37 +91,37 @@ impl Layout {
     /// Does not depend on whether tokens have been reported by now: the first report must not move the names.
     fn within(names: &Names, columns: usize) -> Self {
         let max_width = MaxWidth::Columns(columns);
-        let [whole, brief] = [names.widths(), names.brief_widths()]
-            .map(|wanted| wanted.map(|one| one.min(columns / 4)));
         let beside = LEAD + names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
         let left = |unit: Option<&str>, detail: usize| {
             let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
             columns.saturating_sub(beside + tokens + detail)
         };
         // How much of what an agent is doing is to be seen, and how short names may get for it.
-        for (unit, detail, shortest) in [
-            (Some("tokens"), 32, usize::MAX),
-            (Some("tok"), 16, SHORTEST_NAME),
-            (None, 16, SHORTEST_NAME),
-        ] {
+        let forms = [(Some("tokens"), 32), (Some("tok"), 16), (None, 16)];
+        let whole_names = [(false, names.widths()), (true, names.brief_widths())];
+        // A whole name is worth more than the tokens.
+        for (unit, detail) in forms {
             let left = left(unit, detail);
-            let is_whole = |widths: &[usize; 2]| *widths == names.widths();
-            if let Some([eval, variant]) = share(whole, left, shortest).filter(is_whole) {
+            let fits = |(_, [eval, variant]): &(bool, [usize; 2])| eval + variant <= left;
+            if let Some((brief, [eval, variant])) = whole_names.into_iter().find(fits) {
                 return Layout {
                     max_width,
                     eval,
                     variant,
-                    brief: false,
+                    brief,
                     unit,
                 };
             }
-            if let Some([eval, variant]) = share(brief, left, shortest) {
+        }
+        let brief = names.brief_widths().map(|wanted| wanted.min(columns / 4));
+        for (unit, detail) in &forms[1..] {
+            if let Some([eval, variant]) = share(brief, left(*unit, *detail), SHORTEST_NAME) {
                 return Layout {
                     max_width,
                     eval,
                     variant,
                     brief: true,
-                    unit,
+                    unit: *unit,
                 };
             }
         }
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(layout(199), (13, 17, Some("tokens")));
         assert_eq!(layout(119), (13, 17, Some("tokens")));
         assert_eq!(layout(99), (13, 17, Some("tok")));
-        assert_eq!(layout(79), (13, 13, Some("tok")));
+        assert_eq!(layout(79), (13, 17, None));
         assert_eq!(layout(69), (13, 15, None));
         assert_eq!(layout(60), (12, 12, None));
     }

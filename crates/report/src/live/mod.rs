@@ -9,5 +9,6 @@ mod header;
 mod layout;
 mod notices;
 pub(crate) mod plain;
+pub(crate) mod time_limits;
 mod trial_line;
 pub(crate) mod tty;

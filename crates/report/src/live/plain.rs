@@ -1,15 +1,18 @@
-//! Plain lines, for logs and continuous integration: one when a trial starts, one when it ends.
+//! Plain lines, for logs and continuous integration: one when a trial ends, and one now and then while none does.
 
 use std::io::Write;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
+use crate::live::clock::{growing, seconds_between};
+use crate::live::counts_line::so_far;
 use crate::live::header::{particulars, title};
 use crate::live::layout::Layout;
 use crate::live::notices::notice;
+use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;
 use crate::term::size::MaxWidth;
@@ -17,11 +20,17 @@ use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::term::width::{pad_left, width};
 
+/// A line comes at least so often while trials are in flight.
+const HEARTBEAT: SignedDuration = SignedDuration::from_secs(60);
+
 #[derive(Debug)]
 pub struct Plain<W: Write> {
     out: W,
     palette: Palette,
     names: Option<Names>,
+    limits: TimeLimits,
+    /// The time of the last line.
+    told_at: Option<Timestamp>,
     /// Nobody reads any more. The run goes on: its results are on disk.
     closed: bool,
 }
@@ -32,21 +41,38 @@ impl<W: Write> Plain<W> {
             out,
             palette,
             names: None,
+            limits: TimeLimits::default(),
+            told_at: None,
             closed: false,
         }
     }
 
-    fn trial_started(&mut self, id: u32, state: &RunState) {
-        let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
+    /// Tells which trials come close to these limits.
+    pub fn with_limits(self, limits: TimeLimits) -> Self {
+        Plain { limits, ..self }
+    }
+
+    /// Tells that the run goes on: how far it is, and which trial has been in flight for longest.
+    fn heartbeat(&mut self, now: Timestamp, state: &RunState) {
+        let in_flight = state.in_flight().len();
+        let longest = state
+            .in_flight()
+            .filter_map(|trial| Some((trial, trial.live.as_ref()?)))
+            .min_by_key(|(_, live)| live.since);
+        let (Some(names), Some((trial, live))) = (&self.names, longest) else {
             return;
         };
-        let mut line = StyledLine::of(Role::Dim, &format!("{} · start  ", no_counter(state)));
-        let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
-        line.push(Role::Dim, &layout.name(names, &trial.head));
-        if let Some(node) = trial.live.as_ref().and_then(|live| live.on.as_ref()) {
-            line.push(Role::Dim, &format!("  on {node}"));
-        }
-        self.write(&line);
+        let mut text = format!(
+            "{} · {in_flight} running, longest: {} {}",
+            counter(state),
+            names.trial(&trial.head),
+            growing(seconds_between(live.since, now))
+        );
+        text.extend(live.on.iter().map(|node| format!(" on {node}")));
+        let slow = self.limits.slow(trial.head.id, live, now);
+        text.extend(slow.iter().map(|slow| format!(" ({slow})")));
+        self.write(&StyledLine::of(Role::Dim, &text));
+        self.told_at = Some(now);
     }
 
     fn trial_finished(&mut self, id: u32, state: &RunState) {
@@ -78,16 +104,10 @@ impl<W: Write> Plain<W> {
 
 /// `[ 3/40]`.
 fn counter(state: &RunState) -> String {
-    let total = state.counts().total.to_string();
-    format!(
-        "[{}/{total}]",
-        pad_left(&state.counts().finished().to_string(), width(&total))
-    )
-}
-
-/// As wide as the counter: a trial that starts has not been counted.
-fn no_counter(state: &RunState) -> String {
-    pad_left("", width(&counter(state)))
+    let counts = so_far(state);
+    let total = counts.total.to_string();
+    let finished = counts.finished().to_string();
+    format!("[{}/{total}]", pad_left(&finished, width(&total)))
 }
 
 impl<W: Write> Observer for Plain<W> {
@@ -99,19 +119,29 @@ impl<W: Write> Observer for Plain<W> {
             self.write(&header);
         }
         match &event.kind {
-            EventKind::TrialStarted { trial, .. } => self.trial_started(*trial, state),
-            EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
+            EventKind::TrialFinished { trial, .. } => {
+                self.trial_finished(*trial, state);
+                self.told_at = Some(event.at);
+            }
             kind => {
                 let told = self
                     .names
                     .as_ref()
                     .and_then(|names| notice(kind, state, names, MaxWidth::Unlimited));
+                if told.is_some() || self.told_at.is_none() {
+                    self.told_at = Some(event.at);
+                }
                 told.iter().for_each(|line| self.write(line));
             }
         }
     }
 
-    fn tick(&mut self, _: Timestamp, _: &RunState) {}
+    fn tick(&mut self, now: Timestamp, state: &RunState) {
+        let is_due = (self.told_at).is_some_and(|then| now.duration_since(then) >= HEARTBEAT);
+        if is_due && state.finished_at().is_none() {
+            self.heartbeat(now, state);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -119,7 +149,7 @@ mod tests {
     use super::*;
     use crate::fixture::{self, Script};
     use terca_core::config::adaptive::Adaptive;
-    use terca_core::run::event::{RunStatus, StopReason};
+    use terca_core::run::event::{Phase, RunStatus, StopReason};
 
     fn shown(script: &Script, colour: bool) -> String {
         let mut out = Vec::new();
@@ -178,6 +208,22 @@ mod tests {
             .start(2)
             .finish(2, &fixture::interrupted(0.2));
         insta::assert_snapshot!("plain_without_variants", shown(&script, false));
+    }
+
+    /// The clock is the one of the ticks: nobody waits.
+    #[test]
+    fn a_line_now_and_then_while_nothing_ends() {
+        let mut script = Script::new(fixture::heads(1, 2, 1), 2);
+        script.start(1).phase(1, Phase::Agent).start_on(2, "n1");
+        let mut out = Vec::new();
+        let limits = [(1, 300.0)].into_iter().collect();
+        let mut plain = Plain::new(&mut out, Palette::new(false)).with_limits(limits);
+        script.play(&mut plain);
+        for seconds in [30.0, 29.0, 1.0, 59.0, 1.0, 120.0] {
+            script.pass(seconds);
+            plain.tick(script.now, &script.state);
+        }
+        insta::assert_snapshot!("plain_heartbeat", String::from_utf8(out).unwrap());
     }
 
     #[test]

@@ -21,6 +21,7 @@ use terca_core::text::prose;
 
 use crate::live::clock::{growing, seconds_between};
 use crate::live::layout::{GAP, Layout, NUMBER_COLUMNS, TIME_COLUMNS, WORD_COLUMNS};
+use crate::live::time_limits::TimeLimits;
 use crate::names::Names;
 use crate::outcome::{mark, reason, verdict};
 use crate::term::size::MaxWidth;
@@ -77,11 +78,18 @@ pub fn in_flight(
     live: &Live,
     names: &Names,
     now: Timestamp,
+    limits: &TimeLimits,
     layout: &Layout,
 ) -> StyledLine {
+    let slow = limits.slow(head.id, live, now);
     let age = time(&growing(seconds_between(live.since, now)));
     let stage = stage(live.phase);
     let doing = doing(head, live);
+    let doing = match slow {
+        Some(slow) => StyledLine::of(Role::Fair, &slow).with(Role::Dim, &format!(": {doing}")),
+        None if doing.is_empty() && layout.is_narrow() => StyledLine::of(Role::Dim, stage),
+        None => StyledLine::of(Role::Dim, &doing),
+    };
     if layout.is_narrow() {
         let mut line = StyledLine::of(Role::Dim, IN_FLIGHT).with(Role::Plain, " ");
         let left = layout
@@ -91,11 +99,7 @@ pub fn in_flight(
         let columns = left.min(names.longest());
         line.push(Role::Plain, &pad(&names.within(head, columns), columns));
         line.append(age);
-        return detail(
-            line,
-            StyledLine::of(Role::Dim, if doing.is_empty() { stage } else { &doing }),
-            layout.max_width,
-        );
+        return detail(line, doing, layout.max_width);
     }
     let mut line = named(
         StyledLine::of(Role::Dim, &format!("{IN_FLIGHT} {stage}")),
@@ -105,7 +109,7 @@ pub fn in_flight(
     );
     line.append(age);
     line.append(tokens(live.usage.tokens(), layout));
-    detail(line, StyledLine::of(Role::Dim, &doing), layout.max_width)
+    detail(line, doing, layout.max_width)
 }
 
 /// The verdict and the name, and why if there is room.
@@ -247,7 +251,8 @@ mod tests {
             let layout = Layout::new(&names, true, room);
             for trial in script.state.in_flight() {
                 let live = trial.live.as_ref().unwrap();
-                let line = in_flight(&trial.head, live, &names, now, &layout);
+                let limits = TimeLimits::default();
+                let line = in_flight(&trial.head, live, &names, now, &limits, &layout);
                 shown.push(line.render(Palette::new(false)));
             }
         }

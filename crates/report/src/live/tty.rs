@@ -15,6 +15,7 @@ use crate::live::frame::frame;
 use crate::live::header::{particulars, title};
 use crate::live::layout::Layout;
 use crate::live::notices::notice;
+use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;
 use crate::term::painter::Painter;
@@ -40,6 +41,7 @@ pub struct Tty<W: Write> {
     drawn_at: Option<Timestamp>,
     /// The width of the screen when it was last drawn on.
     columns: usize,
+    limits: TimeLimits,
 }
 
 /// Lines are laid out when they are drawn, for the width that the screen has then.
@@ -67,7 +69,13 @@ impl<W: Write> Tty<W> {
             apart: false,
             drawn_at: None,
             columns: Size::FALLBACK.usable_columns(),
+            limits: TimeLimits::default(),
         }
+    }
+
+    /// Shows which trials come close to these limits.
+    pub fn with_limits(self, limits: TimeLimits) -> Self {
+        Tty { limits, ..self }
     }
 
     /// Erases the frame and gives the cursor back. Also happens when the run is finished, and on drop.
@@ -109,7 +117,8 @@ impl<W: Write> Tty<W> {
         let frame = match state.finished_at() {
             None => {
                 let since = self.since;
-                frame(state, names, Clock { now, since }, size, self.palette)
+                let clock = Clock { now, since };
+                frame(state, names, (clock, &self.limits), size, self.palette)
             }
             Some(_) => Vec::new(),
         };

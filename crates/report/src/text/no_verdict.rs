@@ -15,6 +15,10 @@ pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
                 .to_owned(),
         ],
         Some(NoVerdict::NothingJudged) => nothing_judged(results),
+        Some(NoVerdict::OnlyFailed) => vec![
+            "no verdict: only what had failed before was run, and of that more passes by chance alone"
+                .to_owned(),
+        ],
     }
 }
 

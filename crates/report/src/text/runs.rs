@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::Serialize;
 use terca_core::run::event::RunStatus;
+use terca_core::run::run_kind::RunKind;
 use terca_core::text::prose;
 
 use crate::term::grid::{Grid, Side};
@@ -10,30 +12,65 @@ use crate::term::size::MaxWidth;
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
-#[derive(Debug, Clone, PartialEq)]
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunRow {
     pub run: String,
     pub suite: String,
     /// `None` when the run's files cannot be read; then `note` says why.
-    pub status: Option<RunStatus>,
+    pub kind: Option<RunKind>,
+    /// The names of its agents, each once.
+    pub agents: Vec<String>,
+    /// `None` when the run's files cannot be read.
+    pub status: Option<ListedStatus>,
     pub started_at: Option<Timestamp>,
     pub trials: usize,
     pub passed: usize,
-    /// Judged and not passed: partial ones too.
+    pub partial: usize,
     pub failed: usize,
     pub errors: usize,
+    /// Trials that did not run, or were interrupted.
+    pub not_run: usize,
     /// The disk space of its folder.
     pub bytes: u64,
     pub note: Option<String>,
 }
 
+/// The status of a run in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ListedStatus {
+    /// It goes on.
+    Running,
+    /// All of its trials ran.
+    Complete,
+    /// It came to its end, and did not start all of its trials: `--fail-fast`, a budget, a variant that cannot run.
+    Incomplete,
+    /// A signal or a crash ended it.
+    Interrupted,
+}
+
+impl ListedStatus {
+    /// Returns the status of a run with so many trials that did not run.
+    pub fn of(status: RunStatus, not_run: usize) -> Self {
+        match status {
+            RunStatus::Running => ListedStatus::Running,
+            RunStatus::Interrupted => ListedStatus::Interrupted,
+            RunStatus::Complete if not_run > 0 => ListedStatus::Incomplete,
+            RunStatus::Complete => ListedStatus::Complete,
+        }
+    }
+}
+
 /// The rows as they come, which should be oldest first; times in the time zone given. What matters least is left out
-/// where it would not fit: the size, then the suite, which is mostly the same.
+/// where it would not fit: the size, then the suite, which is mostly the same, then the time, whose day is in the name.
 pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: MaxWidth, palette: Palette) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let tables = [&[][..], &[SIZE], &[SIZE, SUITE]].map(|left_out| table(rows, zone, left_out));
+    let left_out = [&[][..], &[SIZE], &[SIZE, SUITE], &[SIZE, SUITE, STARTED]];
+    let tables = left_out.map(|left_out| table(rows, zone, left_out));
     let fits = |table: &&Grid| {
         table
             .lines()
@@ -46,17 +83,19 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: MaxWidth, palette: Pal
 
 const SUITE: &str = "suite";
 const SIZE: &str = "size";
+const STARTED: &str = "started";
 
 fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
     let (left, right) = (Side::Left, Side::Right);
     let columns = [
         ("run", left),
         (SUITE, left),
-        ("started", left),
+        ("agents", left),
+        (STARTED, left),
         ("status", left),
         ("trials", right),
         ("passed", right),
-        ("failed", right),
+        ("not passed", right),
         ("errors", right),
         (SIZE, right),
         ("", left),
@@ -76,19 +115,29 @@ fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
     grid
 }
 
-fn cells(row: &RunRow, zone: &TimeZone) -> [StyledLine; 10] {
+fn cells(row: &RunRow, zone: &TimeZone) -> [StyledLine; 11] {
     [
         StyledLine::plain(&row.run),
         StyledLine::plain(&row.suite),
+        agents(row),
         StyledLine::of(Role::Dim, &started(row.started_at, zone)),
         status(row.status),
         StyledLine::plain(&row.trials.to_string()),
         number(row.passed, Role::Good),
-        number(row.failed, Role::Bad),
+        number(row.partial + row.failed, Role::Bad),
         number(row.errors, Role::Trouble),
         StyledLine::of(Role::Dim, &prose::bytes(row.bytes)),
         StyledLine::of(Role::Dim, row.note.as_deref().unwrap_or_default()),
     ]
+}
+
+/// `codex`, `oracle`, or `validate` for a run that proves evals. What is no run of agents is dim.
+fn agents(row: &RunRow) -> StyledLine {
+    match row.kind {
+        Some(RunKind::Validate) => StyledLine::of(Role::Dim, "validate"),
+        Some(RunKind::Controls) => StyledLine::of(Role::Dim, &row.agents.join(", ")),
+        Some(RunKind::Agents) | None => StyledLine::plain(&row.agents.join(", ")),
+    }
 }
 
 /// To the minute; a time that is not known is `–`.
@@ -100,11 +149,12 @@ fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
     })
 }
 
-fn status(status: Option<RunStatus>) -> StyledLine {
+fn status(status: Option<ListedStatus>) -> StyledLine {
     match status {
-        Some(RunStatus::Complete) => StyledLine::plain("complete"),
-        Some(RunStatus::Running) => StyledLine::of(Role::Bold, "running"),
-        Some(RunStatus::Interrupted) => StyledLine::of(Role::Fair, "interrupted"),
+        Some(ListedStatus::Complete) => StyledLine::plain("complete"),
+        Some(ListedStatus::Running) => StyledLine::of(Role::Bold, "running"),
+        Some(ListedStatus::Incomplete) => StyledLine::of(Role::Fair, "incomplete"),
+        Some(ListedStatus::Interrupted) => StyledLine::of(Role::Fair, "interrupted"),
         None => StyledLine::of(Role::Trouble, "unreadable"),
     }
 }
@@ -124,7 +174,7 @@ mod tests {
 
     fn row(
         run: &str,
-        status: Option<RunStatus>,
+        status: Option<ListedStatus>,
         passed: usize,
         failed: usize,
         errors: usize,
@@ -132,12 +182,16 @@ mod tests {
         RunRow {
             run: run.to_owned(),
             suite: "basic-js".to_owned(),
+            kind: status.and(Some(RunKind::Agents)),
+            agents: status.map(|_| "codex".to_owned()).into_iter().collect(),
             status,
             started_at: status.and(Some("2026-11-14T10:00:59Z".parse().unwrap())),
             trials: passed + failed + errors,
             passed,
+            partial: 0,
             failed,
             errors,
+            not_run: 0,
             bytes: 1_234_567,
             note: status
                 .is_none()
@@ -148,10 +202,20 @@ mod tests {
     #[test]
     fn runs_in_lines() {
         let rows = [
-            row("2026-11-13-001", Some(RunStatus::Complete), 1000, 24, 0),
+            row("2026-11-13-001", Some(ListedStatus::Complete), 1000, 24, 0),
             row("2026-11-13-002", None, 0, 0, 0),
-            row("2026-11-14-001", Some(RunStatus::Interrupted), 3, 0, 12),
-            row("2026-11-14-002", Some(RunStatus::Running), 0, 0, 0),
+            row("2026-11-14-001", Some(ListedStatus::Interrupted), 3, 0, 12),
+            row("2026-11-14-002", Some(ListedStatus::Running), 0, 0, 0),
+            RunRow {
+                kind: Some(RunKind::Validate),
+                ..row("2026-11-14-003", Some(ListedStatus::Complete), 1, 2, 0)
+            },
+            RunRow {
+                kind: Some(RunKind::Controls),
+                agents: vec!["oracle".to_owned()],
+                not_run: 23,
+                ..row("2026-11-14-004", Some(ListedStatus::Incomplete), 0, 1, 0)
+            },
         ];
         let shown = |room| runs_table(&rows, &TimeZone::UTC, room, Palette::new(false));
         insta::assert_snapshot!("runs", shown(MaxWidth::Unlimited));

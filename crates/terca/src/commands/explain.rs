@@ -1,21 +1,38 @@
 //! `terca explain`: what an error means, what it usually comes from, and what to do next.
 
 use clap::Args;
+use serde::Serialize;
 use terca_core::text::explain;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 
+use crate::args::TableFormat;
 use crate::cli_error::{CliError, Outcome};
-use crate::screen;
+use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
     /// The code in brackets beside an error's message, or the kind of a trial's error (default: list them all)
     #[arg(value_name = "CODE")]
     codes: Vec<String>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
+}
+
+/// The text about one code, for programs.
+#[derive(Serialize)]
+struct Explained {
+    code: &'static str,
+    title: &'static str,
+    topic: &'static str,
+    text: &'static str,
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
+    if args.format == TableFormat::Json {
+        return as_json(args);
+    }
     if args.codes.is_empty() {
         screen::out(&format!(
             "{}\n`terca explain CODE` says more about one.",
@@ -31,6 +48,31 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let texts: Vec<String> = codes.into_iter().map(explain::brief).collect();
     let texts: Vec<&str> = texts.iter().map(|text| text.trim_matches('\n')).collect();
     screen::out(&texts.join("\n\n"));
+    Ok(0)
+}
+
+/// Writes the texts about these codes, or about all.
+fn as_json(args: &ExplainArgs) -> Outcome {
+    let named = args
+        .codes
+        .iter()
+        .map(|word| find(word))
+        .collect::<Result<Vec<Code>, CliError>>()?;
+    let codes = if named.is_empty() {
+        Code::ALL.to_vec()
+    } else {
+        named
+    };
+    let texts: Vec<Explained> = codes
+        .into_iter()
+        .map(|code| Explained {
+            code: code.as_str(),
+            title: code.title(),
+            topic: code.topic().title(),
+            text: code.body(),
+        })
+        .collect();
+    run_output::json(&texts)?;
     Ok(0)
 }
 

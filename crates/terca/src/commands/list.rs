@@ -1,19 +1,37 @@
 //! `terca list`: the runs so far, one line each.
 
+use clap::Args;
+use serde::Serialize;
 use terca_engine::run::{files, past_runs};
 use terca_engine::suite::discover;
-use terca_report::Painted;
 use terca_report::{RunRow, runs_table};
 
-use crate::args::Common;
+use crate::args::{Common, TableFormat};
 use crate::cli_error::Outcome;
-use crate::{past, screen};
+use crate::{past, run_output, screen};
 
-pub(super) fn list(common: &Common) -> Outcome {
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
+}
+
+/// The runs of a suite, for programs.
+#[derive(Serialize)]
+struct Listed<'a> {
+    version: u32,
+    runs: &'a [RunRow],
+}
+
+/// The version of the document; it grows when a key changes its meaning or goes away.
+const LISTED_VERSION: u32 = 1;
+
+pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
     let names = past_runs::names(&dir)?;
     note_strangers(&past_runs::strangers(&dir)?);
-    if names.is_empty() {
+    if names.is_empty() && args.format == TableFormat::Table {
         screen::err(&format!(
             "no runs yet in {}; `terca` runs the suite",
             files::runs_dir(&dir)
@@ -24,12 +42,14 @@ pub(super) fn list(common: &Common) -> Outcome {
         .into_iter()
         .map(|name| past::row(&dir, name))
         .collect();
-    screen::out_painted(&Painted::by_view(runs_table(
-        &rows,
-        &jiff::tz::TimeZone::system(),
-        screen::max_width(),
-        screen::out_palette(common.color),
-    )));
+    let listed = Listed {
+        version: LISTED_VERSION,
+        runs: &rows,
+    };
+    run_output::table_or_json(args.format, common, &listed, |_, palette| {
+        let zone = jiff::tz::TimeZone::system();
+        runs_table(&rows, &zone, screen::max_width(), palette)
+    })?;
     Ok(0)
 }
 

@@ -76,7 +76,7 @@ pub enum Command {
     /// Check that a run is as Terca wrote it: no line was changed, removed or added since
     Verify(verify::VerifyArgs),
     /// List the runs so far
-    List,
+    List(list::ListArgs),
     /// Remove layers made by `prepare`, and old runs; asks first
     Clean(clean::CleanArgs),
     /// Make evals of tasks that were written for another program
@@ -114,7 +114,7 @@ impl Command {
             | Command::View(_)
             | Command::Merge(_)
             | Command::Verify(_)
-            | Command::List
+            | Command::List(_)
             | Command::Clean(_) => Need::Runs,
             Command::Doctor(_) => Need::Maybe,
             Command::Create(_)
@@ -132,7 +132,7 @@ impl Command {
     pub fn run(&self, common: &Common, program: fn() -> clap::Command) -> Outcome {
         let common = &place::found(common, self.need())?;
         match self {
-            Command::Run(args) => run::run(args, common),
+            Command::Run(args) => run::run(args, common, &program()),
             Command::Create(args) => create::create(args, common),
             Command::CreateEval(args) => create_eval::create_eval(args, common),
             Command::Check(args) => check::check(args, common),
@@ -149,7 +149,7 @@ impl Command {
             Command::Replay(args) => replay::replay(args, common),
             Command::Merge(args) => merge::merge(args, common),
             Command::Verify(args) => verify::verify(args, common),
-            Command::List => list::list(common),
+            Command::List(args) => list::list(args, common),
             Command::Clean(args) => clean::clean(args, common),
             Command::Import(args) => import::import(args, common),
             Command::Doctor(args) => doctor::doctor(args, common),

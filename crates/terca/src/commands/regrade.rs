@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use clap::Args;
 use terca_core::analysis::results::{Results, exit_status};
-use terca_core::run::settings::{self, Keep, SelectionSettings};
+use terca_core::run::settings::{self, Keep};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
@@ -14,7 +14,7 @@ use terca_report::Painted;
 use terca_report::regraded;
 
 use crate::args::values::{share, within};
-use crate::args::{Common, NameArgs};
+use crate::args::{Common, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::place::from_here;
 use crate::run_output::Detail;
@@ -32,12 +32,15 @@ pub struct RegradeArgs {
     /// Exit with 0 when at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
-    let (_, dir) = past::find(args.run.as_deref(), common)?;
+    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
+    let (_, dir) = past::find(run, common)?;
     let open = OpenRun::open(&dir)?;
-    let names = from_here(SelectionSettings::from(&args.names), common);
+    let names = from_here(names, common);
     let settings = open.settings_for(&names, args.concurrency);
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
@@ -48,7 +51,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         suite_files: SuiteFiles::Copied,
     };
     let run = open.prepare(&plan, &settings, program, host)?;
-    run_output::note_before_start(&run);
+    run_output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);
     note_what_stays(&regrading, settings.keep);
     let trials = regrading.trials();
@@ -62,9 +65,14 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let results = Results::of(&graded.after);
     let palette = screen::out_palette(common.color);
     let changes = regraded(&Results::of(&graded.before), &results, palette);
-    screen::out_painted(&Painted::by_view(changes));
-    screen::out("");
-    run_output::show(&results, &dir, Detail::Whole, common);
+    let detail = if args.quiet.quiet {
+        Detail::Quiet
+    } else {
+        screen::out_painted(&Painted::by_view(changes));
+        screen::out("");
+        Detail::Whole
+    };
+    run_output::show(&results, &dir, detail, common);
     let changed = past::complain_of_changes(&graded.changed, &dir, common);
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }

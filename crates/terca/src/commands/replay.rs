@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use terca_core::recording::OnMiss;
-use terca_core::run::settings::{self, SelectionSettings};
+use terca_core::run::settings;
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;
@@ -10,9 +10,10 @@ use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
 
 use super::run;
 use crate::args::values::{share, within};
-use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs};
+use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::place::from_here;
+use crate::run_display::Display;
 use crate::{VERSION, load, past, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -37,6 +38,8 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
     #[command(flatten)]
+    quiet: QuietArgs,
+    #[command(flatten)]
     ci: CiArgs,
 }
 
@@ -56,9 +59,10 @@ impl From<MissChoice> for OnMiss {
 }
 
 pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
-    let (suite_dir, dir) = past::find(args.run.as_deref(), common)?;
+    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
+    let (suite_dir, dir) = past::find(run, common)?;
     let name = dir.file_name().unwrap_or_default();
-    let names = from_here(SelectionSettings::from(&args.names), common);
+    let names = from_here(names, common);
     let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss.into())?;
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.fail_under = args.fail_under;
@@ -81,14 +85,16 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
         let help = "`terca --gateway record` records a run";
         return Err(CliError::misuse(Code::NothingToReplay, text).help(help));
     }
-    screen::err(&format!(
-        "replaying {source}: {recorded} of {} trials were recorded; their answers cost nothing",
-        plan.trials.len()
-    ));
-    let output = run::Output {
+    if !args.quiet.quiet {
+        screen::err(&format!(
+            "replaying {source}: {recorded} of {} trials were recorded; their answers cost nothing",
+            plan.trials.len()
+        ));
+    }
+    let display = Display {
         format: args.format,
+        quiet: args.quiet.quiet,
         ci: &args.ci,
-        rebuild_layers: false,
     };
-    run::execute(&settings, prepared, &output, common)
+    run::execute(&settings, prepared, display, common)
 }

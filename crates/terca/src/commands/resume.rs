@@ -11,9 +11,10 @@ use terca_engine::run::start::{Program, SuiteFiles};
 use terca_engine::workspace::trial_dirs::WorkDir;
 
 use crate::args::values::{usd, within};
-use crate::args::{CiArgs, Common, Format, WorkerArgs};
+use crate::args::{CiArgs, Common, Format, QuietArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::{VERSION, export, load, past, run_output, screen};
+use crate::run_display::Display;
+use crate::{VERSION, export, load, past, run_display, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArgs {
@@ -36,6 +37,8 @@ pub struct ResumeArgs {
     /// Progress as a live display, as lines, or as one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
+    #[command(flatten)]
+    quiet: QuietArgs,
     #[command(flatten)]
     ci: CiArgs,
 }
@@ -64,19 +67,20 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     };
     let mut run = open.prepare(&plan, &settings, program, host)?;
     check_changes(&open.changes(&run), args)?;
-    run_output::connect(&mut run)?;
-    run_output::note_before_start(&run);
-    note_remaining(open.past.state.run(), remaining);
+    let display = Display {
+        format: args.format,
+        quiet: args.quiet.quiet,
+        ci: &args.ci,
+    };
+    run_output::connect(&mut run, display.quiet)?;
+    run_output::note_before_start(&run, display.quiet);
+    if !display.quiet {
+        note_remaining(open.past.state.run(), remaining);
+    }
     let (store, past) = open.into_parts();
-    let mut observer = run_output::observer(args.format, common);
+    let mut observer = run_display::observer(&run, display, common);
     let finished = run.execute(store, past, observer.as_mut())?;
-    Ok(run_output::conclude(
-        &settings,
-        args.format,
-        &args.ci,
-        common,
-        &finished,
-    ))
+    Ok(run_output::conclude(&settings, display, common, &finished))
 }
 
 fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, common: &Common) -> u8 {

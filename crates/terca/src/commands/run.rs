@@ -2,7 +2,8 @@
 
 use clap::Args;
 use terca_core::plan::shard::Shard;
-use terca_core::run::settings::{self, RunSettings, SelectionSettings};
+use terca_core::run::settings::{self, FailedSettings, RunSettings, SelectionSettings};
+use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
@@ -11,15 +12,19 @@ use terca_report::Painted;
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share, usd, within};
-use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs, WorkerArgs};
+use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs, SelectionArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::place::from_here;
-use crate::{VERSION, load, run_output, screen};
+use crate::run_display::Display;
+use crate::{VERSION, bare_words, load, past, run_display, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
     #[command(flatten)]
     selection: SelectionArgs,
+    /// Run only what failed or ended in an error in the latest run: each eval with each variant
+    #[arg(long, conflicts_with = "aa")]
+    failed: bool,
     /// Run only the I-th of N equal parts of the plan; `terca merge` joins their runs
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -59,7 +64,22 @@ pub struct RunArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    quiet: QuietArgs,
+    #[command(flatten)]
     ci: CiArgs,
+    /// No command was given: a word may be one that was meant to be.
+    #[arg(skip)]
+    is_bare: bool,
+}
+
+impl RunArgs {
+    /// Notes that they were given without `run` before them.
+    pub fn without_command(self) -> Self {
+        RunArgs {
+            is_bare: true,
+            ..self
+        }
+    }
 }
 
 impl From<&RunArgs> for RunSettings {
@@ -77,15 +97,37 @@ impl From<&RunArgs> for RunSettings {
             margin: args.margin,
             keep: args.keep.into(),
             replay: None,
+            failed: None,
             on: args.workers.on.clone(),
         }
     }
 }
 
-pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
+pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> Outcome {
     let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
+    if args.is_bare {
+        bare_words::check(&args.selection.names.words, program, common, &host)?;
+    }
+    if args.failed {
+        let failed = FailedSettings::of(&past::open(None, common)?.state);
+        if failed.cases.is_empty() {
+            screen::err(&format!(
+                "nothing failed in {}: there is nothing to run again",
+                failed.run
+            ));
+            return Ok(0);
+        }
+        if !args.quiet.quiet {
+            screen::err(&format!(
+                "running what failed in {}: {} of an eval and a variant",
+                failed.run,
+                prose::count(failed.cases.len(), "pair")
+            ));
+        }
+        settings.failed = Some(failed);
+    }
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
         let palette = screen::out_palette(common.color);
@@ -94,24 +136,18 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
         load::note_adaptive(&plan);
         return Ok(0);
     }
-    if let Some(name) = past_runs::latest_interrupted(&plan.suite.root) {
+    let interrupted = past_runs::latest_interrupted(&plan.suite.root);
+    if let Some(name) = interrupted.filter(|_| !args.quiet.quiet) {
         screen::err(&format!(
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));
     }
-    let output = Output {
+    let display = Display {
         format: args.format,
+        quiet: args.quiet.quiet,
         ci: &args.ci,
-        rebuild_layers: args.no_cache,
     };
-    start(&settings, &plan, host, &output, common)
-}
-
-/// The arguments of a new run that are not its settings.
-pub(super) struct Output<'a> {
-    pub(super) format: Format,
-    pub(super) ci: &'a CiArgs,
-    pub(super) rebuild_layers: bool,
+    start(&settings, &plan, host, args.no_cache, display, common)
 }
 
 /// Runs a plan in a directory of its own.
@@ -119,38 +155,33 @@ pub(super) fn start(
     settings: &RunSettings,
     plan: &RunPlan,
     host: Host,
-    output: &Output<'_>,
+    rebuild_layers: bool,
+    display: Display<'_>,
     common: &Common,
 ) -> Outcome {
     let program = Program {
         version: VERSION,
-        rebuild_layers: output.rebuild_layers,
+        rebuild_layers,
         suite_files: SuiteFiles::Copied,
     };
     let mut run = PreparedRun::new(plan, settings, program, host)?;
-    run_output::connect(&mut run)?;
-    execute(settings, run, output, common)
+    run_output::connect(&mut run, display.quiet)?;
+    execute(settings, run, display, common)
 }
 
 /// Runs what is prepared in a directory of its own.
 pub(super) fn execute(
     settings: &RunSettings,
     run: PreparedRun<'_>,
-    output: &Output<'_>,
+    display: Display<'_>,
     common: &Common,
 ) -> Outcome {
-    run_output::note_before_start(&run);
+    run_output::note_before_start(&run, display.quiet);
     let store = run.create_dir()?;
-    let mut observer = run_output::observer(output.format, common);
+    let mut observer = run_display::observer(&run, display, common);
     let finished = run.execute(store, None, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("what is finished is kept; `terca resume` goes on from there")
     })?;
-    Ok(run_output::conclude(
-        settings,
-        output.format,
-        output.ci,
-        common,
-        &finished,
-    ))
+    Ok(run_output::conclude(settings, display, common, &finished))
 }

@@ -6,14 +6,19 @@ use terca_engine::host::environment::Host;
 
 use super::run;
 use crate::args::values::within;
-use crate::args::{CiArgs, Common, Format, KeepChoice};
+use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs};
 use crate::cli_error::Outcome;
 use crate::load;
 use crate::place::from_here;
+use crate::run_display::Display;
 
 #[derive(Debug, Clone, Args)]
 pub struct ValidateArgs {
-    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    /// Only these evals, as with `-t`
+    #[arg(value_name = "EVAL")]
+    words: Vec<String>,
+    /// Only these evals: names or parts of them, directories, globs, tag:NAME; !NAME leaves out (repeatable,
+    /// comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     evals: Vec<String>,
     /// The experiment to build on (default: the baseline)
@@ -31,6 +36,8 @@ pub struct ValidateArgs {
     /// Which workspaces stay on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 /// A run like any other, each trial once.
@@ -38,7 +45,7 @@ impl From<&ValidateArgs> for RunSettings {
     fn from(args: &ValidateArgs) -> Self {
         RunSettings {
             selection: SelectionSettings {
-                evals: args.evals.clone(),
+                evals: [args.words.as_slice(), &args.evals].concat(),
                 experiments: args.experiments.clone(),
                 environments: args.environments.clone(),
                 repetitions: Some(1),
@@ -57,10 +64,10 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
-    let output = run::Output {
+    let display = Display {
         format: args.format,
+        quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
-        rebuild_layers: false,
     };
-    run::start(&settings, &plan, host, &output, common)
+    run::start(&settings, &plan, host, false, display, common)
 }

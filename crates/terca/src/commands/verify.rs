@@ -1,15 +1,14 @@
 //! `terca verify`: is a run as Terca wrote it?
 
 use clap::Args;
-use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::past_runs;
 use terca_engine::run::verify::{Problem, Sealed, Verified, verify as examine};
 use terca_engine::suite::discover;
 
-use crate::args::Common;
-use crate::cli_error::{CliError, Outcome};
-use crate::screen;
+use crate::args::{Common, TableFormat};
+use crate::cli_error::Outcome;
+use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -19,8 +18,11 @@ pub struct VerifyArgs {
     /// Runs: names, numbers, or paths of their folders (default: the latest)
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Write the answer as JSON
-    #[arg(long)]
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
+    /// The same as `--format json`
+    #[arg(long, hide = true)]
     json: bool,
 }
 
@@ -38,10 +40,8 @@ pub(super) fn verify(args: &VerifyArgs, common: &Common) -> Outcome {
         .iter()
         .map(|dir| examine(dir))
         .collect::<Result<Vec<Verified>, _>>()?;
-    if args.json {
-        let text = serde_json::to_string_pretty(&found);
-        let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
-        screen::out_json(&text);
+    if args.json || args.format == TableFormat::Json {
+        run_output::json(&found)?;
     } else {
         for one in &found {
             screen::out(&text(one));

@@ -3,10 +3,16 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-use terca_core::analysis::results::Results;
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::config::Suite;
+use terca_core::text::source::Sources;
+use terca_engine::host::environment::Host;
+use terca_engine::suite::discover;
+use terca_report::github::FilePlace;
 use terca_report::{github, markdown};
 
-use crate::args::Format;
+use crate::args::{Common, Format};
 use crate::screen;
 
 /// The most that GitHub takes from one step.
@@ -14,12 +20,18 @@ const LARGEST_SUMMARY: usize = 1024 * 1024;
 /// Less is not worth it.
 const SMALLEST_SUMMARY: usize = 4 * 1024;
 
+/// Tells whether this is a job of GitHub Actions.
+pub(super) fn is_here() -> bool {
+    std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true")
+}
+
 /// Adds a run to the job. Does nothing outside of GitHub Actions.
-pub(super) fn add(results: &Results, format: Format) -> io::Result<()> {
-    if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
+pub(super) fn add(results: &Results, format: Format, common: &Common) -> io::Result<()> {
+    if !is_here() {
         return Ok(());
     }
-    let annotations = github::annotations(results);
+    let places = Places::of_suite(common);
+    let annotations = github::annotations(results, &|trial| places.as_ref()?.find(trial));
     match format {
         _ if annotations.is_empty() => {}
         // Standard output is for one JSON event per line; GitHub reads both streams.
@@ -51,4 +63,40 @@ pub(super) fn add(results: &Results, format: Format) -> io::Result<()> {
     summary
         .write_all(format!("{apart}{}", markdown(results, room - 1)).as_bytes())
         .map_err(named)
+}
+
+/// The places of tests in the files of the suite.
+struct Places {
+    suite: Suite,
+    sources: Sources,
+    /// The directory of the repository.
+    root: Utf8PathBuf,
+}
+
+impl Places {
+    /// Reads the suite once more: results do not have its files.
+    fn of_suite(common: &Common) -> Option<Self> {
+        let host = Host::of_this_process();
+        let loaded = discover::load(&common.dir, &|name| host.get(name).map(str::to_owned)).ok()?;
+        let root = std::env::var("GITHUB_WORKSPACE").unwrap_or_else(|_| ".".to_owned());
+        Some(Places {
+            suite: loaded.suite?,
+            sources: loaded.sources,
+            root: Utf8Path::new(&root).canonicalize_utf8().ok()?,
+        })
+    }
+
+    /// Returns the place of the test that a trial did not pass, or of its eval's first one.
+    fn find(&self, trial: &TrialResult) -> Option<FilePlace> {
+        let mut evals = self.suite.evals.iter();
+        let eval = evals.find(|eval| eval.name == trial.head.eval)?;
+        let lost = trial.report.tests.first_loss().map(|(name, _)| name);
+        let test = eval.tests.iter().find(|test| Some(&*test.name) == lost);
+        let place = test.or(eval.tests.first())?.place;
+        let file = self.sources.get(place.file).path.strip_prefix(&self.root);
+        Some(FilePlace {
+            file: file.ok()?.to_string(),
+            line: self.sources.line_and_column(place).0,
+        })
+    }
 }

@@ -48,6 +48,7 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         adaptive: None,
         descriptions: None,
         replay_of: None,
+        failed_in: None,
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),

@@ -38,7 +38,7 @@ const COMMANDS: [&str; 17] = [
 
 #[test]
 fn the_version_is_a_number_and_a_line_end() {
-    for args in [&["-v"][..], &["--version"]] {
+    for args in [&["-v"][..], &["-V"], &["--version"]] {
         let outcome = project().terca(args).expect_status(0);
         assert_eq!(
             outcome.stdout,
@@ -72,6 +72,19 @@ fn help_lists_the_commands_that_work_and_no_others() {
 }
 
 #[test]
+fn help_of_help_is_help() {
+    let project = project();
+    let help = project.terca(&["help"]).expect_status(0).stdout;
+    for args in [&["help", "--help"], &["help", "-h"]] {
+        assert_eq!(
+            project.terca(args).expect_status(0).stdout,
+            help,
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
 fn every_flag_of_run_that_help_lists_is_accepted_by_terca_alone() {
     let project = small();
     let help = project.terca(&["run", "--help"]).expect_status(0).stdout;
@@ -96,7 +109,7 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
             &["run", "--frobnicate"],
             "unexpected argument '--frobnicate'",
         ),
-        (&["frobnicate"], "unrecognized subcommand 'frobnicate'"),
+        (&["frobnicate"], "no eval matches `frobnicate`"),
         (
             &["-n", "abc"],
             "invalid value 'abc' for '--repetitions <N>'",
@@ -280,7 +293,8 @@ fn runs_are_listed_and_shown_by_name_and_number() {
     assert_eq!(
         rows[0],
         [
-            "run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"
+            "run", "suite", "agents", "started", "status", "trials", "passed", "not", "passed",
+            "errors", "size"
         ]
     );
     assert_eq!(
@@ -288,7 +302,7 @@ fn runs_are_listed_and_shown_by_name_and_number() {
         (first.as_str(), second.as_str()),
         "the newest last: {list}"
     );
-    assert_eq!(rows[2][4..9], ["complete", "3", "3", "0", "0"], "{list}");
+    assert_eq!(rows[2][5..10], ["complete", "3", "3", "0", "0"], "{list}");
 
     for (run, trials) in [
         (None, "3 trials: 3 passed"),

@@ -513,9 +513,9 @@ fn a_suite_file_is_not_needed() {
     let trial = project.only_trial();
     assert_eq!(
         (&trial["environment"], &trial["experiment"]),
-        (&"default".into(), &"default".into())
+        (&"nop".into(), &"default".into())
     );
-    assert_eq!(trial["dir"], "fib/default.default.01");
+    assert_eq!(trial["dir"], "fib/nop.default.01");
     assert_eq!(project.trial_file("workspace/a.txt"), "a");
 }
 

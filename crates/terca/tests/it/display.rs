@@ -84,7 +84,7 @@ fn a_terminal_that_cannot_be_painted_on_gets_lines() {
     let (status, text) = Terminal::start(project.command(&[])).finish();
     assert_eq!(status, 1, "{text}");
     assert!(
-        text.contains("· start  good") && !text.contains('\x1b'),
+        text.contains("✓ 1.00   good") && !text.contains('\x1b'),
         "{text:?}"
     );
 }

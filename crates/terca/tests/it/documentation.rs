@@ -22,7 +22,7 @@ mod statuses;
 #[cfg(test)]
 mod variables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use flags::Flags;
@@ -48,6 +48,16 @@ fn repository() -> Utf8PathBuf {
         .join("../..")
         .canonicalize_utf8()
         .unwrap()
+}
+
+/// The keys in a table of a page of the reference.
+pub fn documented_keys(page: &str, table: &str) -> BTreeSet<String> {
+    let page = Page::load(&repository(), &Utf8Path::new("docs/reference").join(page));
+    let column = page.table("keys", table).first_column();
+    column
+        .iter()
+        .flat_map(|row| row.split(", ").map(str::to_owned))
+        .collect()
 }
 
 /// The pages of the book below a directory, relative to the repository and sorted.

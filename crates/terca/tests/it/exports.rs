@@ -181,16 +181,24 @@ fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
         "::notice title=Terca::2 more trials did not pass; the job's summary has them"
     );
     assert!(
-        annotations[0].starts_with("::error title=b-half e|1.base #01%3A partial::ok: "),
+        annotations[0].starts_with(
+            "::error title=b-half e|1.base #01%3A partial,file=b-half/eval.terca.yaml,line="
+        ),
         "{}",
         annotations[0]
     );
+    let folded: Vec<&str> = outcome
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("::"))
+        .collect();
+    assert_eq!(folded, ["::group::Trials", "::endgroup::"]);
     let hostile = annotations
         .iter()
         .find(|line| line.contains("=cmd"))
         .unwrap();
     assert!(
-        hostile.starts_with("::error title==cmd|<&\"@octocat e|1.base #01%3A failed::say: "),
+        hostile.starts_with("::error title==cmd|<&\"@octocat e|1.base #01%3A failed,file="),
         "{hostile}"
     );
     let told = project.read("summary.md");
@@ -220,7 +228,7 @@ fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
     let outcome = project
         .terca(&["--no-github", "-t", "b-half"])
         .expect_status(1);
-    assert!(!outcome.stdout.contains("::error"));
+    assert!(!outcome.stdout.contains("::error") && !outcome.stderr.contains("::group"));
     assert_eq!(
         project.read("summary.md").matches("## Terca").count(),
         2,

@@ -95,6 +95,40 @@ fn a_validation_is_not_the_latest_run() {
     }
 }
 
+/// `oracle`, `nop` and `cheat` say something about evals, and nothing about agents.
+#[test]
+fn a_run_of_controls_is_not_the_latest_run_of_agents() {
+    let project = suite().file("a/_solution/done.txt", "");
+    project.terca(&["--agent", "oracle"]).expect_status(0);
+    let alone = runs(&project)[0].clone();
+    assert!(shown(&project, &["show"]).contains(&alone));
+    let run = run_in(&project, "UTC");
+    project.terca(&["--agent", "nop"]).expect_status(1);
+    for args in [&["show"][..], &["regrade"], &["report", "--jsonl", "-"]] {
+        let said = shown(&project, args);
+        assert!(
+            said.contains(&run) && said.contains("note: this is the latest run of agents"),
+            "{args:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_stopped_early_is_not_complete() {
+    let project = suite().file(
+        "b/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: x}]\n",
+    );
+    project
+        .terca(&["-n", "9", "-c", "1", "--fail-fast", "--format", "plain"])
+        .expect_status(1);
+    let list = project.terca(&["list"]).expect_status(0).stdout;
+    assert!(
+        list.contains("incomplete") && list.contains("command"),
+        "{list}"
+    );
+}
+
 #[test]
 fn what_is_no_run_is_left_out() {
     let project = suite();

@@ -184,12 +184,13 @@ fn without_a_workspace_there_is_nothing_to_grade() {
         "{}",
         outcome.stderr
     );
-    let outcome = project.terca(&["regrade", "no-such-run"]).expect_status(2);
-    assert!(
-        outcome.stderr.contains("no run `no-such-run`"),
-        "{}",
-        outcome.stderr
-    );
+    for (word, said) in [
+        ("2001-01-01-001", "no run `2001-01-01-001`"),
+        ("no-such-eval", "no eval matches `no-such-eval`"),
+    ] {
+        let outcome = project.terca(&["regrade", word]).expect_status(2);
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    }
 }
 
 #[test]

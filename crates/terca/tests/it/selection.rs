@@ -86,9 +86,148 @@ fn evals_by_name_glob_list_and_tag() {
         ),
         (&["-t", "tag:s*"], &["fib", "graph-dfs"]),
         (&["-t", "fib", "-t", "tag:maths"], &["fib"]),
+        // A part of a name, and words without a flag.
+        (&["-t", "graph"], &["graph-bfs", "graph-dfs"]),
+        (&["fib"], &["fib"]),
+        (&["graph"], &["graph-bfs", "graph-dfs"]),
+        (&["bfs", "sor"], &["graph-bfs", "sort"]),
+        (&["*-dfs"], &["graph-dfs"]),
+        (&["!graph"], &["fib", "sort"]),
+        (&["graph", "!dfs"], &["graph-bfs"]),
+        (&["tag:slow", "-t", "sort"], &["fib", "graph-dfs", "sort"]),
     ] {
         assert_eq!(evals(&project, args), expected, "{args:?}");
     }
+}
+
+/// A suite whose evals are in directories, one below another.
+fn nested() -> Project {
+    project()
+        .file(
+            "terca.yaml",
+            "environments: [{name: default, agent: nop}]\n",
+        )
+        .file(
+            "js/001-slug/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "js/002-retry/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "py/001-slug/eval.terca.yaml",
+            "name: python-slug\nprompt: go\nallowWarnings: no-tests\n",
+        )
+        .file(
+            "py/list/eval.terca.yaml",
+            "prompt: go\nallowWarnings: no-tests\n",
+        )
+}
+
+#[test]
+fn evals_by_parts_of_names_paths_and_directories() {
+    let project = nested();
+    for (word, expected) in [
+        ("slug", &["001-slug", "python-slug"][..]),
+        ("js", &["001-slug", "002-retry"]),
+        ("js/", &["001-slug", "002-retry"]),
+        ("py/001", &["python-slug"]),
+        ("py/001-slug", &["python-slug"]),
+        ("./py", &["list", "python-slug"]),
+        ("js/*", &["001-slug", "002-retry"]),
+        ("retry", &["002-retry"]),
+    ] {
+        assert_eq!(evals(&project, &[word]), expected, "{word}");
+        // `terca run`, and the other commands that take evals.
+        let run = project.terca(&["run", "--dry-run", word]).expect_status(0);
+        for eval in expected {
+            assert!(run.stdout.contains(eval), "{word}: {}", run.stdout);
+        }
+        let check = project.terca(&["check", word]).expect_status(0).stdout;
+        let plan = project.terca(&["plan", word]).expect_status(0).stdout;
+        for shown in [check, plan] {
+            let number = expected.len().to_string();
+            assert!(shown.contains(&number), "{word}: {shown}");
+        }
+    }
+    let nothing = project.terca(&["run", "slgu"]).expect_status(2).stderr;
+    for phrase in [
+        "no eval matches `slgu`",
+        "`002-retry`",
+        "`python-slug` in py/001-slug",
+    ] {
+        assert!(nothing.contains(phrase), "{phrase}: {nothing}");
+    }
+}
+
+/// A run costs money: a command that is mistyped is not taken for a part of an eval's name.
+#[test]
+fn a_word_that_looks_like_a_command_runs_nothing() {
+    let project = nested().file(
+        "js/003-versions-of-tests/eval.terca.yaml",
+        "prompt: go\nallowWarnings: no-tests\n",
+    );
+    for (word, tip) in [
+        ("lst", "did you mean `terca list`?"),
+        ("chek", "did you mean `terca check`?"),
+        ("version", "`terca --version`"),
+        ("test", "`terca validate`"),
+        ("new", "`terca create-eval`"),
+    ] {
+        let refused = project.terca(&[word]).expect_status(2).stderr;
+        assert!(
+            refused.contains(tip) && refused.contains(&format!("`terca run {word}`")),
+            "{word}: {refused}"
+        );
+        assert!(!project.path(".terca").exists(), "{word}");
+    }
+    // With `run` before it, it is an eval.
+    assert_eq!(
+        evals(&project, &["versions"]),
+        ["003-versions-of-tests"],
+        "not like any command"
+    );
+    let run = project
+        .terca(&["run", "--dry-run", "test"])
+        .expect_status(0);
+    assert!(
+        run.stdout.contains("003-versions-of-tests"),
+        "{}",
+        run.stdout
+    );
+    // A command is a command, also where an eval has its name.
+    let list = project.terca(&["list"]).expect_status(0);
+    assert!(list.stderr.contains("no runs yet"), "{}", list.stderr);
+}
+
+#[test]
+fn words_after_commands_that_take_a_run() {
+    let project = nested();
+    project.terca(&["--format", "plain"]).expect_status(0);
+    let graded = project.terca(&["regrade", "slug"]).expect_status(0);
+    assert!(
+        graded.stdout.contains("grading 2: 2 trials"),
+        "{}",
+        graded.stdout
+    );
+    let graded = project.terca(&["regrade", "1", "retry"]).expect_status(0);
+    assert!(
+        graded.stdout.contains("grading 3: 1 trial,"),
+        "{}",
+        graded.stdout
+    );
+    let unknown = project.terca(&["regrade", "9"]).expect_status(2).stderr;
+    assert!(
+        unknown.contains("no-runs") || unknown.contains("unknown-run"),
+        "{unknown}"
+    );
+    let validated = project.terca(&["validate", "retry", "--format", "plain"]);
+    assert!(
+        validated.stdout.contains("002-retry") && !validated.stdout.contains("slug"),
+        "{}",
+        validated.stdout
+    );
 }
 
 #[test]
@@ -286,6 +425,86 @@ fn another_agent_for_every_variant() {
     assert!(
         plan.contains("oracle") && !plan.contains("command"),
         "{plan}"
+    );
+}
+
+/// The names of a run's environments, as its results have them.
+fn environments(project: &Project) -> Vec<String> {
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let mut names: Vec<String> = trials
+        .iter()
+        .map(|trial| trial["environment"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn an_environment_is_called_by_the_agent_that_runs() {
+    let project = project()
+        .file(
+            "terca.yaml",
+            "environments:\n  - {name: gemini-cli, agent: gemini-cli, before: [{command: 'echo $TERCA_ENVIRONMENT > told'}]}\n\
+             experiments: [{name: plain}, {name: with-rules}]\n",
+        )
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileContains: {path: told, text: gemini-cli}}]\n",
+        )
+        .file("fib/_solution/done", "");
+    let outcome = project.terca(&["--agent", "oracle"]).expect_status(0);
+    let shown = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(
+        shown.contains("oracle") && !shown.contains("gemini-cli"),
+        "{shown}"
+    );
+    assert_eq!(environments(&project), ["oracle"]);
+    // The environment is still chosen by the name that the suite gives it.
+    project
+        .terca(&["--agent", "nop", "-e", "gemini-cli"])
+        .expect_status(0);
+    assert_eq!(environments(&project), ["nop"]);
+    // Later commands find the trials by these names.
+    project.terca(&["regrade"]).expect_status(0);
+    project.terca(&["resume"]).expect_status(0);
+}
+
+#[test]
+fn runs_of_two_agents_are_not_the_same_variant() {
+    let project = project().agent("exit 0").env("PATH", "/usr/bin:/bin").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{commandSuccess: 'true'}]\n",
+    );
+    project.terca(&[]).expect_status(0);
+    project.terca(&["--agent", "codex"]).expect_status(3);
+    let compared = project.terca(&["compare", "1", "2"]).expect_status(2);
+    for variant in ["default.default", "codex.default"] {
+        assert!(compared.stderr.contains(variant), "{}", compared.stderr);
+    }
+}
+
+#[test]
+fn environments_that_get_one_agent_stay_apart() {
+    let project = matrix();
+    assert_eq!(
+        sorted(dry_run(
+            &project,
+            &["--agent", "oracle", "-t", "fib", "-x", "plain"]
+        )),
+        [
+            "fib/oracle-for-deno.plain.01",
+            "fib/oracle-for-node.plain.01"
+        ]
+    );
+    // An environment with this agent keeps its name.
+    assert_eq!(
+        sorted(dry_run(
+            &project,
+            &["--agent", "nop", "-t", "fib", "-x", "plain"]
+        )),
+        ["fib/deno.plain.01", "fib/node.plain.01"]
     );
 }
 

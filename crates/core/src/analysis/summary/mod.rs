@@ -104,6 +104,8 @@ pub enum NoVerdict {
     Controls,
     /// No trial has a score.
     NothingJudged,
+    /// The trials were chosen because they had failed: of those, more pass by chance alone.
+    OnlyFailed,
 }
 
 impl NoVerdict {
@@ -121,6 +123,8 @@ impl NoVerdict {
             Some(NoVerdict::Controls)
         } else if counts.passed + counts.partial + counts.failed == 0 {
             Some(NoVerdict::NothingJudged)
+        } else if state.failed_in().is_some() {
+            Some(NoVerdict::OnlyFailed)
         } else {
             None
         }

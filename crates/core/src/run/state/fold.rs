@@ -37,6 +37,7 @@ impl RunState {
                 adaptive,
                 descriptions,
                 replay_of,
+                failed_in,
                 trials,
             } => {
                 *self = RunState {
@@ -50,6 +51,7 @@ impl RunState {
                     verdict: *verdict,
                     identical_to_baseline: identical_to_baseline.clone(),
                     replay_of: replay_of.clone(),
+                    failed_in: failed_in.clone(),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };
@@ -66,7 +68,9 @@ impl RunState {
             EventKind::TrialStarted { trial, on } => {
                 self.trial_started(*trial, on.as_deref(), event.at);
             }
-            EventKind::PhaseStarted { trial, phase } => self.phase_started(*trial, *phase),
+            EventKind::PhaseStarted { trial, phase } => {
+                self.phase_started(*trial, *phase, event.at);
+            }
             EventKind::Progress {
                 trial,
                 doing,
@@ -262,6 +266,7 @@ impl RunState {
                 since: at,
                 on: on.map(str::to_owned),
                 phase: Phase::Setup,
+                phase_since: at,
                 doing: String::new(),
                 usage: Usage::default(),
             });
@@ -343,9 +348,10 @@ impl RunState {
         }
     }
 
-    fn phase_started(&mut self, id: u32, phase: Phase) {
+    fn phase_started(&mut self, id: u32, phase: Phase, at: Timestamp) {
         if let Some(live) = self.live(id) {
             live.phase = phase;
+            live.phase_since = at;
             live.doing.clear();
         }
     }

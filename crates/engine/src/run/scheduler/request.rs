@@ -40,6 +40,8 @@ pub struct RunRequest {
     pub budget_usd: Option<f64>,
     /// The run whose recorded answers take the place of models.
     pub replay_of: Option<String>,
+    /// The run whose failures are run again, where there is nothing else.
+    pub failed_in: Option<String>,
     /// The trials, in the order of their ids.
     pub trials: Vec<TrialSpec>,
     /// Positions in `trials`, in the order to start them; spare trials wait until a round needs them.

@@ -58,6 +58,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         adaptive: None,
         descriptions: None,
         replay_of: None,
+        failed_in: None,
         trials: (1..=trials).map(head).collect(),
     }];
     for trial in 1..=trials {

@@ -13,7 +13,7 @@ use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::network::{Network, NetworkMode, TrialNetwork};
 use terca_core::recording::OnMiss;
 use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
-use terca_core::run::settings::ReplaySettings;
+use terca_core::run::settings::{FailedSettings, ReplaySettings};
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
 
@@ -164,7 +164,7 @@ fn runs(room: &Room) -> Vec<Utf8PathBuf> {
         let runs = suite.path().join(".terca/runs").read_dir_utf8().unwrap();
         found.extend(runs.map(|run| run.unwrap().path().to_owned()));
     }
-    assert_eq!(found.len(), 6, "{}", said.output);
+    assert_eq!(found.len(), 7, "{}", said.output);
     found
 }
 
@@ -463,6 +463,11 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
         run: "recorded".into(),
         on_miss: OnMiss::Error,
     });
+    file.settings.failed = Some(FailedSettings {
+        run: "failed".into(),
+        cases: Vec::new(),
+    });
+    file.settings.selection.named_by_agent = true;
     file.verdict = VerdictSettings {
         margin: 0.05,
         measure: Measure::Score,

@@ -88,6 +88,7 @@ evals:
 SUITE
 terca --retries 1 -c 1
 terca -e script -t crash -n 3 -c 1 --fail-fast
+terca --failed -e script -n 1
 cd ..
 
 # As many repetitions as it takes.

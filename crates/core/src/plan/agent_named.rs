@@ -1,0 +1,63 @@
+//! `--agent`: an environment that another agent runs is called by that agent's name.
+//!
+//! A table whose column says `gemini-cli` while Codex runs is wrong, and two runs of two agents are not the same variant. The
+//! suite's own commands still see the environment's own name.
+
+use crate::agent::AgentChoice;
+use crate::config::Suite;
+use crate::config::one_folder;
+use crate::config::suite::Setup;
+use crate::plan::selection::{Selection, selected_environments};
+use crate::text::diagnostic::Diagnostics;
+
+/// Leaves the selected environments, and gives new names to those that have another agent. Returns the rest of the
+/// selection.
+pub fn prepare(
+    suite: &mut Suite,
+    selection: &Selection,
+    agent: &AgentChoice,
+    problems: &mut Diagnostics,
+) -> Selection {
+    let selected = selected_environments(suite, selection, problems);
+    let (own, others): (Vec<&Setup>, Vec<&Setup>) = selected
+        .iter()
+        .copied()
+        .partition(|setup| has(setup, agent));
+    let mut taken: Vec<String> = own.iter().map(|setup| one_folder(&setup.name)).collect();
+    let is_alone = others.len() == 1;
+    let named = selected.into_iter().map(|setup| {
+        if has(setup, agent) {
+            return setup.clone();
+        }
+        let name = new_name(agent, setup, is_alone, &taken);
+        taken.push(one_folder(&name));
+        Setup {
+            name,
+            real_name: Some(setup.name.clone()),
+            ..setup.clone()
+        }
+    });
+    suite.environments = named.collect();
+    Selection {
+        environments: Vec::new(),
+        ..selection.clone()
+    }
+}
+
+fn has(setup: &Setup, agent: &AgentChoice) -> bool {
+    setup
+        .agent
+        .set()
+        .is_some_and(|own| own.agent == agent.agent)
+}
+
+/// Returns the agent's name, with the environment's where there are several. No two environments share a folder.
+fn new_name(agent: &AgentChoice, setup: &Setup, is_alone: bool, taken: &[String]) -> String {
+    let agent = agent.agent.profile().name;
+    let is_free = |name: &String| !taken.contains(&one_folder(name));
+    let alone = is_alone.then(|| agent.to_owned());
+    let with_both = format!("{agent}-for-{}", setup.name);
+    let numbered = (2..).map(|number| format!("{agent}-for-{}-{number}", setup.name));
+    let mut names = alone.into_iter().chain([with_both.clone()]).chain(numbered);
+    names.find(is_free).unwrap_or(with_both)
+}

@@ -1,0 +1,79 @@
+//! The display of a run while it goes on.
+
+use std::io;
+
+use jiff::Timestamp;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
+use terca_engine::run::start::PreparedRun;
+use terca_report::github::Printed;
+use terca_report::{JsonLines, Plain, TimeLimits, Tty};
+
+use crate::args::{CiArgs, Common, Format};
+use crate::{export, screen};
+
+/// The arguments of a command that say how a run is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Display<'a> {
+    pub format: Format,
+    /// Only the verdict, failures and errors are shown.
+    pub quiet: bool,
+    pub ci: &'a CiArgs,
+}
+
+/// An observer that shows nothing.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn event(&mut self, _: &Event, _: &RunState) {}
+    fn tick(&mut self, _: Timestamp, _: &RunState) {}
+}
+
+/// Returns the display of a run that goes on.
+pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) -> Box<dyn Observer> {
+    let limits: TimeLimits = run.time_limits().collect();
+    let palette = screen::err_palette(common.color);
+    match display.format {
+        Format::Auto | Format::Tty | Format::Plain if display.quiet => Box::new(Nobody),
+        Format::Json => Box::new(JsonLines::new(screen::lines(io::stdout(), Printed::Json))),
+        Format::Tty => {
+            let canvas = screen::canvas(io::stderr(), Printed::Text);
+            Box::new(Tty::new(canvas, palette).with_limits(limits))
+        }
+        Format::Auto if screen::is_lively() => {
+            Box::new(Tty::new(io::stderr(), palette).with_limits(limits))
+        }
+        Format::Auto | Format::Plain => {
+            let lines = screen::lines(io::stderr(), Printed::Text);
+            let plain = Plain::new(lines, palette).with_limits(limits);
+            if export::is_on_github(display.ci) {
+                Box::new(Grouped(plain))
+            } else {
+                Box::new(plain)
+            }
+        }
+    }
+}
+
+/// Lines of progress that GitHub Actions folds.
+struct Grouped<O>(O);
+
+impl<O: Observer> Observer for Grouped<O> {
+    fn event(&mut self, event: &Event, state: &RunState) {
+        if matches!(
+            event.kind,
+            EventKind::RunStarted { .. } | EventKind::RunResumed { .. }
+        ) {
+            screen::command("::group::Trials\n", &mut io::stderr());
+        }
+        self.0.event(event, state);
+        if matches!(event.kind, EventKind::RunFinished { .. }) {
+            screen::command("::endgroup::\n", &mut io::stderr());
+        }
+    }
+
+    fn tick(&mut self, now: Timestamp, state: &RunState) {
+        self.0.tick(now, state);
+    }
+}
