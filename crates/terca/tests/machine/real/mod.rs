@@ -75,9 +75,10 @@ impl Bench {
         if !config.is_null() {
             environment["config"] = config;
         }
-        // Whether a server answers is for the agent to find out: what is claimed of it is tested.
+        // The agents find out whether a server answers: their claims about it are tested.
+        // Many evals need no tests: the claims about their sessions are tested here.
         let suite = json!({
-            "mcpPreflight": false, "environments": [environment], "experiments": experiments, "evals": evals,
+            "mcpPreflight": false, "allowWarnings": "no-tests", "environments": [environment], "experiments": experiments, "evals": evals,
         });
         self.project = self.project.file("terca.yaml", format!("{suite:#}"));
         self
