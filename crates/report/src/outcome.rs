@@ -1,6 +1,7 @@
 //! A trial's outcome in words and marks.
 
 use terca_core::analysis::summary::wording;
+use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::text::prose;
 
@@ -21,6 +22,20 @@ pub fn verdict(report: &TrialReport) -> String {
         Some(score) if report.status.is_judged() => wording::score(score),
         _ => report.status.as_str().to_owned(),
     }
+}
+
+/// Returns the agent with its version, where it is known.
+pub fn agent(head: &TrialHead, report: &TrialReport) -> String {
+    match &report.agent_version {
+        Some(version) => format!("{} {version}", head.agent),
+        None => head.agent.clone(),
+    }
+}
+
+/// Returns the model that answered, or else the one that was asked for.
+pub fn model<'a>(head: &'a TrialHead, report: &'a TrialReport) -> Option<&'a String> {
+    let observed = report.delivery.model_observed.as_ref();
+    observed.or(head.model.as_ref())
 }
 
 /// `25 passed`, `1 error`, `2 errors`.

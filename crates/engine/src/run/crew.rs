@@ -4,6 +4,7 @@
 //! trial's files where a local trial would have them. It tells the scheduler when it is ready, so that no trial waits for
 //! a machine that a queue has not given yet.
 
+mod job;
 mod slot;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,10 +14,7 @@ use std::thread::JoinHandle;
 
 use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
-use terca_core::run::event::EventKind;
-use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::run_file::CaseSandbox;
-use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::worker_pool::WorkerPool;
 
 use crate::process::open_file_limit::UNPACKED_AT_ONCE;
@@ -25,55 +23,8 @@ use crate::remote::message::Order;
 use crate::remote::{Ending, OwnProgram, WorkerError};
 use crate::run::trial_thread::{Message, SlotId, SlotNews, start};
 use crate::trial::Context;
+use job::Job;
 use slot::{Input, SlotThread};
-
-/// A trial that a slot is to run. Its result is told in any case: that of one that nobody runs is that it is lost.
-#[derive(Debug)]
-pub(super) struct Job {
-    trial: TrialSpec,
-    attempt: u32,
-    context: Arc<Context>,
-    news: Sender<Message>,
-    ending: Ending,
-    is_told: bool,
-}
-
-impl Job {
-    /// Tells the result of the trial.
-    fn tell(&mut self, mut report: TrialReport) {
-        report.attempts = self.attempt;
-        self.is_told = true;
-        // The loop has left when this fails.
-        let _ = (self.news).send(Message::Trial(Box::new(EventKind::TrialFinished {
-            trial: self.trial.id,
-            report: Box::new(report),
-        })));
-    }
-
-    /// Tells that the trial is lost, or interrupted where the run is about to end.
-    fn tell_lost(&mut self, message: String, node: Option<&str>) {
-        let mut report = TrialReport::pending();
-        if self.ending.is_stopping() {
-            report.status = Status::Interrupted;
-        } else {
-            report.status = Status::Error;
-            report.error = Some(TrialError::new(ErrorKind::Lost, message));
-        }
-        report.ran_on = node.map(str::to_owned);
-        self.tell(report);
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        if !self.is_told {
-            self.tell_lost(
-                "the worker was lost before the trial began".to_owned(),
-                None,
-            );
-        }
-    }
-}
 
 /// Everything that workers need of a run, and what is needed to start them.
 #[derive(Debug)]
@@ -234,14 +185,14 @@ impl Crew {
         match self.slots.get(slot) {
             Some(Slot::Worker { to, .. }) => {
                 // A slot that has left drops it, and so it is told.
-                let _ = to.send(Input::Job(Box::new(Job {
+                let job = Job::new(
                     trial,
                     attempt,
-                    context: context.clone(),
-                    news: self.news.clone(),
-                    ending: self.ending.clone(),
-                    is_told: false,
-                })));
+                    context.clone(),
+                    self.news.clone(),
+                    self.ending.clone(),
+                );
+                let _ = to.send(Input::Job(Box::new(job)));
             }
             Some(Slot::Local) | None => {
                 start(trial, attempt, context.clone(), &self.news, Some(slot));

@@ -25,6 +25,7 @@ use super::pieces::pill;
 use super::timeline::timeline;
 use super::transcript::{folded, transcript};
 use super::trials::status;
+use crate::outcome::{agent, model};
 
 /// More notes and attempts than this are not shown.
 const MOST_REMARKS: usize = 20;
@@ -145,15 +146,7 @@ fn trouble(report: &TrialReport) -> Markup {
 
 fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
     let usage = &report.stats.usage;
-    let agent = match &report.agent_version {
-        Some(version) => format!("{} {version}", head.agent),
-        None => head.agent.clone(),
-    };
-    let model = report
-        .delivery
-        .model_observed
-        .as_ref()
-        .or(head.model.as_ref());
+    let (agent, model) = (agent(head, report), model(head, report));
     let contained_by = report
         .contained_by
         .map(|by| by.program().unwrap_or("nothing"));

@@ -10,7 +10,7 @@ use terca_core::text::prose;
 use terca_core::transcript::trial_files::TrialFiles;
 
 use crate::context::Context;
-use crate::outcome::{mark, verdict};
+use crate::outcome::{agent, mark, model, verdict};
 use crate::term::paragraph::paragraph;
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
@@ -63,15 +63,7 @@ fn heading(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {
     let lead = StyledLine::of(Role::of_status(status), &format!("{} {word}", mark(status)))
         .with(Role::Bold, &format!("  {}", view.name));
     let mut text = lead.render(palette) + "\n";
-    let agent = match &report.agent_version {
-        Some(version) => format!("{} {version}", head.agent),
-        None => head.agent.clone(),
-    };
-    let model = report
-        .delivery
-        .model_observed
-        .as_ref()
-        .or(head.model.as_ref());
+    let (agent, model) = (agent(head, report), model(head, report));
     let usage = &report.stats.usage;
     let facts = [
         Some(agent),

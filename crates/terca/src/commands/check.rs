@@ -22,7 +22,7 @@ use self::answer::Answer;
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::place::from_here;
-use crate::{load, screen};
+use crate::{load, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
@@ -76,9 +76,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
             let dir = discover::canonical(&common.dir)?;
             let plan = loaded.plan.as_ref();
             let answer = Answer::new(&dir, plan, &loaded.problems, &loaded.sources);
-            let answer = answer.with(&found.cases, &found.remarks);
-            let text = serde_json::to_string_pretty(&answer);
-            screen::out_json(&text.map_err(|error| CliError::trouble(Code::Internal, error))?);
+            run_output::json(&answer.with(&found.cases, &found.remarks))?;
         }
     }
     let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;

@@ -10,7 +10,6 @@ use clap::{ArgAction, Args};
 use terca_core::agent::{self, AgentChoice};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
-use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::checkup::{self, Findings};
 use terca_engine::host::doctor::Checkup;
@@ -25,7 +24,7 @@ use terca_report::{AgentRow, agents_table};
 use self::answer::Answer;
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, Outcome, TROUBLE};
-use crate::screen;
+use crate::{run_output, screen};
 
 /// Less than this is worth a warning: an agent's packages alone can take as much.
 const LITTLE_SPACE: u64 = 1_000_000_000;
@@ -50,8 +49,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let found = checkup::examine(&host, &launcher, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
-        let text = serde_json::to_string_pretty(&Answer::new(&found, &suite.names));
-        screen::out_json(&text.map_err(|error| CliError::trouble(Code::Internal, error))?);
+        run_output::json(&Answer::new(&found, &suite.names))?;
         return Ok(0);
     }
     if round.is_some() {

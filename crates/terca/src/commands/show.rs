@@ -4,7 +4,6 @@ use clap::Args;
 use serde_json::json;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::state::{RunState, Trial};
-use terca_core::text::explain::Code;
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
@@ -58,7 +57,7 @@ fn show_run(args: &ShowArgs, run: &PastRun, common: &Common) -> Result<(), CliEr
     let results = results(run.state.clone(), args);
     match args.format {
         TableFormat::Table => run_output::show(&results, &run.dir, Detail::Whole, common),
-        TableFormat::Json => print_json(&results)?,
+        TableFormat::Json => run_output::json(&results)?,
     }
     Ok(())
 }
@@ -71,7 +70,7 @@ fn show_trial(
 ) -> Result<(), CliError> {
     let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
     if args.format == TableFormat::Json {
-        return print_json(&document(run, trial, &files));
+        return run_output::json(&document(run, trial, &files));
     }
     let view = TrialView {
         trial,
@@ -111,13 +110,6 @@ fn document(run: &PastRun, trial: &Trial, files: &TrialFiles) -> serde_json::Val
         "changes": changes,
         "transcript": steps,
     })
-}
-
-fn print_json(document: &impl serde::Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(document);
-    let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
-    screen::out_json(&text);
-    Ok(())
 }
 
 fn results(state: RunState, args: &ShowArgs) -> Results {

@@ -1,26 +1,21 @@
 //! A slot of a worker: a thread that keeps one worker alive and gives it trials.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Seek, Write};
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use terca_core::run::event::{EventKind, TrialHead};
+use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::run_file::CaseSandbox;
-use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::worker_pool::WorkerPlace;
 
-use super::{CrewRequest, Job};
+use super::CrewRequest;
+use super::job::{Job, Running, failed, new_file, take_files};
 use crate::remote::message::{FromWorker, Opened, ToWorker};
 use crate::remote::{Call, Connection, Heard, WorkerError, unexpected};
 use crate::run::trial_thread::{Message, SlotId, SlotNews};
-use crate::tree::{Dir, parcel};
-use crate::trial;
 
-/// The most phases of a trial that a worker tells: each is a line in the journal.
-const MOST_PHASES: u32 = 100;
 /// The time between two looks at the command that started a worker.
 const LOOK: Duration = Duration::from_secs(1);
 /// The number of failed starts in a row after which a slot is given up.
@@ -56,40 +51,6 @@ pub(super) struct SlotThread {
     generation: u32,
     /// The worker has greeted. Until then, it may be in a queue.
     has_greeted: bool,
-}
-
-/// The trial that a worker runs.
-struct Running {
-    job: Box<Job>,
-    /// The files of the trial, as they come in.
-    files: File,
-    /// It was reported as lost; what comes now is too late.
-    is_given_up: bool,
-    /// The phases that it has told.
-    phases: u32,
-}
-
-impl Running {
-    /// Returns whether a worker may tell this: it knows nothing but how far its own trial is.
-    fn may_tell(&mut self, kind: &EventKind) -> bool {
-        let about = match kind {
-            EventKind::PhaseStarted { trial, .. } if self.phases < MOST_PHASES => {
-                self.phases += 1;
-                *trial
-            }
-            EventKind::Progress { trial, .. } => *trial,
-            _ => return false,
-        };
-        about == self.job.trial.id && !self.is_given_up
-    }
-
-    /// Reports the trial as lost, unless that was done.
-    fn give_up(&mut self, node: &str, words: &str) {
-        if !self.is_given_up {
-            let message = format!("the worker on {node} was lost: {words}");
-            self.job.tell_lost(message, Some(node));
-        }
-    }
 }
 
 /// The reason why a conversation ends.
@@ -348,32 +309,15 @@ impl SlotThread {
         running: &mut Option<Running>,
     ) -> Option<End> {
         let (trial, attempt) = (Box::new(TrialHead::of(&job.trial)), job.attempt);
-        let files = match self.new_file() {
+        let files = match new_file(&self.request.dir) {
             Ok(files) => files,
             Err(error) => {
                 job.tell(failed(error.to_string()));
                 return None;
             }
         };
-        *running = Some(Running {
-            job,
-            files,
-            is_given_up: false,
-            phases: 0,
-        });
+        *running = Some(Running::new(job, files));
         lost(connection.send(&ToWorker::Run { trial, attempt }))
-    }
-
-    /// Makes a file without a name, for the files of a trial on their way.
-    fn new_file(&self) -> io::Result<File> {
-        let path = (self.request.dir).join(format!("files-{:016x}", fastrand::u64(..)));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        fs_err::remove_file(path)?;
-        Ok(file)
     }
 
     fn hear(&mut self, heard: Heard, node: &str, running: &mut Option<Running>) -> Option<End> {
@@ -447,7 +391,7 @@ impl SlotThread {
             mut job,
             files,
             is_given_up,
-            phases: _,
+            ..
         } = ended;
         report.ran_on = Some(node.to_owned());
         if is_given_up {
@@ -503,21 +447,4 @@ fn lost(sent: io::Result<()>) -> Option<End> {
 /// Returns the words about a worker that is silent.
 fn silent(silence: Duration) -> String {
     format!("it has said nothing for {} seconds", silence.as_secs())
-}
-
-fn failed(message: String) -> TrialReport {
-    TrialReport {
-        status: Status::Error,
-        error: Some(TrialError::new(ErrorKind::Internal, message)),
-        ..TrialReport::pending()
-    }
-}
-
-/// Puts the files of a trial into its folder, as if it had run here.
-fn take_files(job: &Job, mut files: File) -> io::Result<()> {
-    files.rewind()?;
-    let run_dir = Dir::open_no_link(&job.context.run_dir)?;
-    trial::clear_folder(&run_dir, &job.trial.dir, job.attempt)?;
-    let folder = run_dir.create_dir_all(&job.trial.dir, 0o777)?;
-    parcel::unpack(BufReader::new(files), &folder)
 }
