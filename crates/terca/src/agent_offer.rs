@@ -29,7 +29,7 @@ impl Standing {
                 None => "on this machine".to_owned(),
             },
             Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
-            Standing::Missing => format!("not here: {}", profile.how_to_install()),
+            Standing::Missing => "not on this machine".to_owned(),
         }
     }
 }
@@ -61,39 +61,28 @@ impl AgentOffer {
             .map_or(control::ORACLE, |(profile, _)| profile.name)
     }
 
-    /// Returns the list, each agent in one line of the screen.
-    pub fn within(&self, columns: usize) -> String {
-        let entries = self.entries.iter().enumerate();
-        let lines = entries.map(|(at, (profile, standing))| {
-            let line = format!(
-                "{:>4}  {:<16} {}",
-                at + 1,
-                profile.name,
-                standing.words(profile)
-            );
-            truncate(&line, columns.saturating_sub(1)).into_owned()
+    /// Returns the agents that can be chosen from a list: those on this machine and the built-in one, each with a few
+    /// words that fit into a line.
+    pub fn at_hand(&self, columns: usize) -> Vec<(AgentRef, String)> {
+        let here = self
+            .entries
+            .iter()
+            .filter(|(_, standing)| *standing != Standing::Missing);
+        let items = here.filter_map(|(profile, standing)| {
+            let line = format!("{:<16} {}", profile.name, standing.words(profile));
+            let line = truncate(&line, columns.saturating_sub(8)).into_owned();
+            Some((agent::find(profile.name)?, line))
         });
-        lines.collect::<Vec<String>>().join("\n")
+        items.collect()
     }
 
-    /// Parses numbers of the list, or names.
-    pub fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
-        let mut chosen: Vec<AgentRef> = Vec::new();
-        for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
-            let numbered = word
-                .parse::<usize>()
-                .ok()
-                .and_then(|number| self.entries.get(number.checked_sub(1)?));
-            let agent = find(numbered.map_or(word, |(profile, _)| profile.name))?;
-            if !chosen.contains(&agent) {
-                chosen.push(agent);
-            }
-        }
-        if chosen.is_empty() {
-            Err("at least one agent is needed".into())
-        } else {
-            Ok(chosen)
-        }
+    /// Returns the names of the agents on this machine.
+    pub fn installed(&self) -> Vec<&'static str> {
+        let here = self
+            .entries
+            .iter()
+            .filter(|(_, standing)| matches!(standing, Standing::SignedIn | Standing::Installed));
+        here.map(|(profile, _)| profile.name).collect()
     }
 }
 

@@ -13,12 +13,11 @@ use crate::args::Common;
 use crate::cli_error::CliError;
 
 /// Commands of other programs, and what Terca has instead.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 5] = [
     (
         "new",
-        "`terca create-eval` adds an eval, `terca create` makes a suite",
+        "`terca create-eval` adds an eval, `terca init` makes a suite",
     ),
-    ("init", "`terca create` makes a suite"),
     ("add", "`terca create-eval` adds an eval"),
     (
         "test",

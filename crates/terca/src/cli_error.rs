@@ -131,7 +131,7 @@ impl From<DiscoverError> for CliError {
                     screen::short(path)
                 ),
                 Some(Guess::Below(suites)) => suites_below(suites),
-                None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
+                None => "`terca init` makes a suite; `-C DIR` names another directory".into(),
             }),
         };
         let code = match &error {

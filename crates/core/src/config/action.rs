@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use crate::config::adds_up::adds_nothing;
+use crate::config::inputs::{self, Input};
 use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
 use crate::reader::values::{command_line, filled_text, plain_text, positive};
@@ -51,6 +52,8 @@ pub struct ShellCommand {
     pub dir: Utf8PathBuf,
     /// The place in that file, for messages. It is no part of what runs.
     pub place: Place,
+    /// The files outside of the suite that its result depends on. Fingerprints have their content.
+    pub inputs: Vec<Input>,
 }
 
 impl PartialEq for ShellCommand {
@@ -60,12 +63,16 @@ impl PartialEq for ShellCommand {
             timeout,
             dir,
             place: _,
+            inputs,
         } = self;
-        *command == other.command && *timeout == other.timeout && *dir == other.dir
+        *command == other.command
+            && *timeout == other.timeout
+            && *dir == other.dir
+            && *inputs == other.inputs
     }
 }
 
-/// Leaves the place out: fingerprints are hashes of this text.
+/// Leaves out the place, and the inputs, which may have paths of this machine: fingerprints are hashes of this text.
 impl fmt::Debug for ShellCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ShellCommand")
@@ -79,13 +86,23 @@ impl fmt::Debug for ShellCommand {
 /// An action as it is written.
 type Written = Action<Template>;
 
+/// How often actions run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Once for all trials, as `prepare` does.
+    Once,
+    /// In every trial, as `before` does.
+    InEveryTrial,
+}
+
 /// Declares a list of actions.
 pub(super) fn actions(
     fields: &mut Fields<'_, '_>,
     key: &'static str,
+    runs: Runs,
     about: &'static str,
 ) -> Vec<Written> {
-    let actions = fields.list(key, one_action(), about);
+    let actions = fields.list(key, one_action(runs), about);
     actions.into_iter().flatten().collect()
 }
 
@@ -96,7 +113,7 @@ pub(super) fn added_actions(
     about: &'static str,
 ) -> Patch<Vec<Written>> {
     let place = fields.peek(key).map(|node| node.place);
-    let list = list_of(one_action())
+    let list = list_of(one_action(Runs::InEveryTrial))
         .map(|actions| -> Vec<Written> { actions.into_iter().flatten().collect() });
     let before = fields.problem_count();
     let added = fields.patch(key, list, about);
@@ -109,8 +126,8 @@ pub(super) fn added_actions(
     added
 }
 
-fn one_action() -> Kind<Vec<Written>> {
-    object("action", "an action", action)
+fn one_action(runs: Runs) -> Kind<Vec<Written>> {
+    object("action", "an action", move |fields| action(fields, runs))
         .about("One step of the set-up: exactly one of `copy`, `files` and `command`.")
         .example("command: npm install")
         .linked("[action](eval-yaml.md#actions)")
@@ -119,7 +136,7 @@ fn one_action() -> Kind<Vec<Written>> {
 
 const KINDS: [&str; 3] = ["copy", "files", "command"];
 
-fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Written>> {
+fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
     let given = fields.one_of(&KINDS);
     let copy = fields.filled(
         "copy",
@@ -139,6 +156,12 @@ fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Written>> {
         "A shell command, run in the workspace with `sh -c`. The directory of the YAML file, then the workspace, \
          are at the end of `PATH`, so that a script beside the suite is found by its name.",
     );
+    let written = fields.peek(inputs::KEY).map(|node| node.place);
+    let inputs = inputs::inputs(fields);
+    if let (Some(place), [kind]) = (written, given.as_slice()) {
+        check_inputs(place, &kind.value, runs, fields.reader)?;
+    }
+    let command = command.map(|command| ShellCommand { inputs, ..command });
     match given.as_slice() {
         [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
         [_] => copy
@@ -167,6 +190,29 @@ fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Written>> {
     }
 }
 
+/// Refuses inputs where they would do nothing.
+fn check_inputs(place: Place, kind: &str, runs: Runs, reader: &mut Reader<'_>) -> Option<()> {
+    let (reason, help) = match (kind, runs) {
+        ("command", Runs::Once) => return Some(()),
+        ("command", Runs::InEveryTrial) => (
+            "`before` runs in every trial, and reads its files each time",
+            "move the action to `prepare`, or remove `inputs`",
+        ),
+        _ => (
+            "a copied or written file is an input already",
+            "remove `inputs`, or write it beside a `command`",
+        ),
+    };
+    reader.refuse(
+        Diagnostic::error(
+            Code::MisplacedKey,
+            "`inputs` belongs to a `command` of `prepare`",
+        )
+        .at(place, reason)
+        .help(help),
+    )
+}
+
 /// A shell command, or `{command, timeoutSeconds}`.
 pub(super) fn command() -> Kind<ShellCommand> {
     let short = command_line()
@@ -190,6 +236,7 @@ fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) ->
         place: command.place,
         command: command.value,
         timeout: Duration::from_secs_f64(seconds),
+        inputs: Vec::new(),
     }
 }
 

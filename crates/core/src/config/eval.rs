@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::action::{Action, actions, added_actions};
+use crate::config::action::{Action, Runs, actions, added_actions};
 use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::test::tests;
@@ -133,6 +133,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let prepare = actions(
         fields,
         "prepare",
+        Runs::Once,
         "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
     );
     let before = added_actions(

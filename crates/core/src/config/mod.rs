@@ -13,6 +13,7 @@ mod allowed_warnings;
 mod concurrency;
 mod eval;
 pub mod gateway;
+mod inputs;
 pub(crate) mod interpolate;
 mod limits;
 mod mcp_preflight;

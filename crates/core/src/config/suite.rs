@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::config::ConfigFiles;
-use crate::config::action::actions;
+use crate::config::action::{Runs, actions};
 use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
@@ -41,6 +41,7 @@ use crate::worker_pool::WorkerPool;
 pub use crate::config::action::{Action, ShellCommand};
 pub use crate::config::concurrency::Concurrency;
 pub use crate::config::eval::Eval;
+pub use crate::config::inputs::Input;
 pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits};
 pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
@@ -264,12 +265,14 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let prepare = actions(
         fields,
         "prepare",
+        Runs::Once,
         "Actions that run once. Every trial starts from \
          [a copy of the result](eval-yaml.md#prepare-once-for-all-trials).",
     );
     let before = actions(
         fields,
         "before",
+        Runs::InEveryTrial,
         "Actions that run in every trial, before the agent.",
     );
     let evals = fields.renamed_list(

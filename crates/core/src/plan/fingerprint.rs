@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentChoice;
 use crate::agent::delivery::sha256;
 use crate::config::settings;
-use crate::config::suite::Action;
+use crate::config::suite::{Action, Input};
 use crate::grade::Question;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::mask::Mask;
@@ -197,10 +197,22 @@ impl Fingerprinter<'_> {
                 Action::Write { .. } => format!("{action:?}"),
                 Action::Run(command) => {
                     let scripts = self.scripts(&command.command, &command.dir);
-                    format!("{action:?} {scripts:?}")
+                    let own = format!("{action:?} {scripts:?}");
+                    // Hashes of commands without inputs stay as they were.
+                    match self.inputs(&command.inputs) {
+                        inputs if inputs.is_empty() => own,
+                        inputs => format!("{own} {inputs:?}"),
+                    }
                 }
             })
             .collect()
+    }
+
+    fn inputs<'a>(&self, inputs: &'a [Input]) -> Vec<(&'a str, String)> {
+        let hashed = inputs
+            .iter()
+            .map(|input| (input.name.as_str(), (self.content)(&input.path)));
+        hashed.collect()
     }
 
     /// Hashes the files of the suite that a command names: its text alone does not say what it does.

@@ -22,18 +22,14 @@ pub struct NewSuite {
 
 /// Returns the files of a new suite.
 pub fn suite(new: &NewSuite) -> Vec<NewFile> {
-    let schemas = Utf8Path::new(SCHEMAS);
-    let mut files = vec![
-        NewFile::new("terca.yaml", suite_file(new)),
-        NewFile::new(schemas.join(SUITE_SCHEMA), schema::text(&schema::suite())),
-        NewFile::new(schemas.join(EVAL_SCHEMA), schema::text(&schema::eval())),
-    ];
+    let mut files = vec![NewFile::new("terca.yaml", suite_file(new))];
+    files.extend(schemas());
     if new.sample == Sample::Example {
         files.push(NewFile::new(
             "_base/README.md",
             include_str!("example/README.md"),
         ));
-        if all_take_rules(new) {
+        if all_take_rules(&new.agents) {
             files.push(NewFile::new(
                 "rules/AGENTS.md",
                 include_str!("example/AGENTS.md"),
@@ -42,6 +38,15 @@ pub fn suite(new: &NewSuite) -> Vec<NewFile> {
     }
     files.extend(eval(Utf8Path::new(&new.eval), new.sample, true));
     files
+}
+
+/// Returns the schemas, for editors.
+pub(super) fn schemas() -> [NewFile; 2] {
+    let dir = Utf8Path::new(SCHEMAS);
+    [
+        NewFile::new(dir.join(SUITE_SCHEMA), schema::text(&schema::suite())),
+        NewFile::new(dir.join(EVAL_SCHEMA), schema::text(&schema::eval())),
+    ]
 }
 
 fn suite_file(new: &NewSuite) -> String {
@@ -55,7 +60,7 @@ fn suite_file(new: &NewSuite) -> String {
     )
 }
 
-fn environments(agents: &[AgentRef]) -> String {
+pub(super) fn environments(agents: &[AgentRef]) -> String {
     agents
         .iter()
         .map(|agent| environment(agent.profile()))
@@ -70,26 +75,32 @@ fn environment(profile: &Profile) -> String {
         );
         return format!("  - name: {name}\n{note}    agent: {name}\n");
     }
-    let model = if profile.capabilities.model {
-        "    # model: passed on in the agent's own way\n"
-    } else {
-        ""
+    let model = match name {
+        _ if !profile.capabilities.model => String::new(),
+        "claude-code" => commented_model("claude-sonnet-4-5"),
+        "codex" => commented_model("gpt-5-codex"),
+        "gemini-cli" => commented_model("gemini-2.5-pro"),
+        _ => commented_model("provider/model"),
     };
     format!("  - name: {name}\n    agent: {name}\n{model}")
+}
+
+fn commented_model(model: &str) -> String {
+    format!("    # model: {model}   # a name that the agent knows\n")
 }
 
 /// Returns two experiments to compare, or a comment on how to write some.
 fn experiments(new: &NewSuite) -> &'static str {
     match new.sample {
-        Sample::Example if all_take_rules(new) => include_str!("example/rules.yaml"),
+        Sample::Example if all_take_rules(&new.agents) => include_str!("example/rules.yaml"),
         Sample::Example => include_str!("example/preamble.yaml"),
         Sample::Small => include_str!("small/experiments.yaml"),
     }
 }
 
-/// Returns whether all chosen agents take rules; a new suite must not contain an error.
-fn all_take_rules(new: &NewSuite) -> bool {
-    new.agents
+/// Returns whether all agents take rules; a new suite must not contain an error.
+pub(super) fn all_take_rules(agents: &[AgentRef]) -> bool {
+    agents
         .iter()
         .all(|agent| agent.profile().capabilities.rules)
 }

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::suite::find_evals::{self, Found};
 pub use crate::suite::find_evals::{EVAL_FILE, SUITE_FILE};
+use crate::suite::listing;
 
 /// The workers of a suite, beside its configuration.
 pub const WORKERS_FILE: &str = "workers.yaml";
@@ -262,6 +263,10 @@ impl Surroundings for Machine<'_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         (self.variable)(name)
+    }
+
+    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+        listing::files_below(dir)
     }
 
     fn names_in(&self, dir: &Utf8Path) -> Vec<String> {

@@ -4,4 +4,6 @@ pub mod create;
 pub mod discover;
 mod find_evals;
 pub mod harbor;
+pub mod library;
+mod listing;
 pub mod locate;

@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::sandbox::Sandbox;
+use terca_core::config::suite::Input;
 use terca_core::plan::Case;
 use terca_core::plan::fingerprint::words;
 
@@ -38,6 +39,8 @@ pub(super) struct ContainedCommand<'a> {
     /// The directory in it for files that are kept.
     pub(super) artifacts: &'a Utf8Path,
     pub(super) env: &'a Variables,
+    /// The files outside of the suite that it says it reads.
+    pub(super) inputs: &'a [Input],
 }
 
 impl ContainedCommand<'_> {
@@ -46,6 +49,7 @@ impl ContainedCommand<'_> {
         let sealed = &context.sealed;
         let mut readable = vec![sealed.root().to_owned(), self.folder.to_owned()];
         readable.extend(project_dir(context));
+        readable.extend(self.inputs.iter().map(|input| input.path.clone()));
         let mut hidden = vec![context.suite_dir.join(".terca")];
         if self.side != Side::Tests {
             let repository = project_dir(context);

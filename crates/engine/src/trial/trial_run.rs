@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Image;
+use terca_core::config::suite::Input;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
@@ -98,6 +99,8 @@ pub(super) struct Shell<'a> {
     pub(super) sweep: bool,
     /// The part of the trial that it belongs to.
     pub(super) side: Side,
+    /// The files outside of the suite that it says it reads.
+    pub(super) inputs: &'a [Input],
 }
 
 impl<'a> TrialRun<'a> {
@@ -404,6 +407,7 @@ impl<'a> TrialRun<'a> {
             folder: &self.folder,
             artifacts: &self.artifacts(),
             env: &shell.env,
+            inputs: shell.inputs,
         };
         contained.enclosure(self.context)
     }

@@ -7,10 +7,11 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover};
 
-use super::create::{eval_name, misuse, no_answer, nobody_to_ask, write};
+use super::init::{eval_name, misuse, no_answer, nobody_to_ask, write};
 use crate::args::Common;
+use crate::ask::{self, Asker};
 use crate::cli_error::{CliError, Outcome};
-use crate::{ask, screen};
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct CreateEvalArgs {
@@ -31,10 +32,10 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     let Some(suite) = engine::suite_around(&here) else {
         let file = discover::SUITE_FILE;
         let text = format!("no suite here: neither {here} nor a directory above it has a {file}");
-        return Err(CliError::misuse(Code::NoSuite, text).help("`terca create` makes a suite"));
+        return Err(CliError::misuse(Code::NoSuite, text).help("`terca init` makes a suite"));
     };
     let taken = names(suite);
-    let name = name(args, &taken)?;
+    let name = name(args, &taken, common)?;
     let dir = Utf8Path::new(&name);
     if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
         let text = format!("nothing was made: there is an eval `{known}` already");
@@ -52,20 +53,21 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
 }
 
 /// Returns the name that was given, or an answer.
-fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, CliError> {
+fn name(args: &CreateEvalArgs, taken: &[String], common: &Common) -> Result<String, CliError> {
     let next = next_name(taken);
     match &args.name {
         Some(name) => eval_name(name).map_err(misuse),
         None if args.yes => Ok(next),
-        None if ask::is_possible() => ask::for_value(
-            "The eval's directory, which also names it",
-            &next,
-            eval_name,
-        )
-        .ok_or_else(no_answer),
+        None if ask::is_possible() => {
+            let colour = screen::colour(common.color, &std::io::stderr());
+            let asker = Asker::new(colour);
+            asker
+                .value("Name of the eval", &next, eval_name)
+                .map_err(no_answer)
+        }
         None => {
             let help = "`terca create-eval NAME` asks nothing; with --yes it gets the next number";
-            Err(nobody_to_ask().help(help))
+            Err(nobody_to_ask("terca create-eval").help(help))
         }
     }
 }

@@ -6,12 +6,12 @@ mod check;
 mod clean;
 mod compare;
 mod completions;
-mod create;
 mod create_eval;
 mod doctor;
 mod explain;
 mod health;
 mod import;
+mod init;
 mod list;
 mod logs;
 mod man;
@@ -43,8 +43,9 @@ pub use self::run::RunArgs;
 pub enum Command {
     /// Run the suite in this directory (what `terca` alone does)
     Run(run::RunArgs),
-    /// Make a new suite; asks, or takes flags
-    Create(create::CreateArgs),
+    /// Make a new suite, about the library in this directory where there is one
+    #[command(visible_alias = "create")]
+    Init(init::InitArgs),
     /// Add an eval to the suite around this directory
     CreateEval(create_eval::CreateEvalArgs),
     /// Validate the configuration and print the plan; run nothing
@@ -117,7 +118,7 @@ impl Command {
             | Command::List(_)
             | Command::Clean(_) => Need::Runs,
             Command::Doctor(_) => Need::Maybe,
-            Command::Create(_)
+            Command::Init(_)
             | Command::CreateEval(_)
             | Command::Import(_)
             | Command::Explain(_)
@@ -133,7 +134,7 @@ impl Command {
         let common = &place::found(common, self.need())?;
         match self {
             Command::Run(args) => run::run(args, common, &program()),
-            Command::Create(args) => create::create(args, common),
+            Command::Init(args) => init::init(args, common),
             Command::CreateEval(args) => create_eval::create_eval(args, common),
             Command::Check(args) => check::check(args, common),
             Command::Validate(args) => validate::validate(args, common),

@@ -243,22 +243,19 @@ fn with_gemini() -> Project {
 #[test]
 fn questions_have_clear_defaults() {
     let project = with_gemini();
-    let mut terminal = Terminal::start(project.command(&["create"]));
+    let mut terminal = Terminal::start(project.command(&["init", "--color", "never"]));
     terminal
-        .wait_for("The suite's directory, which also names it (. is this one) [evals]: ")
-        .type_in("\n");
+        .wait_for_sight("Directory of the suite (. is this one) [evals]")
+        .type_in("\r");
     terminal
-        .wait_for("1  gemini-cli       on this machine")
-        .wait_for("not here: ");
+        .wait_for_sight("An example with shell scripts")
+        .type_in("\r");
     terminal
-        .wait_for("with commas between [gemini-cli]: ")
-        .type_in("\n");
+        .wait_for_sight("gemini-cli       on this machine")
+        .type_in("\r");
     terminal
-        .wait_for("Begin with an `example`, or `empty` [example]: ")
-        .type_in("\n");
-    terminal
-        .wait_for("The first eval [001-slug]: ")
-        .type_in("\n");
+        .wait_for_sight("Name of the first eval [001-slug]")
+        .type_in("\r");
     let (status, text) = terminal.finish();
     assert_eq!(status, 0, "{text}");
     let suite = project.read("evals/terca.yaml");
@@ -274,56 +271,49 @@ fn questions_have_clear_defaults() {
 #[test]
 fn answers_are_asked_for_until_they_make_sense() {
     let project = with_gemini().file("taken", "a file");
-    let mut terminal = Terminal::start(project.command(&["create", "--eval", "first"]));
+    let args = ["create", "--eval", "first", "--color", "never"];
+    let mut terminal = Terminal::start(project.command(&args));
     terminal
-        .wait_for("[evals]: ")
-        .type_in("taken\n")
-        .wait_for("taken is a file");
-    terminal.wait_for("[evals]: ").type_in("my suite\n");
+        .wait_for_sight("[evals]")
+        .type_in("taken\r")
+        .wait_for_sight("taken is a file");
+    // The cursor moves left, and the missing letter is put in.
+    terminal.type_in("my site\u{1b}[D\u{1b}[D\u{7f}u\r");
+    // Down once: the last of two.
     terminal
-        .wait_for("[gemini-cli]: ")
-        .type_in("gemni\n")
-        .wait_for("no such agent");
-    terminal.wait_for("[gemini-cli]: ").type_in("1, codex,1\n");
+        .wait_for_sight("The smallest suite that runs")
+        .type_in("\u{1b}[B\r");
+    // Down once, and the second agent beside the first.
     terminal
-        .wait_for("[example]: ")
-        .type_in("perhaps\n")
-        .wait_for("expected `example` or `empty`");
-    terminal.wait_for("[example]: ").type_in("empty\n");
+        .wait_for_sight("gemini-cli       on this machine")
+        .type_in("\u{1b}[B \r");
     let (status, text) = terminal.finish();
     assert_eq!(status, 0, "{text}");
     assert!(
-        !text.contains("The first eval"),
+        !text.contains("Name of the first eval"),
         "a flag has said so: {text}"
     );
-    let suite = project.read("my suite/terca.yaml");
+    let suite = project.read("my sute/terca.yaml");
     assert_eq!(suite.matches("    agent: ").count(), 2, "{suite}");
-    assert!(project.path("my suite/first/eval.terca.yaml").is_file());
-
-    let mut terminal = Terminal::start(project.command(&["-C", "my suite/first", "create-eval"]));
-    terminal
-        .wait_for("The eval's directory, which also names it [001-eval]: ")
-        .type_in("_x\n");
-    terminal
-        .wait_for("evals are not looked for in `_x`")
-        .wait_for("[001-eval]: ")
-        .type_in("second\n");
-    assert_eq!(terminal.finish().0, 0);
-    assert!(project.path("my suite/second/eval.terca.yaml").is_file());
+    assert!(project.path("my sute/first/eval.terca.yaml").is_file());
 }
 
 #[test]
-fn no_answer_makes_nothing() {
+fn an_interrupt_makes_nothing() {
     let project = with_gemini();
-    let mut terminal = Terminal::start(project.command(&["create"]));
+    let mut terminal = Terminal::start(project.command(&["init", "--color", "never"]));
     terminal
-        .wait_for("[evals]: ")
-        .type_in("\n")
-        .wait_for("[gemini-cli]: ")
-        .type_in("\u{4}");
+        .wait_for_sight("[evals]")
+        .type_in("\r")
+        .wait_for_sight("An example with shell scripts")
+        .type_in("\u{3}");
     let (status, text) = terminal.finish();
-    assert_eq!(status, 2, "{text}");
+    assert_eq!(status, 130, "{text}");
     assert!(text.contains("nothing was made"), "{text}");
+    assert!(
+        text.contains("\u{1b}[?25h"),
+        "the cursor is shown again: {text:?}"
+    );
     assert!(files_below(&project, ".").is_empty());
 }
 
@@ -373,7 +363,7 @@ fn an_eval_needs_a_suite() {
     let project = project();
     let outcome = project.terca(&["create-eval", "fib"]).expect_status(2);
     assert!(
-        outcome.stderr.contains("`terca create` makes a suite"),
+        outcome.stderr.contains("`terca init` makes a suite"),
         "{}",
         outcome.stderr
     );

@@ -51,6 +51,7 @@ mod hermetic;
 mod hidden;
 mod hostile;
 mod import;
+mod init;
 mod injected;
 mod interrupt;
 mod json_answers;

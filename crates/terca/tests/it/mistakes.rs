@@ -327,7 +327,7 @@ fn mistakes_about_places() {
             &[],
             "check",
             2,
-            &["error[no-suite]", "`terca create` makes a suite"],
+            &["error[no-suite]", "`terca init` makes a suite"],
         ),
         mistake(
             14,

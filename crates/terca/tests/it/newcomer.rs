@@ -111,17 +111,17 @@ fn dated(line: &str) -> String {
 #[test]
 fn the_first_five_minutes() {
     let project = machine();
-    let mut create = at(&project, ".", "terca create");
+    let mut create = at(&project, ".", "terca init --color never");
     create
-        .wait_for("[evals]: ")
-        .type_in("\n")
-        .wait_for("[claude-code]: ")
-        .type_in("1\n");
+        .wait_for_sight("[evals]")
+        .type_in("\r")
+        .wait_for_sight("An example with shell scripts")
+        .type_in("\r");
     create
-        .wait_for("[example]: ")
-        .type_in("\n")
-        .wait_for("[001-slug]: ")
-        .type_in("\n");
+        .wait_for_sight("claude-code      on this machine")
+        .type_in("\r")
+        .wait_for_sight("[001-slug]")
+        .type_in("\r");
     let (status, screen) = create.see_it_out();
     assert_eq!(status, 0, "{screen}");
     insta::assert_snapshot!("create", screen);

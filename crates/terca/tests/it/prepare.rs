@@ -68,6 +68,108 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
     assert_eq!(times(&project, "suite"), 5);
 }
 
+/// A library with its suite in `evals/`, whose `prepare` reads the library.
+fn library(inputs: &str) -> Project {
+    let project = project().directory("notes");
+    let notes = project.path("notes");
+    project
+        .file("src/index.js", "one\n")
+        .file("src/deep/more.js", "more\n")
+        .file("package.json", "{}\n")
+        .file(
+            "evals/terca.yaml",
+            format!(
+                "prepare:\n  - command: 'echo built >> {notes}/suite; cp \"$TERCA_SUITE_DIR/../src/index.js\" made'\n    \
+                 inputs: {inputs}\n\
+                 environments: [{{name: e, agent: {{name: command, command: 'true'}}}}]\n\
+                 evals: [{{name: task, prompt: x, tests: [{{fileContains: {{path: made, text: one}}}}]}}]\n"
+            ),
+        )
+}
+
+#[test]
+fn inputs_outside_of_the_suite_make_it_again_when_they_change() {
+    for inputs in [
+        "[../src, ../package.json]",
+        "[\"../src/**/*.js\", ../package.*]",
+    ] {
+        let project = library(inputs);
+        let run = ["-C", "evals"];
+        passes(&project, &run);
+        passes(&project, &run);
+        assert_eq!(times(&project, "suite"), 1, "{inputs}");
+        let project = project.file("README.md", "not an input\n");
+        passes(&project, &run);
+        assert_eq!(times(&project, "suite"), 1, "{inputs}");
+        for (count, (file, text)) in [
+            ("src/index.js", "one and two\n"),
+            ("src/deep/more.js", "less\n"),
+            ("src/new.js", "new\n"),
+            ("package.json", "{ }\n"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            std::fs::write(project.path(file), text).unwrap();
+            passes(&project, &run);
+            assert_eq!(times(&project, "suite"), count + 2, "{inputs}: {file}");
+        }
+        std::fs::remove_file(project.path("src/new.js")).unwrap();
+        std::fs::write(project.path("package.json"), "{}\n").unwrap();
+        passes(&project, &run);
+        assert_eq!(
+            times(&project, "suite"),
+            5,
+            "the earlier layer is still there"
+        );
+    }
+}
+
+#[test]
+fn an_input_that_cannot_be_one_is_an_error_with_its_place() {
+    for (inputs, message) in [
+        ("[../sorce]", "the input `../sorce` does not exist"),
+        ("[../src/*.ts]", "the input `../src/*.ts` matches no file"),
+        ("[..]", "the input `..` contains the suite"),
+        ("[.]", "the input `.` contains the suite"),
+        ("[\"../src/{a\"]", "invalid glob"),
+        ("['']", "inputs"),
+    ] {
+        let outcome = library(inputs).terca(&["-C", "evals", "check"]);
+        let outcome = outcome.expect_status(2);
+        assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("terca.yaml:3:"),
+            "{}",
+            outcome.stderr
+        );
+    }
+    for action in [
+        "{files: {a: b}, inputs: [../src]}",
+        "{copy: {../src: src}, inputs: [../src]}",
+    ] {
+        let project = library("[../src]");
+        let project = project.file("evals/terca.yaml", format!("prepare: [{action}]\n"));
+        let outcome = project.terca(&["-C", "evals", "check"]).expect_status(2);
+        assert!(
+            outcome.stderr.contains("misplaced-key"),
+            "{}",
+            outcome.stderr
+        );
+    }
+    let project = library("[../src]");
+    let yaml = project
+        .read("evals/terca.yaml")
+        .replace("prepare:", "before:");
+    let project = project.file("evals/terca.yaml", yaml);
+    let outcome = project.terca(&["-C", "evals", "check"]).expect_status(2);
+    assert!(
+        outcome.stderr.contains("move the action to `prepare`"),
+        "{}",
+        outcome.stderr
+    );
+}
+
 #[test]
 fn an_evals_own_layer_lies_on_the_suites() {
     let project = noting("").file("own/_base/more", "two\n").file(

@@ -33,6 +33,7 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
         env,
         sweep: true,
         side: Side::Solution,
+        inputs: &[],
     };
     let (ended, _) = run.shell(shell, Logged::Whole)?;
     if ended.stopped {

@@ -96,6 +96,7 @@ fn command_end(
         env,
         sweep: true,
         side: Side::Tests,
+        inputs: &[],
     };
     let (ended, stdout, stderr) = if apart {
         let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;

@@ -215,6 +215,7 @@ pub(super) fn run_command(
             Part::Before | Part::Command => Side::Setup,
             Part::Prepare(_) => Side::Layer,
         },
+        inputs: &command.inputs,
     };
     let (ended, output) = run.shell(shell, Logged::Ends)?;
     if ended.stopped {

@@ -1,0 +1,1 @@
+(cd library && go doc -all .) > api.txt

@@ -1,0 +1,5 @@
+import @import@ as library
+
+for name in sorted(dir(library)):
+    if not name.startswith("_"):
+        print(name)

@@ -1,0 +1,26 @@
+"""The library that the suite put into the workspace says what is right.
+
+The work runs in a process of its own, so that it cannot end this test early.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+import unittest
+
+# At the end: no file of the workspace takes the place of a module of Python.
+sys.path.append(os.getcwd())
+library = importlib.import_module("@import@")
+
+
+class Exports(unittest.TestCase):
+    def test_every_public_name_is_listed(self):
+        work = subprocess.run([sys.executable, "exports.py"], capture_output=True, text=True)
+        self.assertEqual(work.returncode, 0, work.stderr)
+        expected = sorted(name for name in dir(library) if not name.startswith("_"))
+        self.assertEqual(work.stdout.split(), expected)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,28 @@
+import importlib
+import os
+import subprocess
+import sys
+import unittest
+
+# At the end: no file of the workspace takes the place of a module of Python.
+sys.path.append(os.getcwd())
+library = importlib.import_module("@import@")
+
+
+def kind(name):
+    work = subprocess.run([sys.executable, "kinds.py", name], capture_output=True, text=True)
+    return work.stdout.strip(), work.returncode
+
+
+class Kinds(unittest.TestCase):
+    def test_a_name_that_is_not_there_is_missing(self):
+        self.assertEqual(kind("no_such_name"), ("missing", 1))
+
+    def test_each_name_has_its_kind(self):
+        for name in [name for name in dir(library) if not name.startswith("_")]:
+            with self.subTest(name):
+                self.assertEqual(kind(name), (type(getattr(library, name)).__name__, 0))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,6 @@
+# Settings of Cargo in the workspace are the agent's.
+rm -rf .cargo
+printed=$(cargo run --quiet @offline@--bin workspace) || exit 1
+expected=$(cargo pkgid @offline@@name@ | sed 's/.*[#@]//')
+[ "$printed" = "@name@ $expected" ] || { echo "it printed '$printed' instead of '@name@ $expected'"; exit 1; }
+echo the name and the version are right

@@ -1,0 +1,55 @@
+//! Libraries in Go.
+
+use super::{Delivery, Files, Guidance, Language, Library, is_plain};
+
+const MANIFEST: &str = "go.mod";
+
+pub(super) fn read(files: &Files<'_>) -> Option<Library> {
+    let text = files.text(MANIFEST)?;
+    let module = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("module "))?;
+    let module = module
+        .split("//")
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_matches('"');
+    let import = Some(module).filter(|module| is_plain(module))?;
+    let copies = parts(files).into_iter().map(|part| {
+        let to = format!("library/{part}");
+        (part, to)
+    });
+    Some(Library {
+        dir: files.dir.to_owned(),
+        language: Language::Go,
+        language_name: "Go",
+        manifest: MANIFEST,
+        name: import.to_owned(),
+        import: import.to_owned(),
+        version: None,
+        manager: "go",
+        runner: Some("go test"),
+        installed_runner: None,
+        delivery: Delivery::Copies(copies.collect()),
+        remark: Some(
+            "directories without Go files at the top of the library are not copied".to_owned(),
+        ),
+        exports: Vec::new(),
+        has_dependencies: text.contains("require"),
+        guidance: Guidance::default(),
+    })
+}
+
+/// Returns the entries at the top of the library that Go reads.
+fn parts(files: &Files<'_>) -> Vec<String> {
+    let sources = files.below("").into_iter();
+    let sources = sources.filter(|path| path.extension() == Some("go"));
+    let tops =
+        sources.filter_map(|path| path.components().next().map(|top| top.as_str().to_owned()));
+    let mut parts = files.existing([MANIFEST, "go.sum"]);
+    parts.extend(tops.filter(|top| is_plain(top)));
+    parts.sort();
+    parts.dedup();
+    parts
+}

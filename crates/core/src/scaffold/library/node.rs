@@ -1,0 +1,208 @@
+//! Libraries in JavaScript and TypeScript.
+
+use serde_json::Value;
+
+use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+
+const MANIFEST: &str = "package.json";
+
+/// Test runners, by the package that brings each.
+const RUNNERS: [(&str, &str); 5] = [
+    ("vitest", "vitest"),
+    ("jest", "jest"),
+    ("mocha", "mocha"),
+    ("ava", "ava"),
+    ("tap", "tap"),
+];
+
+/// The path of the runner that hidden tests can use, below the library.
+const VITEST: &str = "node_modules/vitest/vitest.mjs";
+
+/// Sources and settings that a build reads.
+const SOURCES: [&str; 10] = [
+    "src",
+    "lib",
+    "source",
+    "index.js",
+    "index.mjs",
+    "index.cjs",
+    "index.ts",
+    "index.d.ts",
+    "tsconfig.json",
+    "tsconfig.build.json",
+];
+
+pub(super) fn read(files: &Files<'_>) -> Option<Library> {
+    let package: Value = serde_json::from_str(&files.text(MANIFEST)?).ok()?;
+    let name = package["name"].as_str().filter(|name| is_plain(name))?;
+    let runner = runner(&package);
+    let (delivery, remark) = delivery(&package, name, files);
+    Some(Library {
+        dir: files.dir.to_owned(),
+        language: Language::Node,
+        language_name: if is_typescript(&package, files) {
+            "TypeScript"
+        } else {
+            "JavaScript"
+        },
+        manifest: MANIFEST,
+        name: name.to_owned(),
+        import: name.to_owned(),
+        version: package["version"].as_str().and_then(version),
+        manager: manager(&package, files),
+        installed_runner: (runner == Some("vitest") && files.has_file(VITEST)).then_some(VITEST),
+        runner,
+        delivery,
+        remark,
+        exports: Vec::new(),
+        has_dependencies: has_dependencies(&package),
+        guidance: Guidance::default(),
+    })
+}
+
+fn runner(package: &Value) -> Option<&'static str> {
+    let test = package["scripts"]["test"].as_str().unwrap_or_default();
+    let is_brought = |name: &str| {
+        ["devDependencies", "dependencies"]
+            .iter()
+            .any(|kind| package[kind].get(name).is_some())
+    };
+    let named = RUNNERS.iter().find(|(_, word)| test.contains(word));
+    let named = named.or_else(|| RUNNERS.iter().find(|(package, _)| is_brought(package)));
+    match named {
+        Some((_, runner)) => Some(runner),
+        None if test.contains("node --test") => Some("node:test"),
+        None => None,
+    }
+}
+
+fn is_typescript(package: &Value, files: &Files<'_>) -> bool {
+    files.has("tsconfig.json")
+        || files.has("src/index.ts")
+        || package["devDependencies"].get("typescript").is_some()
+}
+
+fn manager(package: &Value, files: &Files<'_>) -> &'static str {
+    let named = package["packageManager"].as_str().unwrap_or_default();
+    let locks = [
+        ("pnpm", "pnpm-lock.yaml"),
+        ("yarn", "yarn.lock"),
+        ("bun", "bun.lock"),
+        ("bun", "bun.lockb"),
+    ];
+    let found = locks
+        .iter()
+        .find(|(name, lock)| named.split('@').next() == Some(name) || files.has(lock));
+    found.map_or("npm", |(name, _)| name)
+}
+
+/// Packs the library as for npm, and puts it where programs find it.
+fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<String>) {
+    let build = ["build", "prepack"]
+        .into_iter()
+        .find(|script| package["scripts"][script].is_string());
+    let built = entry_roots(package);
+    let mut lines = Vec::new();
+    let mut remark = None;
+    let mut from = "@library@";
+    let sources = std::iter::once(MANIFEST).chain(SOURCES);
+    let inputs = match build {
+        Some(script) if files.has("node_modules") => {
+            let mut read = files.existing(sources);
+            read.extend(settings(files));
+            read.retain(|path| !built.contains(path));
+            read.sort();
+            read.dedup();
+            lines.extend(build_lines(script, &read));
+            from = "\"$TMPDIR/library\"";
+            read
+        }
+        _ => {
+            if build.is_some() {
+                remark = Some(
+                    "the library is taken as it is built now: its dependencies are not installed, so `prepare` does not \
+                     build it"
+                        .to_owned(),
+                );
+            }
+            let published = package["files"].as_array().into_iter().flatten();
+            let published = published.filter_map(Value::as_str).map(trimmed);
+            let published: Vec<&str> = published.filter(|path| is_plain(path)).collect();
+            let read = sources.chain(built.iter().map(String::as_str));
+            files.existing(read.chain(published))
+        }
+    };
+    lines.push(format!(
+        "npm pack --silent --ignore-scripts {from} > /dev/null"
+    ));
+    if has_dependencies(package) {
+        lines.push("npm install --silent --no-save --no-audit --no-fund ./*.tgz".to_owned());
+    } else {
+        lines.push(format!("mkdir -p node_modules/{name}"));
+        lines.push(format!(
+            "tar -xzf ./*.tgz -C node_modules/{name} --strip-components=1"
+        ));
+    }
+    lines.push("rm ./*.tgz".to_owned());
+    (Delivery::Script { lines, inputs }, remark)
+}
+
+fn has_dependencies(package: &Value) -> bool {
+    ["dependencies", "peerDependencies"]
+        .iter()
+        .any(|kind| package[kind].as_object().is_some_and(|map| !map.is_empty()))
+}
+
+/// Returns lines that build the library in a copy of its inputs: a sandbox has the library itself for reading alone, and
+/// a build from anything else than the inputs fails at once.
+fn build_lines(script: &str, inputs: &[String]) -> [String; 4] {
+    let all = inputs.join(" ");
+    [
+        "mkdir \"$TMPDIR/library\"".to_owned(),
+        format!("(cd @library@ && cp -R {all} \"$TMPDIR/library\")"),
+        "ln -s @library@/node_modules \"$TMPDIR/library/node_modules\"".to_owned(),
+        format!("(cd \"$TMPDIR/library\" && npm run {script})"),
+    ]
+}
+
+/// Returns the files at the top of the library that may be settings of a build.
+fn settings(files: &Files<'_>) -> Vec<String> {
+    const KINDS: [&str; 6] = ["json", "js", "mjs", "cjs", "ts", "mts"];
+    let top = files.below("").into_iter().filter(|path| {
+        let is_top = path.components().count() == 1;
+        is_top && path.extension().is_some_and(|kind| KINDS.contains(&kind))
+    });
+    top.map(camino::Utf8PathBuf::into_string)
+        .filter(|path| is_plain(path) && path != "package-lock.json")
+        .collect()
+}
+
+/// Returns the first parts of the paths that programs load: `dist` of `./dist/index.js`.
+fn entry_roots(package: &Value) -> Vec<String> {
+    let mut roots: Vec<String> = Vec::new();
+    let mut unseen: Vec<&Value> = ["main", "module", "types", "bin", "exports"]
+        .iter()
+        .map(|key| &package[*key])
+        .collect();
+    while let Some(value) = unseen.pop() {
+        match value {
+            Value::String(path) => {
+                let path = trimmed(path);
+                let root = path.split('/').next().unwrap_or_default();
+                if is_plain(root) && path.contains('/') && !roots.iter().any(|known| known == root)
+                {
+                    roots.push(root.to_owned());
+                }
+            }
+            Value::Object(map) => unseen.extend(map.values()),
+            Value::Array(list) => unseen.extend(list),
+            _ => {}
+        }
+    }
+    roots.sort();
+    roots
+}
+
+fn trimmed(path: &str) -> &str {
+    path.trim_start_matches("./").trim_matches('/')
+}

@@ -1,0 +1,125 @@
+//! Libraries in Python.
+
+use toml::{Table, Value};
+
+use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+
+const MANIFEST: &str = "pyproject.toml";
+/// The interpreter of a virtual environment in the library's directory, where pytest is installed in it.
+const PYTHON: &str = ".venv/bin/python";
+
+pub(super) fn read(files: &Files<'_>) -> Option<Library> {
+    let text = files.text(MANIFEST)?;
+    let manifest: Table = text.parse().ok()?;
+    let project = manifest
+        .get("project")
+        .or_else(|| manifest.get("tool")?.get("poetry"))?;
+    let name = project
+        .get("name")?
+        .as_str()
+        .filter(|name| is_plain(name))?;
+    let package = package(name, files);
+    let uses_pytest =
+        text.contains("pytest") || files.has("pytest.ini") || files.has("conftest.py");
+    let has_pytest = uses_pytest && files.has(PYTHON) && files.has(".venv/bin/pytest");
+    let import = package.as_ref().map(|package| package.import.clone());
+    let (delivery, remark) = delivery(project, package, files);
+    Some(Library {
+        dir: files.dir.to_owned(),
+        language: Language::Python,
+        language_name: "Python",
+        manifest: MANIFEST,
+        name: name.to_owned(),
+        import: import.unwrap_or_else(|| import_name(name)),
+        version: project
+            .get("version")
+            .and_then(Value::as_str)
+            .and_then(version),
+        manager: manager(&manifest, files),
+        runner: Some(if uses_pytest { "pytest" } else { "unittest" }),
+        installed_runner: has_pytest.then_some(PYTHON),
+        delivery,
+        remark,
+        exports: Vec::new(),
+        has_dependencies: has_dependencies(project),
+        guidance: Guidance::default(),
+    })
+}
+
+/// A package, or a module of one file.
+struct Package {
+    import: String,
+    path: String,
+}
+
+/// Finds the code: `src/NAME`, `NAME` or `NAME.py`, or the only package below `src`.
+fn package(name: &str, files: &Files<'_>) -> Option<Package> {
+    let import = import_name(name);
+    for dir in ["src/", ""] {
+        let path = format!("{dir}{import}");
+        if files.has_file(&format!("{path}/__init__.py")) {
+            return Some(Package { import, path });
+        }
+        let module = format!("{path}.py");
+        if files.has_file(&module) {
+            return Some(Package {
+                import,
+                path: module,
+            });
+        }
+    }
+    let inits = files.below("src").into_iter().filter_map(|path| {
+        let parts: Vec<&str> = path.components().map(|part| part.as_str()).collect();
+        match parts.as_slice() {
+            ["src", package, "__init__.py"] if is_plain(package) => Some((*package).to_owned()),
+            _ => None,
+        }
+    });
+    let mut inits: Vec<String> = inits.collect();
+    let import = inits.pop().filter(|_| inits.is_empty())?;
+    let path = format!("src/{import}");
+    Some(Package { import, path })
+}
+
+fn import_name(name: &str) -> String {
+    name.to_lowercase().replace(['-', '.'], "_")
+}
+
+fn manager(manifest: &Table, files: &Files<'_>) -> &'static str {
+    let has_tool = |name: &str| {
+        manifest
+            .get("tool")
+            .is_some_and(|tool| tool.get(name).is_some())
+    };
+    if files.has("uv.lock") || has_tool("uv") {
+        "uv"
+    } else if files.has("poetry.lock") || has_tool("poetry") {
+        "poetry"
+    } else {
+        "pip"
+    }
+}
+
+fn delivery(
+    project: &Value,
+    package: Option<Package>,
+    files: &Files<'_>,
+) -> (Delivery, Option<String>) {
+    if let Some(Package { path, .. }) = package.filter(|_| !has_dependencies(project)) {
+        let to = path.strip_prefix("src/").unwrap_or(&path).to_owned();
+        let remark = "the package is copied as it is; a library that has to be compiled needs \
+                      `python3 -m pip install --target .` in `prepare`";
+        return (Delivery::Copies(vec![(path, to)]), Some(remark.to_owned()));
+    }
+    let lines = vec!["python3 -m pip install --quiet --target . @library@".to_owned()];
+    let inputs = files.existing([MANIFEST, "src", "setup.py", "setup.cfg", "README.md"]);
+    (Delivery::Script { lines, inputs }, None)
+}
+
+fn has_dependencies(project: &Value) -> bool {
+    match project.get("dependencies") {
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(Value::Table(table)) => table.keys().any(|name| name != "python"),
+        _ => false,
+    }
+}

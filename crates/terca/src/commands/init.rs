@@ -1,0 +1,266 @@
+//! `terca init`: makes a new suite, about the library around it where there is one, from answers or from flags.
+
+mod place;
+mod told;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgAction, Args};
+use terca_core::agent::AgentRef;
+use terca_core::scaffold::library::Library;
+use terca_core::scaffold::{self, LibrarySuite, NewFile, NewSuite, Sample};
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::suite::{create as engine, discover, library};
+
+use crate::agent_offer::{self, AgentOffer};
+use crate::args::Common;
+use crate::ask::{self, Asker, NoAnswer};
+use crate::cli_error::{CliError, INTERRUPTED, Outcome};
+use crate::screen;
+
+#[derive(Debug, Clone, Args)]
+pub struct InitArgs {
+    /// The suite's directory, which also names it; `.` is this one (default: `evals`)
+    name: Option<String>,
+    /// Run the evals with this agent (repeatable, comma-separated; default: one that is on this machine)
+    #[arg(long = "agent", value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    agents: Vec<String>,
+    /// The name of the first eval
+    #[arg(long, value_name = "NAME")]
+    eval: Option<String>,
+    /// Make an example with shell scripts, although there is a library
+    #[arg(long)]
+    no_library: bool,
+    /// Make the smallest suite that runs, without an example
+    #[arg(long)]
+    empty: bool,
+    /// Ask nothing, and use the defaults
+    #[arg(short = 'y', long)]
+    yes: bool,
+}
+
+pub(super) fn init(args: &InitArgs, common: &Common) -> Outcome {
+    if !args.yes && !ask::is_possible() {
+        return Err(nobody_to_ask("terca init").help(
+            "`terca init NAME --agent AGENT --yes` asks nothing; --eval NAME names the first eval, --empty and \
+             --no-library leave examples out",
+        ));
+    }
+    make(&answers(args, common)?)?;
+    Ok(0)
+}
+
+/// Returns the error of a command that cannot ask its questions.
+pub(super) fn nobody_to_ask(command: &str) -> CliError {
+    CliError::misuse(
+        Code::NobodyToAsk,
+        format!("not a terminal, so `{command}` cannot ask questions; nothing was made"),
+    )
+}
+
+pub(super) fn no_answer(reason: NoAnswer) -> CliError {
+    match reason {
+        NoAnswer::Interrupted => {
+            screen::err("nothing was made");
+            CliError::shown(INTERRUPTED)
+        }
+        NoAnswer::Closed => CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer")
+            .help("`--yes` asks nothing, and uses the defaults"),
+    }
+}
+
+/// Returns the error of a wrong value, given as a flag or typed.
+pub(super) fn misuse(reason: String) -> CliError {
+    CliError::misuse(Code::Usage, reason)
+}
+
+/// A suite that is to be made.
+struct Plan {
+    dir: Utf8PathBuf,
+    agents: Vec<AgentRef>,
+    eval: Option<String>,
+    about: About,
+    installed: Vec<&'static str>,
+}
+
+/// The subject of a suite.
+enum About {
+    Library(Box<Library>),
+    Sample(Sample),
+}
+
+impl Plan {
+    fn name(&self) -> String {
+        self.dir.file_name().unwrap_or(place::USUAL_NAME).to_owned()
+    }
+}
+
+/// Takes the flags, and asks for what they leave open. Mistakes are refused before anybody has to answer.
+fn answers(args: &InitArgs, common: &Common) -> Result<Plan, CliError> {
+    let around = discover::canonical(&common.dir)?;
+    place::outside_of_suites(&around)?;
+    let agents = named_agents(&args.agents)?;
+    if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
+        return Err(misuse(format!("--eval: {problem}")));
+    }
+    let asker = (!args.yes).then(|| Asker::new(screen::colour(common.color, &std::io::stderr())));
+    let dir = directory(args, &around, asker.as_ref())?;
+    place::outside_of_suites(&dir)?;
+    let about = about(args, &dir, asker.as_ref())?;
+    let offer = AgentOffer::new(&Host::of_this_process());
+    let agents = match &asker {
+        _ if !agents.is_empty() => agents,
+        Some(asker) => asked_agents(asker, &offer)?,
+        None => vec![agent_offer::find(offer.usual()).map_err(misuse)?],
+    };
+    let eval = match (&args.eval, &asker, &about) {
+        (None, Some(asker), About::Sample(sample)) => Some(
+            asker
+                .value("Name of the first eval", sample.usual_name(), eval_name)
+                .map_err(no_answer)?,
+        ),
+        (given, _, _) => given.clone(),
+    };
+    Ok(Plan {
+        dir,
+        agents,
+        eval,
+        about,
+        installed: offer.installed(),
+    })
+}
+
+fn named_agents(names: &[String]) -> Result<Vec<AgentRef>, CliError> {
+    let mut agents: Vec<AgentRef> = Vec::new();
+    for name in names {
+        let agent = agent_offer::find(name)
+            .map_err(|reason| CliError::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    Ok(agents)
+}
+
+/// Returns the directory of the new suite.
+fn directory(
+    args: &InitArgs,
+    around: &Utf8Path,
+    asker: Option<&Asker>,
+) -> Result<Utf8PathBuf, CliError> {
+    if let Some(name) = &args.name {
+        return place::place(around, name).map_err(misuse);
+    }
+    // A suite in the usual place is told before anything is asked.
+    place::outside_of_suites(&around.join(place::USUAL_NAME))?;
+    match asker {
+        Some(asker) => {
+            let question = "Directory of the suite (. is this one)";
+            asker
+                .value(question, place::USUAL_NAME, |name| {
+                    place::place(around, name)
+                })
+                .map_err(no_answer)
+        }
+        None => place::place(around, place::USUAL_NAME).map_err(misuse),
+    }
+}
+
+/// Returns the subject of the suite.
+fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About, CliError> {
+    if args.empty {
+        return Ok(About::Sample(Sample::Small));
+    }
+    let library = library::around(dir).filter(|_| !args.no_library);
+    let Some(asker) = asker else {
+        return Ok(match library {
+            Some(library) => About::Library(Box::new(library)),
+            None => About::Sample(Sample::Example),
+        });
+    };
+    let mut items: Vec<String> = Vec::new();
+    if let Some(library) = &library {
+        items.push(format!("Evals of {}, the library here", library.title()));
+    }
+    items.push("An example with shell scripts".to_owned());
+    items.push("The smallest suite that runs".to_owned());
+    let chosen = asker.choice("Begin with", &items).map_err(no_answer)?;
+    let last = items.len() - 1;
+    Ok(match library {
+        Some(library) if chosen == 0 => About::Library(Box::new(library)),
+        _ if chosen == last => About::Sample(Sample::Small),
+        _ => About::Sample(Sample::Example),
+    })
+}
+
+fn asked_agents(asker: &Asker, offer: &AgentOffer) -> Result<Vec<AgentRef>, CliError> {
+    let at_hand = offer.at_hand(screen::columns());
+    let items: Vec<String> = at_hand.iter().map(|(_, line)| line.clone()).collect();
+    let question = "Agents; `--agent NAME` takes others";
+    let chosen = asker.choices(question, &items).map_err(no_answer)?;
+    let agents = chosen.into_iter().filter_map(|at| at_hand.get(at));
+    Ok(agents.map(|(agent, _)| *agent).collect())
+}
+
+pub(super) fn eval_name(answer: &str) -> Result<String, String> {
+    match scaffold::eval_name_problem(answer) {
+        None => Ok(answer.to_owned()),
+        Some(problem) => Err(problem),
+    }
+}
+
+fn make(plan: &Plan) -> Result<(), CliError> {
+    let dir = &plan.dir;
+    match &plan.about {
+        About::Library(library) => {
+            let new = LibrarySuite {
+                name: plan.name(),
+                dir,
+                agents: plan.agents.clone(),
+                eval: plan.eval.clone(),
+                library,
+            };
+            told::found(library, &plan.installed);
+            let files = scaffold::library_suite(&new);
+            write(dir, engine::parts(dir, &files), &files)?;
+            told::what_to_edit(&new, &files);
+        }
+        About::Sample(sample) => {
+            let eval = plan.eval.as_deref().unwrap_or(sample.usual_name());
+            let new = NewSuite {
+                name: plan.name(),
+                agents: plan.agents.clone(),
+                eval: eval.to_owned(),
+                sample: *sample,
+            };
+            let files = scaffold::suite(&new);
+            write(dir, engine::parts(dir, &files), &files)?;
+        }
+    }
+    told::next(dir);
+    Ok(())
+}
+
+/// Writes files, none of which may exist, and shows which were made.
+pub(super) fn write(
+    dir: &Utf8Path,
+    parts: Vec<Utf8PathBuf>,
+    files: &[NewFile],
+) -> Result<(), CliError> {
+    let present = engine::in_the_way(parts);
+    if !present.is_empty() {
+        let list: String = present
+            .iter()
+            .map(|path| format!("\n  {}", screen::short(path)))
+            .collect();
+        let text = format!("nothing was made: this is there already{list}");
+        return Err(
+            CliError::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")
+        );
+    }
+    engine::write(dir, files).map_err(|error| CliError::trouble(Code::CannotWrite, error))?;
+    for file in files {
+        screen::out(&format!("made {}", screen::short(&dir.join(&file.path))));
+    }
+    Ok(())
+}
