@@ -46,14 +46,13 @@ pub struct NameArgs {
     /// Only these evals, as with `-t`
     #[arg(value_name = "EVAL")]
     pub words: Vec<String>,
-    /// Only these evals: names or parts of them, directories, globs, tag:NAME; !NAME leaves out (repeatable,
-    /// comma-separated)
+    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable, comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
-    /// Only these experiments; !NAME leaves out
+    /// Only these experiments; !NAME excludes
     #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
     pub experiments: Vec<String>,
-    /// Only these environments; !NAME leaves out
+    /// Only these environments; !NAME excludes
     #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
     pub environments: Vec<String>,
 }
@@ -80,7 +79,7 @@ pub struct SelectionArgs {
     /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Run every variant with this model instead, passed to the agent in the agent's own way
+    /// Run every variant with this model instead; the agent's own option or setting is used
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// The agent's time limit, instead of the suite's
@@ -89,13 +88,13 @@ pub struct SelectionArgs {
     /// The sandbox of every variant, instead of the suite's
     #[arg(long, value_name = "KIND", value_parser = sandbox)]
     pub sandbox: Option<Sandbox>,
-    /// The network of every agent in a sandbox, instead of the suite's: off, model, open, or hosts
+    /// The network of every sandboxed agent, instead of the suite's: off, model, open, or hosts
     #[arg(long, value_name = "HOSTS", value_parser = network)]
     pub network: Option<Network>,
-    /// The part of the gateway between agents and their models, instead of the suite's
+    /// The gateway between agents and their models, instead of the suite's
     #[arg(long, value_enum, value_name = "MODE")]
     pub gateway: Option<GatewayChoice>,
-    /// The seed of the order in which trials run (default: random, recorded)
+    /// The seed for the order of trials (default: random; it is recorded)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -140,14 +139,14 @@ impl From<GatewayChoice> for GatewayMode {
 pub struct TrialArgs {
     /// A run's name or number (default: the latest)
     pub run: Option<String>,
-    /// A trial: its eval, its name, its directory, or a part that no other has
+    /// A trial: its eval, name or directory, or a unique part of one
     pub trial: Vec<String>,
 }
 
 /// The workers that trials run on.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WorkerArgs {
-    /// Run trials on these workers of the suite; `local` is this machine (repeatable, comma-separated)
+    /// Run trials on these workers; `local` is this machine (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
     pub on: Vec<String>,
 }
@@ -158,7 +157,7 @@ pub struct CiArgs {
     /// Also write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<Utf8PathBuf>,
-    /// On GitHub Actions, add nothing to the job's summary and annotations
+    /// On GitHub Actions, write no job summary and no annotations
     #[arg(long)]
     pub no_github: bool,
 }

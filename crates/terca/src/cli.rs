@@ -16,14 +16,14 @@ use crate::args::{Colour, Common};
 use crate::commands::{Command, RunArgs};
 use crate::{VERSION, screen};
 
-/// Runs coding tasks against command-line coding agents and says how rules, MCP servers and models change what
-/// they get done.
+/// Tests command-line coding agents with coding tasks, and measures how much rules files, MCP servers and models
+/// help.
 #[derive(Debug, Parser)]
 #[command(
     name = "terca",
     disable_version_flag = true,
-    after_help = "Exit status: 0 every trial passed, 1 some did not, 2 wrong usage or configuration,\n\
-                  3 some trials ended in an error, 130 interrupted."
+    after_help = "Exit status: 0 every trial passed, 1 some did not, 2 usage or configuration error,\n\
+                  3 some trials ended in an error, 130 interrupted"
 )]
 pub struct Cli {
     #[command(subcommand)]

@@ -72,7 +72,7 @@ pub struct Suite {
     /// The number of repetitions of each eval in each variant.
     #[serde(skip)]
     pub repetitions: Repetitions,
-    /// Trials in flight at once.
+    /// Trials to run at once.
     #[serde(skip)]
     pub concurrency: Concurrency,
     /// The number of further attempts after a trial that ended in an error.
@@ -151,7 +151,7 @@ pub struct Suite {
     /// The pools of workers that `--on` can name. They are about machines, and change nothing about the task.
     #[serde(skip)]
     pub workers: Vec<WorkerPool>,
-    /// Trials in flight at once on this machine, where `--on` names `local` and the suite says how many.
+    /// Trials to run at once on this machine, where `--on` names `local` and the suite says how many.
     #[serde(skip)]
     pub local_slots: Option<u32>,
 }
@@ -238,7 +238,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let concurrency = fields.optional(
         "concurrency",
         concurrency(),
-        "Trials in flight at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
+        "Trials to run at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
          `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
     );
     let retries = fields.or(

@@ -43,7 +43,7 @@ pub struct RunFile {
     pub suite_dir: Utf8PathBuf,
     /// The seed of the order of trials.
     pub seed: u64,
-    /// Trials in flight at once, of agents for which the suite gives no number of their own.
+    /// Trials to run at once, of agents for which the suite gives no number of their own.
     pub concurrency: usize,
     /// The experiment that the others are compared with.
     pub baseline: String,
@@ -97,7 +97,7 @@ pub struct RunFacts<'a> {
     pub terca_version: &'a str,
     /// The seed that was given or chosen.
     pub seed: u64,
-    /// Trials in flight at once, of agents without a limit of their own.
+    /// Trials to run at once, of agents without a limit of their own.
     pub concurrency: usize,
     /// The trials in the order they are started.
     pub order: &'a [u32],

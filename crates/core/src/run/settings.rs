@@ -22,7 +22,7 @@ use crate::text::mask::Mask;
 
 /// Repetitions of each eval in each variant.
 pub const REPETITIONS: RangeInclusive<u32> = 1..=1_000_000;
-/// Trials in flight at once.
+/// Trials to run at once.
 pub const CONCURRENCY: RangeInclusive<u32> = 1..=10_000;
 /// Further attempts at a trial that ended in an error.
 pub const RETRIES: RangeInclusive<u32> = 0..=1_000;
@@ -48,7 +48,7 @@ pub struct RunSettings {
     /// No further trial starts once those that ended have cost this much.
     #[serde(default, deserialize_with = "budget")]
     pub budget_usd: Option<f64>,
-    /// Trials in flight at once, instead of what the suite says.
+    /// Trials to run at once, instead of what the suite says.
     #[serde(default, deserialize_with = "concurrency")]
     pub concurrency: Option<u32>,
     /// No further trial starts after the first that does not pass.

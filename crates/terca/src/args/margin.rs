@@ -8,7 +8,7 @@ use crate::args::values::points;
 /// The margin that a person wants to see a run with, without running anything again.
 #[derive(Debug, Clone, Args)]
 pub struct Margin {
-    /// Differences that are smaller make no difference, in points (default: the run's)
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
 }

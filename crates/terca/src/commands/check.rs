@@ -28,13 +28,13 @@ use crate::{load, run_output, screen};
 pub struct CheckArgs {
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Exit with 2 when there are warnings
+    /// Exit with 2 if there are warnings
     #[arg(long)]
     deny_warnings: bool,
-    /// Also show what each variant gives its agent: prompt, rules, servers, settings, actions, limits
+    /// Also show the prompt, rules, servers, settings, actions and limits of each variant
     #[arg(short = 'v', long)]
     verbose: bool,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
 }

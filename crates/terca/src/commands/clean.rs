@@ -16,7 +16,7 @@ use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct CleanArgs {
-    /// Remove the runs whose last trial ended longer ago than this: 12h, 30d, 8w; 0d removes all
+    /// Remove runs whose last trial ended longer ago than this, such as 12h, 30d or 8w; 0d removes all
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
     older_than: Duration,
     /// Do not ask

@@ -20,28 +20,28 @@ use crate::{run_output, screen};
                         (with --require-conclusive) or a run cannot be read."
 )]
 pub struct CompareArgs {
-    /// A run: its name, its number, or the path of its folder (default: the latest)
+    /// A run: its name, number or directory (default: the latest)
     #[arg(value_name = "A")]
     run: Option<String>,
-    /// A second run, compared with the first: the same evals, in the same variants
+    /// A second run, to compare with the first by the evals and variants of both
     #[arg(value_name = "B")]
     other: Option<String>,
-    /// What to compare within one run
+    /// Compare the experiments or the environments of a run
     #[arg(long, value_enum, default_value_t = ByChoice::Experiment, value_name = "WHAT")]
     by: ByChoice,
-    /// What the others are compared with (default: the suite's baseline, the first environment, or the run A)
+    /// Compare the others with this one (default: the suite's baseline, the first environment, or the run A)
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// Differences that are smaller make no difference, in points (default: the run's, or that of the baseline of two)
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's; of two runs, the baseline's)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
-    /// Leave out the evals that changed between two runs
+    /// Exclude evals that changed between the two runs
     #[arg(long)]
     only_unchanged: bool,
-    /// Exit with 3 when something is inconclusive (and nothing is worse)
+    /// Exit with 3 if a comparison is inconclusive (and none is worse)
     #[arg(long)]
     require_conclusive: bool,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
     format: CompareFormat,
 }

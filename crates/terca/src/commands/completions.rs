@@ -15,7 +15,7 @@ pub const COMPLETION_VARIABLE: &str = "TERCA_COMPLETE";
                         zsh:         source <(terca completions zsh)      (after compinit)\n\
                         fish:        terca completions fish | source\n\
                         powershell:  terca completions powershell | Out-String | Invoke-Expression\n\n\
-                        Such a line belongs into the shell's start-up file.")]
+                        Add this line to your shell's startup file.")]
 pub struct CompletionsArgs {
     #[arg(value_enum)]
     shell: Shell,

@@ -15,9 +15,9 @@ use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct CreateEvalArgs {
-    /// The eval's directory, relative to the suite's, which also names it
+    /// The directory of the eval, relative to the suite; it is also the eval's name
     name: Option<String>,
-    /// Ask nothing: without a name, the eval gets the next number
+    /// Ask nothing; without a name, the eval gets the next number
     #[arg(short = 'y', long)]
     yes: bool,
 }

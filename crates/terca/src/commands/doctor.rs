@@ -31,10 +31,10 @@ const LITTLE_SPACE: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
-    /// Look at these workers of the suite, too (repeatable, comma-separated)
+    /// Also check these workers of the suite (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
     on: Vec<String>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table, conflicts_with = "on")]
     format: TableFormat,
 }

@@ -12,10 +12,10 @@ use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// The code in brackets beside an error's message, or the kind of a trial's error (default: list them all)
+    /// An error code, such as `unknown-key`, or the kind of a trial's error (default: list them all)
     #[arg(value_name = "CODE")]
     codes: Vec<String>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
 }

@@ -14,10 +14,10 @@ use crate::{past, run_output};
 
 #[derive(Debug, Clone, Args)]
 pub struct HealthArgs {
-    /// Runs: names, numbers, or paths of their folders (default: all of the suite)
+    /// Runs: names, numbers or directories (default: all of the suite)
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
 }

@@ -22,16 +22,16 @@ pub struct ImportArgs {
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum ImportFrom {
-    /// Tasks in the format of Harbor and Terminal-Bench 2 (task.toml, instruction.md, tests/test.sh)
+    /// Import tasks in the format of Harbor and Terminal-Bench 2 (task.toml, instruction.md, tests/test.sh)
     Harbor(HarborArgs),
 }
 
 #[derive(Debug, Clone, Args)]
 pub struct HarborArgs {
-    /// A task's directory, or one that has tasks below it
+    /// The directory of a task, or of several tasks
     #[arg(value_name = "TASKS")]
     tasks: Utf8PathBuf,
-    /// Where the evals go, each into a directory of its own (default: the suite's directory)
+    /// Write the evals here, each into its own directory (default: the suite's directory)
     #[arg(long, value_name = "DIR")]
     to: Option<Utf8PathBuf>,
 }

@@ -12,7 +12,7 @@ use crate::{past, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
 }

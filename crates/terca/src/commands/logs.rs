@@ -20,7 +20,7 @@ use crate::trial_choice::choose;
 pub struct LogsArgs {
     #[command(flatten)]
     of: TrialArgs,
-    /// Go on until the trial ends
+    /// Follow the output until the trial ends
     #[arg(short, long)]
     follow: bool,
 }

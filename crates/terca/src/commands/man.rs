@@ -10,7 +10,7 @@ use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ManArgs {
-    /// The page of a command, instead of that of the program
+    /// Print the page of this command instead of the program's
     command: Option<String>,
 }
 

@@ -16,10 +16,10 @@ use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct MergeArgs {
-    /// The runs of all parts: names or numbers of runs of this suite, or paths of their folders
+    /// The runs of all shards: names, numbers or directories
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Exit with 0 when at least this share of the judged trials passed
+    /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
 }

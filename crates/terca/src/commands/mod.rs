@@ -41,58 +41,58 @@ pub use self::run::RunArgs;
 /// A command, with its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the suite in this directory (what `terca` alone does)
+    /// Run the suite in this directory (the same as `terca` alone)
     Run(run::RunArgs),
-    /// Make a new suite, about the library in this directory where there is one
+    /// Make a new suite, for the library in this directory if there is one
     #[command(visible_alias = "create")]
     Init(init::InitArgs),
     /// Add an eval to the suite around this directory
     CreateEval(create_eval::CreateEvalArgs),
-    /// Validate the configuration and print the plan; run nothing
+    /// Check the configuration and print the plan, without running it
     Check(check::CheckArgs),
-    /// Prove the evals: the solution must pass, doing nothing and cheating must not
+    /// Check the evals: the solution must pass, and doing nothing or cheating must not
     Validate(validate::ValidateArgs),
     /// Show the results of a run, or of one trial
     Show(show::ShowArgs),
-    /// Print the session of a trial's agent; -f follows it while it runs
+    /// Print the session of a trial's agent; -f follows it as it runs
     Logs(logs::LogsArgs),
-    /// Compare the experiments of a run, its environments, or two runs: is it better, worse, or noise?
+    /// Compare the experiments or environments of a run, or two runs: better, worse, equivalent or inconclusive
     Compare(compare::CompareArgs),
-    /// Say what a run would cost and which differences it could see; run nothing
+    /// Estimate the cost of a run and the differences it can detect, without running it
     Plan(plan::PlanArgs),
-    /// Say which evals tell something, which do not, and what each costs
+    /// Find evals that are flaky, too easy, too hard or redundant, and see what each costs
     Health(health::HealthArgs),
-    /// Write a run as a page, as JUnit, Markdown, CSV or JSON Lines
+    /// Export a run as an HTML page, JUnit XML, Markdown, CSV or JSON Lines
     Report(report::ReportArgs),
-    /// Show a run in the browser, live while it goes on
+    /// Show a run in the browser, with live updates while it runs
     View(view::ViewArgs),
     /// Finish an interrupted run
     Resume(resume::ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
     Regrade(regrade::RegradeArgs),
-    /// Run the suite with the answers that a run has recorded: free, offline, without a key
+    /// Run the suite with the recorded answers of an earlier run: free, offline, no key needed
     Replay(replay::ReplayArgs),
-    /// Join the runs of the parts of a plan (--shard) into one
+    /// Merge the runs of all shards (--shard) into one
     Merge(merge::MergeArgs),
-    /// Check that a run is as Terca wrote it: no line was changed, removed or added since
+    /// Check that the files of a run were not changed after Terca wrote them
     Verify(verify::VerifyArgs),
-    /// List the runs so far
+    /// List all runs
     List(list::ListArgs),
-    /// Remove layers made by `prepare`, and old runs; asks first
+    /// Remove cached steps of `prepare` and old runs; asks first
     Clean(clean::CleanArgs),
-    /// Make evals of tasks that were written for another program
+    /// Convert tasks of another program into evals
     Import(import::ImportArgs),
-    /// Say which agents are installed, their versions, and whether they look signed in
+    /// Show which agents are installed, their versions, and whether they look signed in
     Doctor(doctor::DoctorArgs),
-    /// Explain an error: what it means, what it comes from, what to do next
+    /// Explain an error: its meaning, usual causes and the next step
     Explain(explain::ExplainArgs),
     /// Print the JSON Schema of a configuration file, for editors
     Schema(schema::SchemaArgs),
-    /// Print what makes a shell complete commands, flags, and the names of the suite at hand
+    /// Print a shell completion script: it completes commands, flags and the names in your suite
     Completions(completions::CompletionsArgs),
-    /// Print the man page, in roff
+    /// Print the man page in roff format
     Man(man::ManArgs),
-    /// Run trials for another Terca, which talks to it over standard input and output
+    /// Run trials for another Terca, over standard input and output
     #[command(hide = true)]
     Worker,
 }

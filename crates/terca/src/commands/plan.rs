@@ -17,13 +17,13 @@ use crate::{load, run_output};
 pub struct PlanArgs {
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Trials in flight at once
+    /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Say what it takes to see a difference of so many points in four of five cases
+    /// Estimate the evals and repetitions needed to detect a difference of this many points (80 % power)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     detect: Option<f64>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
 }

@@ -26,10 +26,10 @@ pub struct RegradeArgs {
     run: Option<String>,
     #[command(flatten)]
     names: NameArgs,
-    /// Trials graded at once
+    /// Trials to grade at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Exit with 0 when at least this share of the judged trials passed
+    /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
     #[command(flatten)]

@@ -22,19 +22,19 @@ pub struct ReplayArgs {
     run: Option<String>,
     #[command(flatten)]
     names: NameArgs,
-    /// What becomes of a request that was not recorded: the trial is an error, or the service is asked (needs the key)
+    /// For a request that was not recorded: end the trial with an error, or ask the service (needs the key)
     #[arg(long, value_enum, default_value_t = MissChoice::Error, value_name = "WHAT")]
     on_miss: MissChoice,
-    /// Trials in flight at once
+    /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Exit with 0 when at least this share of the judged trials passed
+    /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
-    /// Progress as a live display, as lines, or as one JSON event per line
+    /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
-    /// Which workspaces stay on disk
+    /// The workspaces to keep on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use crate::{export, past, screen};
 pub struct ReportArgs {
     /// A run's name or number (default: the latest)
     run: Option<String>,
-    /// One file with everything in it, for a browser (`-`: standard output)
+    /// A single HTML file, for a browser (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<Utf8PathBuf>,
     #[command(flatten)]

@@ -20,21 +20,21 @@ use crate::{VERSION, export, load, past, run_display, run_output, screen};
 pub struct ResumeArgs {
     /// A run's name or number (default: the latest)
     run: Option<String>,
-    /// Go on even though the suite has changed since: the rest runs as the suite is now
+    /// Continue although the suite has changed: the remaining trials use the suite as it is now
     #[arg(long)]
     accept_changes: bool,
-    /// Run the trials that ended in an error again, too
+    /// Also run the trials that ended in an error again
     #[arg(long)]
     errors: bool,
     /// The budget of the whole run, instead of the one it was started with
     #[arg(long, value_name = "USD", value_parser = usd)]
     budget_usd: Option<f64>,
-    /// Trials in flight at once, instead of the number the run was started with
+    /// Trials to run at once, instead of the run's own number
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
     #[command(flatten)]
     workers: WorkerArgs,
-    /// Progress as a live display, as lines, or as one JSON event per line
+    /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
     #[command(flatten)]

@@ -22,40 +22,40 @@ use crate::{VERSION, bare_words, load, past, run_display, run_output, screen};
 pub struct RunArgs {
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Run only what failed or ended in an error in the latest run: each eval with each variant
+    /// Run only the pairs of eval and variant that failed or ended in an error in the latest run
     #[arg(long, conflicts_with = "aa")]
     failed: bool,
-    /// Run only the I-th of N equal parts of the plan; `terca merge` joins their runs
+    /// Run only the I-th of N equal parts of the plan; `terca merge` merges their runs
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Run the baseline against itself, under two names: what is found is chance, or a fault of the set-up
+    /// Run the baseline against itself, under two names: any difference is chance or a fault of the setup
     #[arg(long)]
     aa: bool,
-    /// Start no further trial when those that ended have cost so much, as far as that is known
+    /// Stop starting trials once the known spending reaches this amount
     #[arg(long, value_name = "USD", value_parser = usd)]
     budget_usd: Option<f64>,
-    /// Trials in flight at once
+    /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Start no further trial after the first that does not pass
+    /// Stop starting trials after the first one that does not pass
     #[arg(long)]
     fail_fast: bool,
     /// Try a trial again, up to N times, when it ended in an error (never when it failed its tests)
     #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
     retries: Option<u32>,
-    /// Exit with 0 when at least this share of the judged trials passed
+    /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
-    /// Differences that are smaller make no difference, in points (default: the suite's, or 10)
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the suite's, or 10)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
-    /// Progress as a live display, as lines, or as one JSON event per line
+    /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
-    /// Which workspaces stay on disk
+    /// The workspaces to keep on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
-    /// Make the layers of `prepare` again
+    /// Run the `prepare` steps again instead of using the cached ones
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]

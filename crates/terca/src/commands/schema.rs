@@ -8,7 +8,7 @@ use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct SchemaArgs {
-    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml, `workers` for workers.yaml
+    /// The file: `terca` for terca.yaml, `eval` for eval.terca.yaml, `workers` for workers.yaml
     #[arg(value_enum, default_value_t = ConfigFile::Terca)]
     file: ConfigFile,
 }

@@ -24,7 +24,7 @@ const ROOM: usize = 1_000_000;
 pub struct ShowArgs {
     #[command(flatten)]
     of: TrialArgs,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
     #[command(flatten)]

@@ -17,8 +17,7 @@ pub struct ValidateArgs {
     /// Only these evals, as with `-t`
     #[arg(value_name = "EVAL")]
     words: Vec<String>,
-    /// Only these evals: names or parts of them, directories, globs, tag:NAME; !NAME leaves out (repeatable,
-    /// comma-separated)
+    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable, comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     evals: Vec<String>,
     /// The experiment to build on (default: the baseline)
@@ -27,13 +26,13 @@ pub struct ValidateArgs {
     /// The environment to build on (default: the first)
     #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
     environments: Vec<String>,
-    /// Trials in flight at once
+    /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Progress as a live display, as lines, or as one JSON event per line
+    /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
-    /// Which workspaces stay on disk
+    /// The workspaces to keep on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
     #[command(flatten)]

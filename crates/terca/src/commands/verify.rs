@@ -15,10 +15,10 @@ use crate::{run_output, screen};
     after_help = "Exit status: 0 every run is as Terca wrote it, 1 one is not, 2 wrong usage, 3 a run cannot be read."
 )]
 pub struct VerifyArgs {
-    /// Runs: names, numbers, or paths of their folders (default: the latest)
+    /// Runs: names, numbers or directories (default: the latest)
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
     /// The same as `--format json`

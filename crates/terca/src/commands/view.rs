@@ -20,10 +20,10 @@ use crate::{past, screen};
 pub struct ViewArgs {
     /// A run's name or number (default: the latest)
     run: Option<String>,
-    /// Only print the address; open no browser
+    /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
-    /// The port to listen on (default: one that is free)
+    /// The port to listen on (default: any free one)
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
 }
