@@ -92,7 +92,7 @@ codes! {
         SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"
     }
-    Suites "Suites that do not test what they should" {
+    Suites "Weak or misleading suites" {
         NoTests "no-tests"
         EmptyRules "empty-rules"
         MisspeltDirectory "misspelt-directory"
@@ -124,7 +124,7 @@ codes! {
         CannotWrite "cannot-write"
         CannotServe "cannot-serve"
     }
-    Runs "Runs of the past" {
+    Runs "Earlier runs" {
         NoRuns "no-runs"
         UnknownRun "unknown-run"
         DamagedRun "damaged-run"
