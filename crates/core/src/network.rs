@@ -52,7 +52,7 @@ impl TryFrom<Written> for Network {
         match written {
             Written::Hosts(hosts) => Ok(Network::Hosts(hosts)),
             Written::Word(word) => {
-                Network::of_word(&word).ok_or_else(|| format!("`{word}` is no network"))
+                Network::of_word(&word).ok_or_else(|| format!("`{word}` is not a network"))
             }
         }
     }
@@ -266,7 +266,8 @@ impl HostPattern {
         self.is_domain
     }
 
-    /// Returns whether it is a service on this machine that no sandbox can have: one without a port of its own, or with one
+    /// Returns whether it is a service on this machine that no sandbox can have: one without a port of its own, or
+    /// with one
     /// that only the machine's own users may listen on.
     pub fn is_out_of_reach(&self) -> bool {
         let is_here = match self.host.parse::<IpAddr>() {
@@ -276,7 +277,8 @@ impl HostPattern {
         is_here && self.port.is_none_or(|port| port < FIRST_FREE_PORT)
     }
 
-    /// Returns the addresses, if it is a service on this machine: where it is reached inside of a sandbox with a network
+    /// Returns the addresses, if it is a service on this machine: where it is reached inside of a sandbox with a
+    /// network
     /// of its own, which has the same addresses.
     pub fn on_this_machine(&self) -> Option<SocketAddr> {
         let port = self.port?;

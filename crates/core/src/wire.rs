@@ -131,7 +131,7 @@ pub struct Wire {
     pub cost_usd: Option<f64>,
     /// Answers without figures: their tokens are in no sum.
     pub answers_without_tokens: u64,
-    /// The number of requests by the model that was asked for.
+    /// The number of requests by the requested model.
     pub models_asked: BTreeMap<String, u64>,
     /// The number of answers by the model that they name.
     pub models_answered: BTreeMap<String, u64>,
@@ -235,7 +235,8 @@ impl Wire {
         names.next().is_none().then_some(first)
     }
 
-    /// Adds the counts and the times of another session. The parts that were looked for and the time to the first byte stay.
+    /// Adds the counts and the times of another session. The parts that were looked for and the time to the first
+    /// byte stay.
     pub fn add(&mut self, other: &Wire) {
         self.requests += other.requests;
         self.answered += other.answered;

@@ -33,7 +33,7 @@ pub struct Question<'a> {
 #[derive(Debug, Error)]
 pub enum NoAnswer {
     /// The address is none of a service.
-    #[error("`{0}` is no address by `http` or `https`")]
+    #[error("`{0}` is not an `http` or `https` address")]
     BadAddress(String),
     /// There is no connection.
     #[error("{service} cannot be reached: {why}")]

@@ -180,7 +180,7 @@ fn send_on(
         .parse()
         .map_or_else(|_| "another address".to_owned(), |uri| host(&uri));
     let message = format!(
-        "{} sends on to {to}, which the gateway does not follow: `url` is to have the address of the server itself",
+        "{} redirects to {to}, which the gateway does not follow: write the address of the server itself in `url`",
         host(from)
     );
     let message = way.masked(message.as_bytes());

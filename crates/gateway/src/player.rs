@@ -255,7 +255,7 @@ impl State {
                 let number = self.recording.exchanges[index].request.number;
                 let lines = describe(&recorded, now);
                 format!(
-                    "it differs from what was recorded (- recorded request {number}, + now)\n{lines}"
+                    "it differs from the recording (- recorded request {number}, + now)\n{lines}"
                 )
             }
             (None, Some(reason)) => {

@@ -95,7 +95,7 @@ impl Client {
             return refuse(StatusCode::FORBIDDEN, "this is not the name of a host");
         }
         let Some(allowed) = self.rules.allows(host, port) else {
-            let message = format!("{host}:{port} is out of reach from this sandbox");
+            let message = format!("{host}:{port} cannot be reached from this sandbox");
             return refuse(StatusCode::FORBIDDEN, &message);
         };
         let result = if request.method() == Method::CONNECT {
@@ -239,7 +239,7 @@ async fn connect_to_proxy(proxy: &Intercept) -> io::Result<TcpStream> {
     let host = uri.host().unwrap_or_default();
     if uri.scheme_str() != Some("http") {
         return Err(io::Error::other(
-            "the proxy of this machine is none by `http`",
+            "the proxy of this machine is not an `http` proxy",
         ));
     }
     let address = (host, uri.port_u16().unwrap_or(80));

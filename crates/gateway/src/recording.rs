@@ -33,8 +33,8 @@ pub enum RecordingError {
     },
     /// Another version of Terca wrote it.
     #[error(
-        "it is in version {0} of the format, and this Terca reads version {VERSION}; \
-         use the version of Terca that wrote it"
+        "it has version {0} of the format, but this Terca reads version {VERSION}; use the version of Terca that \
+         wrote it"
     )]
     Version(u32),
     /// It is larger than any that Terca writes.
@@ -162,7 +162,7 @@ impl Builder {
         let value: serde_json::Value =
             serde_json::from_slice(line).map_err(|error| self.damaged(error.to_string()))?;
         if value["format"] != FORMAT {
-            return Err(self.damaged("it is no recording of Terca"));
+            return Err(self.damaged("it is not a recording of Terca"));
         }
         let version = value["version"]
             .as_u64()
@@ -299,7 +299,7 @@ mod tests {
         let other = PartName::of(b"no");
         for (text, expected) in [
             (String::new(), "there is no header"),
-            ("{}\n".to_owned(), "no recording of Terca"),
+            ("{}\n".to_owned(), "not a recording of Terca"),
             ("not JSON\n".to_owned(), "line 1 of it is damaged"),
             (
                 HEADER.replace(":1,", ":2,") + "\n",

@@ -24,7 +24,7 @@ type Proxied = Client<HttpsConnector<Tunnel<HttpConnector>>, Full<Bytes>>;
 
 /// An address that is none of a service.
 #[derive(Debug, Error)]
-#[error("`{0}` is no address of a service")]
+#[error("`{0}` is not the address of a service")]
 pub struct BadAddress(pub(crate) String);
 
 /// A service.

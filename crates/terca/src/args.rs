@@ -46,7 +46,8 @@ pub struct NameArgs {
     /// Only these evals, as with `-t`
     #[arg(value_name = "EVAL")]
     pub words: Vec<String>,
-    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable, comma-separated)
+    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
+    /// comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
     /// Only these experiments; !NAME excludes

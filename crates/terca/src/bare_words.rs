@@ -21,7 +21,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("add", "`terca create-eval` adds an eval"),
     (
         "test",
-        "`terca` alone runs the suite, `terca validate` proves its evals",
+        "`terca` alone runs the suite, `terca validate` checks its evals",
     ),
     ("version", "`terca --version` prints the version"),
     ("start", "`terca` alone runs the suite"),

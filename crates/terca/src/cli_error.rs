@@ -68,9 +68,7 @@ impl CliError {
             status,
             message: Some((Code::NoWorkDir, error.to_string())),
         };
-        error.help(
-            "TERCA_WORK_DIR names the place where trials work; choose one outside of any project and home",
-        )
+        error.help("set TERCA_WORK_DIR to a directory outside of any project and home")
     }
 
     /// Every reason has been shown.
@@ -114,20 +112,22 @@ impl Display for CliError {
     }
 }
 
-const IS_IT_WHOLE: &str = "is the run's folder whole? `terca list` lists the runs";
+const IS_IT_WHOLE: &str = "check that no file of the run is missing; `terca list` lists the runs";
 
 impl From<DiscoverError> for CliError {
     fn from(error: DiscoverError) -> Self {
         let help = match &error {
             DiscoverError::Open { meant, .. } => Some(match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "a relative path begins at the directory that Terca is started in".into(),
+                None => {
+                    "a relative path is relative to the directory that Terca is started in".into()
+                }
             }),
             DiscoverError::NotUtf8 { .. } => None,
             DiscoverError::File { .. } => Some("name the directory it is in".into()),
             DiscoverError::NoSuite { guess, .. } => Some(match guess {
                 Some(Guess::Misnamed { path, right }) => format!(
-                    "{} is not looked for: rename it to {right}",
+                    "Terca does not read {}: rename it to {right}",
                     screen::short(path)
                 ),
                 Some(Guess::Below(suites)) => suites_below(suites),
@@ -183,16 +183,16 @@ impl From<RunsError> for CliError {
                 CliError::misuse(Code::NoRuns, error).help(help)
             }
             RunsError::Journal { .. } => CliError::trouble(Code::DamagedRun, error).help(
-                "was the file edited, or made by a newer version? `terca verify` checks a run, `terca show` shows what \
-                 is sound",
+                "the file was edited, or is from a newer version; `terca verify` checks a run, `terca show` shows \
+                 the undamaged part",
             ),
             RunsError::RunFileChanged(_) => CliError::trouble(Code::DamagedRun, error)
-                .help("put the file back as it was; `terca verify` checks a run"),
+                .help("restore the file; `terca verify` checks a run"),
             RunsError::Shorter { .. } => CliError::trouble(Code::DamagedRun, error).help(
-                "put the journal back from a copy; to go on with what it has, move results.json away",
+                "restore the journal from a copy; to continue with this one, move results.json away",
             ),
             RunsError::OtherResults(_) => CliError::trouble(Code::DamagedRun, error).help(
-                "put the files back from a copy; if the journal is the right one, move results.json away",
+                "restore the files from a copy; if the journal is right, move results.json away",
             ),
             RunsError::RunFile { source, .. } => {
                 let help = match source {
@@ -211,14 +211,14 @@ impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::GoingOn(_) => CliError::trouble(Code::RunGoingOn, error)
-                .help("wait for its end, or stop it with Ctrl+C where it runs"),
+                .help("wait until it ends, or stop it with Ctrl+C in its terminal"),
             StoreError::Runs(_) => match error {
                 StoreError::Runs(error) => error.into(),
                 other => CliError::trouble(Code::DamagedRun, other),
             },
             StoreError::Open { .. } => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
             StoreError::Refused { .. } => CliError::trouble(Code::CannotWrite, error)
-                .help("is there room on the disk, and may you write there?"),
+                .help("check the disk space and the permissions"),
         }
     }
 }
@@ -256,18 +256,18 @@ impl From<StartError> for CliError {
                 }
             }
             StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
-                .help("make room there, or name another directory with `TERCA_WORK_DIR`"),
+                .help("free some disk space, or choose another directory with `TERCA_WORK_DIR`"),
             StartError::Sandbox(SandboxError::Files(_)) => {
                 CliError::trouble(Code::CannotWrite, error)
-                    .help("make room there, or name another directory with `TERCA_WORK_DIR`")
+                    .help("free some disk space, or choose another directory with `TERCA_WORK_DIR`")
             }
             StartError::SandboxOfRun(_) => CliError::misuse(Code::NoSandbox, error).help(
-                "mend it (`terca doctor` says what works here), or go on where it works; in another sandbox it is another run: \
-                 `terca run` starts one",
+                "repair it (`terca doctor` shows which sandboxes work here), or resume on a machine where it works; \
+                 for another sandbox, start a new run with `terca run`",
             ),
             StartError::Sandbox(SandboxError::NoLandlock(_)) => {
                 CliError::misuse(Code::NoSandbox, error).help(
-                    "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` says what works here",
+                    "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` shows which sandboxes work here",
                 )
             }
             StartError::Sandbox(SandboxError::EngineMissing { engine }) => {
@@ -278,7 +278,7 @@ impl From<StartError> for CliError {
             }
             StartError::Sandbox(SandboxError::EngineRefused { engine, .. }) => {
                 CliError::misuse(Code::NoSandbox, error).help(format!(
-                    "start its service, see that you may use it, and try `{} info`",
+                    "start its service, check that you have permission to use it, and try `{} info`",
                     engine.program()
                 ))
             }
@@ -291,7 +291,7 @@ impl From<StartError> for CliError {
             }
             StartError::Sandbox(SandboxError::ImageRefused { engine, ref image, .. }) => {
                 let help = format!(
-                    "see that it is an image for this machine's processor: `{} image inspect {image}`",
+                    "check that it is an image for this machine's processor: `{} image inspect {image}`",
                     engine.program()
                 );
                 CliError::misuse(Code::NoSandbox, error).help(help)
@@ -299,8 +299,9 @@ impl From<StartError> for CliError {
             StartError::Sandbox(SandboxError::UnknownDefault(_)) => CliError::misuse(Code::Usage, error)
                 .help("write `none`, `bwrap`, `landlock`, `auto`, `docker:IMAGE` or `podman:IMAGE`"),
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
-                "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
-                 with `--sandbox none` agents run as you and can reach what you can",
+                "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca \
+                 doctor`; with `--sandbox none` agents run with your permissions and can reach everything that you \
+                 can",
             ),
             StartError::Signals(_) | StartError::RunFile(_) => {
                 CliError::trouble(Code::Internal, error)
@@ -316,7 +317,8 @@ fn unknown_engine(engine: ContainerEngine) -> String {
         ContainerEngine::Podman => ContainerEngine::Docker,
     };
     format!(
-        "see what `{program} version` says: if it is {title}, write `sandbox: {{{key}: IMAGE}}`; if it is old, update it",
+        "check the output of `{program} version`: if it is {title}, write `sandbox: {{{key}: IMAGE}}`; if it is old, \
+         update it",
         program = engine.program(),
         title = other.title(),
         key = other.program(),
@@ -326,15 +328,15 @@ fn unknown_engine(engine: ContainerEngine) -> String {
 impl From<MergeRunsError> for CliError {
     fn from(error: MergeRunsError) -> Self {
         let help = match &error {
-            MergeRunsError::Merge(MergeError::NoBeginning(_)) => Some("run that part again"),
-            MergeRunsError::Merge(MergeError::Twice { .. }) => Some("name each part once"),
+            MergeRunsError::Merge(MergeError::NoBeginning(_)) => Some("run that shard again"),
+            MergeRunsError::Merge(MergeError::Twice { .. }) => Some("name each shard once"),
             MergeRunsError::NotAPart(_) => {
-                Some("whole runs need no merging; `terca compare A B` compares two")
+                Some("complete runs need no merge; `terca compare A B` compares two")
             }
             MergeRunsError::Different { .. } => {
-                Some("run the parts from the same commit, with the same selection and repetitions")
+                Some("run the shards from the same commit, with the same selection and repetitions")
             }
-            MergeRunsError::Missing { .. } => Some("name the runs of all parts"),
+            MergeRunsError::Missing { .. } => Some("name the runs of all shards"),
             _ => None,
         };
         let error = match error {
@@ -382,7 +384,7 @@ impl From<CompareError> for CliError {
             } => Some(compare_instead(*by, *has_environments).to_owned()),
             CompareError::NoBaseline { .. } => Some("choose one with `--baseline NAME`".to_owned()),
             CompareError::AllChanged { .. } => {
-                Some("without `--only-unchanged` they are compared all the same".to_owned())
+                Some("omit `--only-unchanged` to compare them".to_owned())
             }
         };
         CliError::misuse(code, error).maybe_help(help)

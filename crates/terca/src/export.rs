@@ -145,7 +145,7 @@ pub fn is_on_github(ci: &CiArgs) -> bool {
 /// Returns the error of a file that could not be written.
 pub fn unwritten(error: io::Error) -> CliError {
     CliError::trouble(Code::CannotWrite, error)
-        .help("name a file that you may write; the run itself is saved")
+        .help("choose a file that you can write; the run itself is saved")
 }
 
 /// Writes a document to a file, or to standard output where that is `-`. Directories on the way are made.

@@ -1,4 +1,4 @@
-//! Runs of the past, as commands name them.
+//! Earlier runs, as commands name them.
 
 use std::collections::BTreeSet;
 
@@ -83,12 +83,12 @@ pub fn complain_of_changes(changed: &[&str], dir: &Utf8Path, common: &Common) ->
         return None;
     }
     let text = format!(
-        "{names} of {} changed while the run went on, by something other than Terca; the results are those that \
-         Terca knows, and the files are restored from its copy",
+        "another program changed {names} of {} during the run; Terca restored the files from its copy, and the \
+         results are not affected",
         screen::short(dir)
     );
     let error = CliError::trouble(Code::DamagedRun, text)
-        .help("look for an agent, a test or a program beside it that writes to the run's folder");
+        .help("look for an agent, a test or another program that writes to the run's directory");
     Some(error.show(common))
 }
 

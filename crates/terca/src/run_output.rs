@@ -53,14 +53,16 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
     }
     if let Some(reason) = run.not_contained() {
         screen::err(&format!(
-            "warning: agents are not contained: {reason}. They run as you, and reach your files and your network. \
-             `terca explain no-sandbox` says what to do; with `--sandbox none` this is not said"
+            "warning: agents run without a sandbox: {reason}. They run with your permissions, and can reach your \
+             files and your network. `terca explain no-sandbox` explains how to get one; `--sandbox none` turns this \
+             warning off"
         ));
     }
     warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {
         screen::err(&format!(
-            "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
+            "note: {possible} at a time instead of {wanted}, because of the limit of open files (raise it with \
+             `ulimit -n`)"
         ));
     }
 }
@@ -78,10 +80,10 @@ fn note_containment(run: &PreparedRun<'_>) {
     if let Some(kept) = run.kept_sandbox() {
         screen::err(match kept {
             Sandbox::None => {
-                "note: agents of this run are not contained, as when it was started; another sandbox is for a new run"
+                "note: agents of this run have no sandbox, as when it was started; start a new run for another sandbox"
             }
             _ => {
-                "note: the run goes on in the sandbox that it was started in; TERCA_SANDBOX is for a new run"
+                "note: the run continues in the sandbox that it was started with; TERCA_SANDBOX applies to new runs"
             }
         });
     }
@@ -123,7 +125,7 @@ fn note_suite_changes(changes: &[String]) {
         more => format!("\n  and {more} more"),
     };
     screen::err(&format!(
-        "note: the suite changed while the run went on; the run used its files as they were at its start:{list}{more}"
+        "note: the suite changed during the run; the run used its files as they were at the start:{list}{more}"
     ));
 }
 
@@ -169,7 +171,7 @@ pub fn conclude(
     }
     if run.is_without_workers {
         screen::err(
-            "error: no worker is left; what is finished is kept, and `terca resume --on NAME` goes on from there",
+            "error: no worker is left; finished trials are kept, and `terca resume --on NAME` runs the rest",
         );
     }
     let status = if run.interrupted {
@@ -214,7 +216,7 @@ fn after_words(settings: &RunSettings, results: &Results) {
     let unknown = unknown.count();
     if settings.budget_usd.is_some() && unknown > 0 {
         screen::err(&format!(
-            "note: the cost of {} is not known, so `--budget-usd` did not see what they spent",
+            "note: the cost of {} is not known, so `--budget-usd` did not count them",
             prose::count(unknown, "trial")
         ));
     }
@@ -222,10 +224,10 @@ fn after_words(settings: &RunSettings, results: &Results) {
 
 fn a_a(same: bool) -> &'static str {
     if same {
-        "no difference was found, as it should be"
+        "no difference was found, as expected"
     } else {
-        "a difference was found all the same. Chance does this in 1 check of 20; if it happens again, something \
-         differs between the arms"
+        "a difference was found nevertheless. Chance does this in 1 check of 20; if it happens again, something \
+         differs between the two variants"
     }
 }
 

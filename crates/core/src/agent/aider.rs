@@ -325,7 +325,7 @@ impl Protocol for Stream {
             // Too long for the model, or ended in the middle: the work before that can be judged.
             let why = match self.reason {
                 Some(_) => "the model gave no answer",
-                None => "the session has no end",
+                None => "the session broke off",
             };
             let message = format!("{why}: {}", exit.describe());
             return Ending::Crashed(TrialError::new(ErrorKind::Agent, message));
@@ -338,7 +338,7 @@ impl Protocol for Stream {
         let why = if completed {
             "the model was not asked"
         } else {
-            "the session has no end"
+            "the session broke off"
         };
         let words = session.last_words(exit);
         failed(kind_of(&words), format!("{why}: {words}"))

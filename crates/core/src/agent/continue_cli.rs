@@ -365,7 +365,7 @@ impl Protocol for Reader {
             return Ending::Completed;
         }
         let words = session.last_words(exit);
-        failed(ErrorKind::Agent, format!("the session has no end: {words}"))
+        failed(ErrorKind::Agent, format!("the session broke off: {words}"))
     }
 }
 

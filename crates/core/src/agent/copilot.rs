@@ -320,7 +320,7 @@ impl Protocol for Stream {
         self.ended = true;
         if self.open_summaries > 0 {
             session.final_note(
-                "what was used to shorten the conversation is not known, so there are no figures",
+                "the tokens used to shorten the conversation are not known, so there are no figures",
             );
         }
         if self.logged > 0 && self.answered > self.logged {

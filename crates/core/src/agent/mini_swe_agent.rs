@@ -256,19 +256,19 @@ impl Protocol for Trajectory {
         match status {
             "Submitted" => return Ending::Completed,
             "LimitsExceeded" | "TimeExceeded" => {
-                session.final_note("mini-swe-agent stopped at a limit of its own");
+                session.final_note("mini-swe-agent stopped at its own limit");
                 return Ending::Completed;
             }
             "RepeatedFormatError" => {
                 session
-                    .final_note("the model did not call a tool, again and again, and was given up");
+                    .final_note("the model repeatedly did not call a tool, and the agent gave up");
                 return Ending::Completed;
             }
             // A session that was interrupted ends with the exception that there is nobody to ask.
             "" | "EOFError" | "KeyboardInterrupt" => {
                 let Some(trouble) = self.trouble.take() else {
                     let words = session.last_words(exit);
-                    return failed(ErrorKind::Agent, format!("the session has no end: {words}"));
+                    return failed(ErrorKind::Agent, format!("the session broke off: {words}"));
                 };
                 let kind = session.classify(&trouble).unwrap_or(ErrorKind::ModelApi);
                 return failed(kind, trouble);

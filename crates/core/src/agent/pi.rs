@@ -26,7 +26,8 @@ pub(super) static AGENT: Agent = Agent {
         tested_version: "0.87.1",
         package: Some(Package::Npm("@earendil-works/pi-coding-agent")),
         install: Some(
-            "npm install -g @earendil-works/pi-coding-agent (wants Node 22; with Node 20: @mariozechner/pi-coding-agent)",
+            "npm install -g @earendil-works/pi-coding-agent (wants Node 22; with Node 20: \
+             @mariozechner/pi-coding-agent)",
         ),
         skills_dir: ".pi/skills",
         read_above: &["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD", ".pi"],
@@ -242,7 +243,7 @@ impl Protocol for Stream {
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.compacted {
             session.final_note(
-                "what was used to shorten the conversation is not known, so there are no figures",
+                "the tokens used to shorten the conversation are not known, so there are no figures",
             );
         }
         if let Some(trouble) = session.trouble() {

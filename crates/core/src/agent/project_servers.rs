@@ -35,7 +35,8 @@ const fn entry(
     }
 }
 
-/// Returns a sentence about each file of a project that names MCP servers for an agent. `read` reads a file of the project.
+/// Returns a sentence about each file of a project that names MCP servers for an agent. `read` reads a file of the
+/// project.
 pub fn servers_in_project(agent: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let known = KNOWN.iter().filter(|known| known.agent == agent);
     let named = known.filter(|known| read(known.file).is_some_and(|text| names(&text, known.key)));
@@ -44,13 +45,13 @@ pub fn servers_in_project(agent: &str, read: &dyn Fn(&str) -> Option<String>) ->
             let file = known.file;
             if known.is_read {
                 format!(
-                    "`{file}` in the workspace names MCP servers, which the agent may use and Terca knows nothing of; \
-                     move them to `mcpServers`"
+                    "`{file}` in the workspace names MCP servers that the agent may use, but Terca does not know \
+                     them; move them to `mcpServers`"
                 )
             } else {
                 format!(
-                    "`{file}` in the workspace names MCP servers, which the agent does not get; \
-                     to give them to it, use `mcpServers`"
+                    "`{file}` in the workspace names MCP servers that the agent does not get; to give it these \
+                     servers, use `mcpServers`"
                 )
             }
         })
@@ -79,13 +80,13 @@ mod tests {
                 "gemini-cli",
                 ".gemini/settings.json",
                 servers,
-                Some("knows nothing of"),
+                Some("does not know them"),
             ),
             (
                 "gemini-cli",
                 ".gemini/settings.json",
                 "// why\n{\"mcpServers\": {}}",
-                Some("knows nothing of"),
+                Some("does not know them"),
             ),
             (
                 "gemini-cli",
@@ -105,7 +106,7 @@ mod tests {
                 "opencode",
                 "opencode.json",
                 r#"{"mcp": {"docs": {}}}"#,
-                Some("knows nothing of"),
+                Some("does not know them"),
             ),
             ("codex", ".mcp.json", servers, None),
         ] {

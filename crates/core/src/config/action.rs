@@ -128,7 +128,7 @@ pub(super) fn added_actions(
 
 fn one_action(runs: Runs) -> Kind<Vec<Written>> {
     object("action", "an action", move |fields| action(fields, runs))
-        .about("One step of the set-up: exactly one of `copy`, `files` and `command`.")
+        .about("One step of the setup: exactly one of `copy`, `files` and `command`.")
         .example("command: npm install")
         .linked("[action](eval-yaml.md#actions)")
         .kind()
@@ -301,7 +301,7 @@ fn destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf
         Err(reason) => reason.to_owned(),
         Ok(path) => match escaping_link(&path, &reader.layers, reader.surroundings) {
             None => return Some(path),
-            Some(link) => format!("`{link}` is a symbolic link that leads out of the workspace"),
+            Some(link) => format!("`{link}` is a symbolic link to a path outside the workspace"),
         },
     };
     reader.refuse(

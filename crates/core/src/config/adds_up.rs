@@ -61,8 +61,8 @@ pub(super) fn adds_nothing(key: &str, place: Place) -> Diagnostic {
         Code::DoubtfulValue,
         format!("`{key}` is empty and changes nothing"),
     )
-    .at(place, "it adds to what is around it, and replaces nothing")
+    .at(place, "it adds to the outer levels, and replaces nothing")
     .help(format!(
-        "`{key}: null` drops what is around it; without that, leave the key out"
+        "`{key}: null` drops the values of the outer levels; to keep them, remove the key"
     ))
 }

@@ -104,9 +104,12 @@ fn warn_of_servers(node: &Node, reader: &mut Reader<'_>) {
             reader.problems.push(
                 Diagnostic::warning(
                     Code::DoubtfulValue,
-                    "MCP servers in `config` reach the agent, and Terca knows nothing of them",
+                    "MCP servers in `config` reach the agent, but Terca does not know them",
                 )
-                .at(key.place, "nobody is told whether they connect or are used")
+                .at(
+                    key.place,
+                    "Terca cannot tell whether they connect or are used",
+                )
                 .help("move them to `mcpServers`, beside `config`"),
             );
         }

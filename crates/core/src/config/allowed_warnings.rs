@@ -30,10 +30,10 @@ fn code_of(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Code> {
     let (message, label) = match found {
         Some(_) => (
             format!("`{}` cannot be allowed", word.value),
-            "it is an error, and no warning",
+            "it is an error, not a warning",
         ),
         None => (
-            format!("`{}` is no code of a warning", word.value),
+            format!("`{}` is not the code of a warning", word.value),
             "no warning has this code",
         ),
     };

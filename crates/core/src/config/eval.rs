@@ -128,7 +128,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let limits = fields.optional(
         "limits",
         limits(),
-        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its variants.",
+        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
+         variants.",
     );
     let prepare = actions(
         fields,
@@ -263,7 +264,7 @@ fn warn_of_a_file(prompt: &Located<String>, reader: &mut Reader<'_>) {
             Diagnostic::warning(Code::PromptIsAFile, message)
                 .at(
                     prompt.place,
-                    "the agent gets this word, and not the file's text",
+                    "the agent gets this word instead of the text of the file",
                 )
                 .help(format!("write `promptFile: {written}`")),
         );
@@ -276,7 +277,7 @@ fn read_prompt(path: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     let problem = match reader.surroundings.read_text(&full) {
         Ok(text) if !text.trim().is_empty() => return Some(text),
         Ok(_) => Diagnostic::error(Code::EmptyFile, format!("prompt file `{written}` is empty"))
-            .at(path.place, "nothing to ask for"),
+            .at(path.place, "there is no task for the agent"),
         Err(reason) => Diagnostic::error(
             Code::UnreadableFile,
             format!("prompt file `{written}` cannot be read"),

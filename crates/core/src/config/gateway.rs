@@ -104,12 +104,12 @@ fn settings(fields: &mut Fields<'_, '_>) -> Option<GatewaySettings> {
     let mode = fields.optional(
         "mode",
         gateway_mode(),
-        "The part that it has: `off`, `meter` or `record`. Default: `meter`.",
+        "The mode: `off`, `meter` or `record`. Default: `meter`.",
     );
     let inject = fields.optional(
         "inject",
         list_of(injection()),
-        "[Faults](terca-yaml.md#injected-faults) that the gateway makes, to see what agents do about them.",
+        "[Faults](terca-yaml.md#injected-faults) that the gateway makes, to test how agents handle them.",
     );
     let inject = inject.unwrap_or_default();
     if let (Some(GatewayMode::Off), Some(key)) = (mode, injects.first())
@@ -120,7 +120,7 @@ fn settings(fields: &mut Fields<'_, '_>) -> Option<GatewaySettings> {
                 Code::ConflictingKeys,
                 "a gateway that is `off` makes no faults",
             )
-            .at(key.place, "nothing passes through the gateway")
+            .at(key.place, "no request passes through the gateway")
             .help("remove `mode` or `inject`"),
         );
     }
@@ -162,22 +162,22 @@ fn fault(fields: &mut Fields<'_, '_>) -> Option<Injection> {
     let delay_ms = fields.optional(
         "delayMs",
         count(),
-        "Waits so many milliseconds first. Alone, it makes the service slow.",
+        "Waits this many milliseconds first. Alone, it makes the service slow.",
     );
     let every = fields.optional(
         "every",
         count(),
-        "Strikes every so many requests of a trial: with 5, the 5th, the 10th and so on.",
+        "Affects every N-th request of a trial: with 5, the 5th, the 10th and so on.",
     );
     let first = fields.optional(
         "first",
         count(),
-        "Strikes so many requests of a trial, from the first one on.",
+        "Affects this many requests of a trial, from the first one on.",
     );
     let times = fields.optional(
         "times",
         count(),
-        "Strikes no more than so many times in a trial.",
+        "Affects at most this many requests of a trial.",
     );
     let fault = Injection {
         status: status.map(|status| status.value),
@@ -209,7 +209,7 @@ fn check(fault: &Injection, keys: &[Located<String>], fields: &mut Fields<'_, '_
                 "a fault has one of `status`, `cut` and `hang`",
             )
             .at(place, "this is a second one")
-            .help("make a fault of each: the first of the list that strikes a request is taken"),
+            .help("write a fault for each: the first in the list that affects a request is used"),
         );
     }
     if let (Some(_), None, Some(place)) = (fault.retry_after, fault.status, place(&["retryAfter"]))

@@ -61,7 +61,7 @@ fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {
     let kind = fields.optional(
         "type",
         transport_type(),
-        "The transport. Needed only where it cannot be told from the address.",
+        "The transport. Only needed if it does not follow from the address.",
     );
     fields.demand("oneOf", transports());
     let is_local = one_transport(&keys, kind.as_ref(), fields)?;

@@ -22,7 +22,7 @@ pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
             )
             .at(
                 name.place,
-                "a run has a file of this name where the eval's folder would be",
+                "a run has a file of this name where the eval's directory would be",
             )
             .help("choose another name"),
         );
@@ -66,7 +66,7 @@ fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader
         } else {
             let folder = folder_name(&name.value);
             let message = format!(
-                "the {what}s `{}` and `{}` would share the folder `{folder}`",
+                "the {what}s `{}` and `{}` would share the directory `{folder}`",
                 first.value, name.value
             );
             (Code::SharedFolder, message)

@@ -54,7 +54,7 @@ fn host() -> Kind<HostPattern> {
                 return reader.refuse(
                     Diagnostic::error(
                         Code::WrongValue,
-                        format!("`{}` is out of reach from a sandbox", text.value),
+                        format!("`{}` cannot be reached from a sandbox", text.value),
                     )
                     .at(
                         text.place,
@@ -68,7 +68,7 @@ fn host() -> Kind<HostPattern> {
         reader.refuse(
             Diagnostic::error(
                 Code::WrongValue,
-                format!("`{}` is no host", text.value.escape_debug()),
+                format!("`{}` is not a host", text.value.escape_debug()),
             )
             .at(text.place, problem.to_string()),
         )

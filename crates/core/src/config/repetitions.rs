@@ -85,7 +85,7 @@ fn upside_down(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {
     Diagnostic::error(
         Code::OutOfRange,
         format!(
-            "`repetitions`: from {} to {} there is nothing",
+            "`repetitions`: `min` is {}, but `max` is only {}",
             min.value, max.value
         ),
     )

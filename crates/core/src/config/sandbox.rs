@@ -111,7 +111,8 @@ pub struct Image(String);
 /// A text that names no image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the name of an image has letters, digits and `._-/:@`, begins with a letter or digit, and is at most 255 characters long"
+    "the name of an image has letters, digits and `._-/:@`, begins with a letter or digit, and is at most 255 \
+     characters long"
 )]
 pub struct BadImage;
 
@@ -214,7 +215,7 @@ pub(super) fn sandbox() -> Kind<Sandbox> {
         }
     });
     let container = object("container", "`sandbox`", container)
-        .about("A container of an image, in the place of a word.")
+        .about("A container of an image, instead of a word.")
         .linked("[map](terca-yaml.md#containers)")
         .kind();
     or_map(word, container)
@@ -234,7 +235,7 @@ fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
         "The image that Podman makes containers of.",
     );
     if present.is_empty() && !fields.has_more() {
-        return fields.missing("docker", "this names no image");
+        return fields.missing("docker", "this does not name an image");
     }
     if let [_, second, ..] = present.as_slice() {
         let problem =
@@ -257,8 +258,8 @@ pub(super) fn image() -> Kind<Image> {
         match Image::try_from(name.clone()) {
             Ok(image) => Some(image),
             Err(bad) => reader.refuse(
-                Diagnostic::error(Code::WrongValue, format!("`{name}` is no image: {bad}"))
-                    .at(node.place, "this is no name of an image"),
+                Diagnostic::error(Code::WrongValue, format!("`{name}` is not an image: {bad}"))
+                    .at(node.place, "this is not the name of an image"),
             ),
         }
     })

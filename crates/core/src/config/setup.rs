@@ -140,7 +140,8 @@ pub(crate) struct Containment<'a> {
 }
 
 impl Setup {
-    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. A model of the
+    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. A
+    /// model of the
     /// command line takes the place of theirs. The plan adds MCP servers and the variables of commands.
     pub(crate) fn applied_to(
         &self,
@@ -344,7 +345,7 @@ pub(super) fn setup(role: Role) -> Kind<ReadSetup> {
     let (definition, about, name) = match role {
         Role::Environment => (
             "environment",
-            "A set-up that the evals run in.",
+            "A setup that the evals run in.",
             "[environment](terca-yaml.md#environments-and-experiments)",
         ),
         Role::Experiment => (
@@ -380,7 +381,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         model: fields.patch(
             "model",
             filled_text(),
-            "The model, passed to the agent in the agent's own way.",
+            "The model, set by the agent's own option or setting.",
         ),
         rules: fields.patch(
             "rules",
@@ -458,7 +459,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         gateway: fields.patch(
             "gateway",
             gateway(),
-            "The part of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
+            "The mode of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
         ),
         require_delivery: fields.patch(
             "requireDelivery",

@@ -120,7 +120,8 @@ pub struct Suite {
     /// fingerprint of each case; the rest changes nothing about the task.
     #[serde(skip)]
     pub gateway: Option<GatewaySettings>,
-    /// A trial whose rules or skills were in no request to a model is an error, where its environment and experiment do not
+    /// A trial whose rules or skills were in no request to a model is an error, where its environment and
+    /// experiment do not
     /// say. It changes nothing about the task.
     #[serde(skip)]
     pub require_delivery: bool,
@@ -232,8 +233,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let repetitions = fields.optional(
         "repetitions",
         repetitions(),
-        "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` for as many as \
-         it takes to decide.",
+        "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` to repeat until \
+         the comparison is decided.",
     );
     let concurrency = fields.optional(
         "concurrency",
@@ -285,7 +286,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let environments = fields.list(
         "environments",
         setup(Role::Environment),
-        "The set-ups that the evals run in. Default: one, named `default`.",
+        "The setups that the evals run in. Default: one, named `default`.",
     );
     let experiments = fields.list(
         "experiments",
@@ -302,7 +303,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
     let sandbox = fields.optional(
         "sandbox",
         sandbox(),
-        "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `auto` where the machine can make one.",
+        "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `auto` where the machine can \
+         make one.",
     );
     let network = fields.optional(
         "network",
@@ -450,7 +452,7 @@ fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
             )
             .at(*second, "there can be one")
             .beside(*first, "the first is here")
-            .help("leave the mark on the one that the others are compared with"),
+            .help("keep the mark on the experiment that the others are compared with"),
         );
     }
     let marked = marked.first().map(|(experiment, _)| *experiment);
@@ -477,7 +479,7 @@ fn shared_trial_folders(suite: &Suite, reader: &mut Reader<'_>) {
             }
             let mut problem = Diagnostic::error(
                 Code::SharedFolder,
-                format!("two variants would share the folder `{folder}`"),
+                format!("two variants would share the directory `{folder}`"),
             );
             if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
                 let with =

@@ -47,13 +47,13 @@ const PRIVATE: [&str; 6] = [
 fn replaces_private(name: &str, value: &Template) -> Diagnostic {
     Diagnostic::warning(
         Code::DoubtfulValue,
-        format!("`{name}` replaces a directory that each trial has for itself"),
+        format!("`{name}` replaces a private directory of each trial"),
     )
     .at(
         value.place,
-        "trials share this one, and find what others left in it",
+        "trials share this one, and find the files of other trials in it",
     )
-    .help("leave it out; `before` and `files` can put files where a trial needs them")
+    .help("remove it; use `before` or `files` to put files where a trial needs them")
 }
 
 fn named(entries: Entries<Template>, reader: &mut Reader<'_>) -> Option<Variables> {

@@ -111,7 +111,7 @@ pub(super) fn verdict_settings(fields: &mut Fields<'_, '_>) -> VerdictSettings {
         "margin",
         points(),
         DEFAULT_MARGIN * 100.0,
-        "Differences that are smaller than so many points [make no difference](comparing.md#the-margin).",
+        "Treat differences smaller than this many points as [equivalent](comparing.md#the-margin).",
     );
     let measure = fields.or(
         "verdict",

@@ -108,13 +108,13 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let start = fields.filled(
         "start",
         filled_text().called("a shell command"),
-        "A command line for `sh` that starts a command elsewhere, with its input and output connected. The words of \
-         the worker are appended to it. `{host}` becomes each of `hosts`, and `{name}` a new name at each start.",
+        "A command line for `sh` that starts a command elsewhere, with its input and output connected. The command \
+         of the worker is appended to it. `{host}` becomes each of `hosts`, and `{name}` a new name at each start.",
     );
     let preset = fields.filled(
         "preset",
         preset(),
-        "A usual command line in the place of `start`.",
+        "A predefined command line instead of `start`.",
     );
     let options = fields.list(
         "options",
@@ -144,8 +144,8 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let silence = fields.optional(
         "silenceSeconds",
         silence().value(),
-        "A worker that says nothing for so long is taken for lost. Default: 30, at least 5. More is of use where the \
-         network has longer pauses.",
+        "A worker that is silent for this long counts as lost. Default: 30, at least 5. Use more on a network with \
+         longer pauses.",
     );
     // A key that is unknown may be one that is missing.
     let is_right = fields.problem_count() == problems && !fields.has_more();
@@ -253,7 +253,7 @@ fn start(written: &Written, reader: &mut Reader<'_>) -> Option<StartTemplate> {
         (Some(_), Some(_)) => reader.refuse(both(written)),
         (None, None) => reader.refuse(
             Diagnostic::error(Code::MissingKey, "missing key `start` or `preset`")
-                .at(written.place, "nothing says how a worker is started")
+                .at(written.place, "there is no command to start a worker")
                 .help(format!(
                     "write `preset:` with {}, or `start:` with a command line of your own",
                     prose::quoted_list(&Preset::ALL.map(Preset::as_str), "or")
@@ -312,7 +312,7 @@ fn check_hosts(start: &StartTemplate, written: &Written, reader: &mut Reader<'_>
         (true, Some(_)) | (false, None) => Some(()),
         (true, None) => reader.refuse(
             Diagnostic::error(Code::MissingKey, "missing key `hosts`")
-                .at(line, "`{host}` is here, and there are no hosts")
+                .at(line, "`{host}` needs a list of hosts")
                 .help("write `hosts: [NAME, …]`, or the host itself in the place of `{host}`"),
         ),
         (false, Some(hosts)) => reader.refuse(
@@ -390,7 +390,7 @@ fn host() -> Kind<Located<String>> {
     text.then(|host, reader| {
         let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:@%/+".contains(&byte);
         let reason = if host.value.starts_with('-') {
-            "a program would take it for an option"
+            "a program would read it as an option"
         } else if !host.value.bytes().all(is_known) {
             "a host has letters, digits and `._-:@%/+`"
         } else {
@@ -410,11 +410,11 @@ fn terca() -> Kind<TercaAt> {
         let (reason, help) = match path.value.chars().next() {
             _ if path.value == "copy" => return Some(TercaAt::Copy),
             Some('~') => (
-                "no shell replaces the `~`",
+                "no shell expands the `~`",
                 "write the whole path, or a name that is on `PATH` there",
             ),
             Some('-') => (
-                "a program would take it for an option",
+                "a program would read it as an option",
                 "write the path of Terca on the other machine, or `copy`",
             ),
             _ => return Some(TercaAt::Path(path.value)),

@@ -68,14 +68,11 @@ impl ChangedFiles {
         if forbidden.is_empty() {
             return Verdict::pass(match changes.len() {
                 0 => "nothing was changed".into(),
-                number => format!(
-                    "{}, all where they may be",
-                    prose::count(number, "changed file")
-                ),
+                number => format!("{}, all allowed", prose::count(number, "changed file")),
             });
         }
         Verdict::fail(format!(
-            "changed where it may not: {}",
+            "changed files that it must not change: {}",
             first_few(&forbidden)
         ))
     }
@@ -113,56 +110,50 @@ mod tests {
                 &[],
                 &["src/a/b.js"],
                 1.0,
-                "1 changed file, all where they may be",
+                "1 changed file, all allowed",
             ),
             (
                 Some(&["src/**"]),
                 &[],
                 &["README", "src/a"],
                 0.0,
-                "changed where it may not: README",
+                "changed files that it must not change: README",
             ),
             (
                 Some(&[]),
                 &[],
                 &["a", "b"],
                 0.0,
-                "changed where it may not: a and b",
+                "changed files that it must not change: a and b",
             ),
             (
                 None,
                 &["*.lock"],
                 &["a.js"],
                 1.0,
-                "1 changed file, all where they may be",
+                "1 changed file, all allowed",
             ),
             (
                 None,
                 &["*.lock"],
                 &["x.lock", "a"],
                 0.0,
-                "changed where it may not: x.lock (never *.lock)",
+                "changed files that it must not change: x.lock (never *.lock)",
             ),
-            (
-                None,
-                &["*"],
-                &["a/b"],
-                1.0,
-                "1 changed file, all where they may be",
-            ),
+            (None, &["*"], &["a/b"], 1.0, "1 changed file, all allowed"),
             (
                 Some(&["src/**"]),
                 &["src/gen/**"],
                 &["src/a", "src/gen/x"],
                 0.0,
-                "changed where it may not: src/gen/x (never src/gen/**)",
+                "changed files that it must not change: src/gen/x (never src/gen/**)",
             ),
             (
                 Some(&["x"]),
                 &[],
                 &["1", "2", "3", "4", "5", "6", "7"],
                 0.0,
-                "changed where it may not: 1, 2, 3, 4, 5 and 2 more",
+                "changed files that it must not change: 1, 2, 3, 4, 5 and 2 more",
             ),
         ] {
             let asked = ChangedFiles {

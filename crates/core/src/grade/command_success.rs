@@ -24,7 +24,7 @@ use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "commandSuccess",
-    about: "A shell command must exit with status 0, and its output must be as asked.",
+    about: "A shell command must exit with status 0, and its output must match.",
     settings: || {
         let short = command_line().map(|command| CommandSuccess {
             command: command.value,
@@ -130,12 +130,12 @@ impl CommandSuccess {
         let cases = match read_report(end) {
             Ok(cases) => cases,
             Err(reason) => {
-                return failed(&format!("{exit}, and no result from `{path}`: {reason}"));
+                return failed(&format!("{exit}, but no result from `{path}`: {reason}"));
             }
         };
         let unmet = self.unmet(&end.output);
         let verdict = match (cases.share(), unmet) {
-            (None, _) => failed(&format!("{exit}, and no test in `{path}` was run")),
+            (None, _) => failed(&format!("{exit}, but no test in `{path}` was run")),
             (Some(_), Some(reason)) => failed(&reason),
             (Some(share), None) if share < 1.0 => Verdict {
                 score: share,
@@ -378,21 +378,21 @@ pub(super) mod tests {
                 "done",
                 report(0, 0),
                 0.0,
-                "exit status 0, and no test in `r.xml` was run: done",
+                "exit status 0, but no test in `r.xml` was run: done",
             ),
             (
                 0,
                 "done",
                 none,
                 0.0,
-                "exit status 0, and no result from `r.xml`: the command did not write it: done",
+                "exit status 0, but no result from `r.xml`: the command did not write it: done",
             ),
             (
                 2,
                 "",
                 link,
                 0.0,
-                "exit status 2, and no result from `r.xml`: it is a link",
+                "exit status 2, but no result from `r.xml`: it is a link",
             ),
         ] {
             let end = CommandEnd {

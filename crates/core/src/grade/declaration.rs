@@ -55,9 +55,9 @@ pub(super) fn asking<T: 'static>(
                 return Some(());
             }
             reader.refuse(
-                Diagnostic::error(Code::AsksNothing, format!("`{key}` asks for nothing"))
+                Diagnostic::error(Code::AsksNothing, format!("`{key}` requires nothing"))
                     .at(node.place, "this test would always pass")
-                    .help(format!("say what is asked for, such as `{example}`")),
+                    .help(format!("add the requirement, such as `{example}`")),
             )
         })
 }

@@ -87,7 +87,7 @@ impl FileContains {
         {
             return Verdict::fail(format!("{path} does not match /{}/", on_one_line(pattern)));
         }
-        Verdict::pass(format!("{path} has it"))
+        Verdict::pass(format!("{path} matches"))
     }
 }
 

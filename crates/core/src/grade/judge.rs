@@ -36,7 +36,7 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     let rubric = fields.required(
         "rubric",
         filled_text().value(),
-        "The demands on the work, in your own words.",
+        "The requirements for the work, in your own words.",
     );
     let is_named = fields
         .peek("agent")
@@ -60,7 +60,7 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     let pass_score = fields.optional(
         "passScore",
         pass_score(),
-        "A score that reaches this counts as 1.",
+        "A score of at least this counts as 1.",
     );
     let agent = match agent {
         Some(agent) => Some(able_to_judge(agent, config.as_ref(), fields.reader)?),
@@ -68,9 +68,12 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     };
     if let Some(config) = config.as_ref().filter(|_| !is_named) {
         return fields.refuse(
-            Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
-                .at(config.place, "whose settings?")
-                .help("name the agent that judges: `agent: NAME`"),
+            Diagnostic::error(
+                Code::MisplacedKey,
+                "`config` for a judge without an `agent`",
+            )
+            .at(config.place, "it is not clear whose settings these are")
+            .help("name the agent that judges: `agent: NAME`"),
         );
     }
     Some(JudgeTest {
@@ -95,7 +98,7 @@ fn pass_score() -> Kind<f64> {
                 return Some(score.value);
             }
             reader.refuse(
-                Diagnostic::error(Code::AsksNothing, "`passScore` is reached by any work")
+                Diagnostic::error(Code::AsksNothing, "any work reaches a `passScore` of 0")
                     .at(score.place, "this test would always pass")
                     .help("a score above 0, such as 0.8, is as good as 1 when the judge gives it"),
             )
@@ -115,8 +118,8 @@ fn able_to_judge(
                 Code::CannotJudge,
                 format!("the agent `{}` cannot judge", profile.name),
             )
-            .at(choice.place, "it is built in, and has no opinion")
-            .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
+            .at(choice.place, "it is built in, and cannot judge")
+            .help("name another agent, or omit `agent` to let the trial's own agent judge"),
         );
     }
     if let Some(config) = config.filter(|_| !profile.capabilities.config) {
@@ -154,14 +157,14 @@ impl JudgeTest {
             None => {
                 let limit = prose::duration(limit.as_secs_f64());
                 return Err(NoVerdict(format!(
-                    "the judge ({who}) was still at work after {limit}"
+                    "the judge ({who}) was still running after {limit}"
                 )));
             }
         };
         let given = opinion.score;
         let (score, said) = match self.pass_score {
-            Some(pass) if given >= pass => (1.0, format!("scored {given}, and {pass} is enough")),
-            Some(pass) => (given, format!("scored {given}, and {pass} would be enough")),
+            Some(pass) if given >= pass => (1.0, format!("scored {given} ({pass} is enough)")),
+            Some(pass) => (given, format!("scored {given} ({pass} would be enough)")),
             None => (given, format!("scored {given}")),
         };
         let message = match opinion.in_short() {
@@ -222,15 +225,10 @@ mod tests {
                 0.6,
                 Some(0.7),
                 0.6,
-                "scored 0.6, and 0.7 would be enough: fair",
+                "scored 0.6 (0.7 would be enough): fair",
             ),
-            (0.7, Some(0.7), 1.0, "scored 0.7, and 0.7 is enough: fair"),
-            (
-                0.0,
-                Some(0.1),
-                0.0,
-                "scored 0, and 0.1 would be enough: fair",
-            ),
+            (0.7, Some(0.7), 1.0, "scored 0.7 (0.7 is enough): fair"),
+            (0.0, Some(0.1), 0.0, "scored 0 (0.1 would be enough): fair"),
         ] {
             let verdict = asked(pass).judge(&scored(given), LIMIT);
             assert_eq!(verdict, Ok(Verdict::scored(score, message)));
@@ -246,7 +244,7 @@ mod tests {
     fn no_opinion_is_no_zero() {
         let late = judgement(None);
         let NoVerdict(reason) = asked(None).judge(&late, LIMIT).unwrap_err();
-        assert_eq!(reason, "the judge (codex) was still at work after 2m 00s");
+        assert_eq!(reason, "the judge (codex) was still running after 2m 00s");
         let silent = judgement(Some(Err(NoVerdict("it said nothing".into()))));
         let NoVerdict(reason) = asked(None).judge(&silent, LIMIT).unwrap_err();
         assert_eq!(reason, "the judge (codex) gave no verdict: it said nothing");

@@ -17,7 +17,7 @@ use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "transcript",
-    about: "The agent must have used its tools as asked, and said what is asked for.",
+    about: "Requirements for the tool calls and messages of the agent.",
     settings: || {
         let asked = object("transcript", "`transcript`", fields);
         let asked = asked.linked("[map](eval-yaml.md#transcript)").kind();
@@ -95,7 +95,8 @@ impl Session {
         tools.any(|tool| tool.is_named_by(glob))
     }
 
-    /// Returns whether every call that a pattern could name is known: the agent tells them, or the pattern is for a server
+    /// Returns whether every call that a pattern could name is known: the agent tells them, or the pattern is for
+    /// a server
     /// that Terca was before.
     fn knows_all(&self, glob: &Glob) -> bool {
         let is_of = |server: &String| {
@@ -126,7 +127,7 @@ impl Transcript {
     fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         if session.is_reference {
             return Ok(Verdict::pass(format!(
-                "not looked at: {} has no session",
+                "not checked: {} has no session",
                 session.agent
             )));
         }
@@ -135,7 +136,7 @@ impl Transcript {
         }
         if session.said_more && !self.is_said(session) {
             return Err(NoVerdict(format!(
-                "the agent `{}` said more than is kept of it: see the raw output",
+                "the agent `{}` printed more than Terca keeps: see the raw output",
                 session.agent
             )));
         }
@@ -143,14 +144,14 @@ impl Transcript {
         let counted = session.tools.is_some() || session.usage.tool_calls.is_some();
         if about_tools && !self.is_decided(session) {
             return Err(NoVerdict(format!(
-                "the agent `{}` does not tell which tools it uses{}",
+                "the agent `{}` does not report which tools it uses{}",
                 session.agent,
                 servers_to_name(&session.tapped_servers)
             )));
         }
         if self.max_tool_calls.is_some() && !counted {
             return Err(NoVerdict(format!(
-                "the agent `{}` does not tell its tool calls",
+                "the agent `{}` does not report its tool calls",
                 session.agent
             )));
         }
@@ -166,7 +167,7 @@ impl Transcript {
             .find(|glob| session.knows_all(glob) && !session.has_used(glob));
         if let Some(glob) = missing {
             return Some(format!(
-                "no tool that matches `{}` was used, but {}",
+                "no tool that matches `{}` was used; used: {}",
                 glob.written,
                 names(used)
             ));
@@ -174,7 +175,7 @@ impl Transcript {
         for glob in &self.not_used_tool {
             if let Some(tool) = used.iter().find(|tool| tool.is_named_by(glob)) {
                 return Some(format!(
-                    "`{}` was used, and no `{}` may be",
+                    "`{}` was used, but `{}` is not allowed",
                     tool.tool, glob.written
                 ));
             }
@@ -209,11 +210,11 @@ impl Transcript {
         match (used.as_slice(), calls(session)) {
             ([], Some(calls)) => {
                 format!(
-                    "as asked, in {}",
+                    "as required, in {}",
                     prose::count(calls.try_into().unwrap_or(usize::MAX), "tool call")
                 )
             }
-            ([], None) => "as asked".into(),
+            ([], None) => "as required".into(),
             ([used], _) => format!("`{used}` was used"),
             (used, _) => format!("{} were used", prose::quoted_list(used, "and")),
         }
@@ -340,26 +341,31 @@ mod tests {
                 not_used("files/read"),
                 &copilot,
                 0.0,
-                "`files-read` was used, and no `files/read` may be",
+                "`files-read` was used, but `files/read` is not allowed",
             ),
             (
                 used("write*"),
                 &shell,
                 0.0,
-                "no tool that matches `write*` was used, but `mcp__files__read` and `shell`",
+                "no tool that matches `write*` was used; used: `mcp__files__read` and `shell`",
             ),
             (
                 used("x"),
                 &none,
                 0.0,
-                "no tool that matches `x` was used, but none at all",
+                "no tool that matches `x` was used; used: none at all",
             ),
-            (not_used("web*"), &shell, 1.0, "as asked, in 2 tool calls"),
+            (
+                not_used("web*"),
+                &shell,
+                1.0,
+                "as required, in 2 tool calls",
+            ),
             (
                 not_used("sh*"),
                 &shell,
                 0.0,
-                "`shell` was used, and no `sh*` may be",
+                "`shell` was used, but `sh*` is not allowed",
             ),
         ] {
             assert_eq!(test.judge(session), Ok(Verdict::scored(score, message)));
@@ -379,7 +385,7 @@ mod tests {
         let two = session(Some(&[("a", None), ("a", None)]));
         assert_eq!(
             at_most(2).judge(&two),
-            Ok(Verdict::pass("as asked, in 2 tool calls"))
+            Ok(Verdict::pass("as required, in 2 tool calls"))
         );
         assert_eq!(
             at_most(1).judge(&two),
@@ -387,7 +393,7 @@ mod tests {
         );
         assert_eq!(
             says("done").judge(&session(None)),
-            Ok(Verdict::pass("as asked"))
+            Ok(Verdict::pass("as required"))
         );
         assert_eq!(
             says("DONE").judge(&two),
@@ -399,7 +405,7 @@ mod tests {
         };
         assert_eq!(
             says("done").judge(&flood),
-            Ok(Verdict::pass("as asked, in 0 tool calls"))
+            Ok(Verdict::pass("as required, in 0 tool calls"))
         );
         assert!(
             says("DONE").judge(&flood).is_err(),
@@ -431,7 +437,7 @@ mod tests {
         };
         for test in [used("x"), not_used("x"), at_most] {
             let NoVerdict(reason) = test.judge(&session(None)).unwrap_err();
-            assert!(reason.contains("`gemini-cli` does not tell"), "{reason}");
+            assert!(reason.contains("`gemini-cli` does not report"), "{reason}");
             let oracle = Session {
                 is_reference: true,
                 agent: "oracle".into(),
@@ -439,7 +445,7 @@ mod tests {
             };
             assert_eq!(
                 test.judge(&oracle),
-                Ok(Verdict::pass("not looked at: oracle has no session"))
+                Ok(Verdict::pass("not checked: oracle has no session"))
             );
         }
         // A demand that is known not to be met decides, also when others are unknown.

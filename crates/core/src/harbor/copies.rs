@@ -68,7 +68,7 @@ pub(super) fn base(
     let used: BTreeSet<&Utf8Path> = copied.values().copied().collect();
     for file in context.iter().filter(|file| !used.contains(*file)) {
         notes.push(format!(
-            "environment/{file}: nothing that is carried over puts it into the workspace"
+            "environment/{file}: it is not copied into the workspace"
         ));
     }
     let pair = |(to, from): (Utf8PathBuf, &Utf8Path)| {
@@ -90,10 +90,10 @@ fn copies<'a>(
         "COPY" | "ADD" => copy(instruction, context, places),
         "WORKDIR" | "LABEL" | "MAINTAINER" => Ok(Vec::new()),
         "FROM" => Err(
-            "there is no container: the agent works on this machine, with what is installed here",
+            "there is no container: the agent works on this machine, with its installed programs",
         ),
-        "RUN" => Err("it is not run; `prepare` or `before` may do the same"),
-        "ENV" | "ARG" => Err("it is not set; `env` may do the same"),
+        "RUN" => Err("it is not run; use `prepare` or `before` instead"),
+        "ENV" | "ARG" => Err("it is not set; use `env` instead"),
         _ => Err("there is no container"),
     }
 }
@@ -122,7 +122,7 @@ fn copy<'a>(
         return Err("it is not fetched or unpacked");
     }
     if sources.iter().any(|source| source.contains("<<")) {
-        return Err("its text is not carried over");
+        return Err("its text is not imported");
     }
     let whole =
         joined(instruction.workdir.as_deref(), to).ok_or("its destination depends on variables")?;

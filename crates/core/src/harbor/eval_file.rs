@@ -8,7 +8,7 @@ use crate::text::json::yaml;
 pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String {
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
     if !notes.is_empty() {
-        text += "# What is not as it was there:\n";
+        text += "# Differences from the original task:\n";
         text.extend(
             notes
                 .iter()

@@ -67,7 +67,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         return Err("instruction.md is empty".into());
     }
     if !has("tests/test.sh") {
-        return Err("there is no tests/test.sh, so that nothing could be verified".into());
+        return Err("there is no tests/test.sh, so nothing could be verified".into());
     }
     let dockerfile = text("environment/Dockerfile").map(|text| Dockerfile::read(&text));
     let workdir = settings
@@ -84,7 +84,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let folder = folder(task.name);
     if folder != task.name {
         notes.push(format!(
-            "the directory is called {folder}: Terca finds no evals in {}",
+            "the directory is named {folder}, because Terca finds no evals in {}",
             task.name
         ));
     }
@@ -109,7 +109,8 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         written.push(("_solution.sh".into(), scripts::solution(&places)));
     } else {
         notes.push(
-            "there is no solution/solve.sh: nothing shows that the eval can be passed".into(),
+            "there is no solution/solve.sh, so it is not known whether the eval can be passed"
+                .into(),
         );
     }
     written.push((

@@ -28,7 +28,7 @@ pub(super) fn of_files(
     let root = &places.root;
     if places.is_assumed {
         notes.push(format!(
-            "nothing says where the agent works; {root} is taken for the workspace"
+            "the task does not say where the agent works; {root} becomes the workspace"
         ));
     }
     if prompt_changed {
@@ -62,7 +62,7 @@ pub(super) fn of_files(
     if !moved.is_empty() {
         let moved: Vec<String> = moved.into_iter().collect();
         notes.push(format!(
-            "{}: tests and solution find these below the workspace (the scripts in .harbor see to it)",
+            "{}: tests and solution find these paths below the workspace (the scripts in .harbor replace them)",
             prose::list(&moved, "and")
         ));
     }
@@ -80,7 +80,7 @@ pub(super) fn of_files(
         .map(|file| file.as_str())
         .collect();
     if !extra.is_empty() {
-        notes.push(format!("{}: no part of an eval", few(&extra)));
+        notes.push(format!("{}: not part of an eval", few(&extra)));
     }
 }
 
@@ -108,19 +108,19 @@ fn of_text(
         .collect();
     if !elsewhere.is_empty() {
         notes.push(format!(
-            "{file} names {}, which would be places of this machine",
+            "{file} names {}, which would be on this machine",
             list(&elsewhere)
         ));
     }
     if !distinct(&patterns.home).is_empty() {
         notes.push(format!(
-            "{file} uses the home directory: agent and tests each have one of their own"
+            "{file} uses the home directory: agent and tests have separate ones"
         ));
     }
     let installers = distinct(&patterns.installers);
     if file != "instruction.md" && !installers.is_empty() {
         notes.push(format!(
-            "{file} runs {}: without a container that happens on this machine",
+            "{file} runs {}, which happens on this machine, because there is no container",
             list(&installers)
         ));
     }

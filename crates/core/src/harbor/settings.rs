@@ -37,7 +37,7 @@ const USED: [&str; 10] = [
 const LOST: [(&str, &str); 14] = [
     (
         "/verifier/env",
-        "tests have no variables of their own here (an eval's `env` is seen by the agent too)",
+        "tests have no separate variables here (the agent also sees an eval's `env`)",
     ),
     ("/verifier/user", "tests run as you"),
     (
@@ -51,7 +51,7 @@ const LOST: [(&str, &str); 14] = [
     ("/agent/user", "the agent runs as you"),
     (
         "/solution/env",
-        "the solution has no variables of its own here",
+        "the solution has no separate variables here",
     ),
     (
         "/environment/docker_image",
@@ -60,7 +60,7 @@ const LOST: [(&str, &str); 14] = [
     ("/environment/build_timeout_sec", "no image is built"),
     (
         "/environment/allow_internet",
-        "the agent has the network that `network` in terca.yaml says",
+        "the agent has the network of `network` in terca.yaml",
     ),
     (
         "/environment/mcp_servers",
@@ -75,7 +75,7 @@ const LOST: [(&str, &str); 14] = [
         "there is no container to wait for",
     ),
     ("/artifacts", "the whole workspace is kept"),
-    ("/metadata", "it has no place in an eval"),
+    ("/metadata", "evals have nothing like it"),
 ];
 
 impl Settings {
@@ -121,7 +121,7 @@ fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
         Some(seconds) if seconds > 0.0 && seconds <= 1e9 => seconds,
         _ => {
             notes.push(format!(
-                "{}: {value} is no time limit; it is {DEFAULT_SECONDS} s",
+                "{}: {value} is not a time limit; {DEFAULT_SECONDS} s is used",
                 key(path)
             ));
             DEFAULT_SECONDS
@@ -162,7 +162,7 @@ fn variables(document: &Value, notes: &mut Vec<String>) -> Vec<(String, String)>
     for (name, value) in env {
         match value.as_str() {
             Some(value) => variables.push((name.clone(), value.to_owned())),
-            None => notes.push(format!("environment.env.{name}: it is no text")),
+            None => notes.push(format!("environment.env.{name}: it is not text")),
         }
     }
     variables

@@ -124,7 +124,7 @@ fn what_cannot_become_an_eval_says_why() {
     );
     assert_eq!(
         with("tests/test.sh", ""),
-        "there is no tests/test.sh, so that nothing could be verified"
+        "there is no tests/test.sh, so nothing could be verified"
     );
     let steps = "it has several steps (`[[steps]]`), and an eval has one prompt";
     assert_eq!(with("task.toml", "[[steps]]\nname = 'a'"), steps);

@@ -99,11 +99,11 @@ fn is_baseline(experiment: &Setup, suite: &Suite, same: &[&str], in_all: bool) -
         ),
     );
     let problem = match experiment.place {
-        Some(place) => problem.at(place, "a difference would be chance"),
+        Some(place) => problem.at(place, "any difference would be chance"),
         None => problem,
     };
     problem.help(format!(
-        "give it a setting, or leave it out with `-x '!{}'`; `--aa` compares the baseline with itself",
+        "give it a setting, or exclude it with `-x '!{}'`; `--aa` compares the baseline with itself",
         experiment.name
     ))
 }

@@ -72,11 +72,11 @@ pub(crate) fn check(eval: &Eval, variant: &Variant, problems: &mut Diagnostics) 
         problems.push(
             Diagnostic::error(
                 Code::CannotJudge,
-                format!("nobody can judge the test `{}` here", test.name),
+                format!("no agent can judge the test `{}`", test.name),
             )
             .at(
                 test.place,
-                "it names no agent, and the trial's own is built in",
+                "it names no agent, and the trial's own agent is built in",
             )
             .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),
         );

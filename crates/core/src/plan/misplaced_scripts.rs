@@ -116,7 +116,7 @@ impl<'a> Looking<'a, '_> {
             return;
         }
         let message = format!(
-            "`{path}` is looked for in the workspace, but it is only next to the YAML file"
+            "Terca looks for `{path}` in the workspace, but it is only beside the YAML file"
         );
         let in_suite = match beside.strip_prefix(&self.case.suite.root) {
             Ok(inside) => format!("\"$TERCA_SUITE_DIR/{inside}\""),
@@ -125,7 +125,7 @@ impl<'a> Looking<'a, '_> {
         let diagnostic = Diagnostic::error(Code::MissingFile, message);
         let diagnostic = diagnostic.at(place, format!("this is about {beside}"));
         self.problems.push(diagnostic.help(format!(
-            "call it as `{in_suite}`, or bring it into the workspace with `copy`"
+            "call it as `{in_suite}`, or copy it into the workspace with `copy`"
         )));
     }
 

@@ -42,7 +42,8 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
     remarks
 }
 
-/// Returns a sentence about each key of `config` that is none of the agent's settings. Most agents ignore such a key, and
+/// Returns a sentence about each key of `config` that is none of the agent's settings. Most agents ignore such a
+/// key, and
 /// the variant is then no other than its baseline.
 fn unknown_settings(variant: &Variant) -> impl Iterator<Item = String> {
     let profile = variant.agent.agent.profile();
@@ -54,7 +55,7 @@ fn unknown_settings(variant: &Variant) -> impl Iterator<Item = String> {
         let meant = prose::did_you_mean(key, known.iter().copied());
         let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
         format!(
-            "`config` has `{key}`, which is no setting of `{}` that Terca knows{hint}",
+            "`config` has `{key}`, which is not a known setting of `{}`{hint}",
             profile.name
         )
     })

@@ -11,7 +11,8 @@ use crate::text::explain::Code;
 use crate::text::globs;
 use crate::text::prose;
 
-/// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!` before it leaves out. An empty list
+/// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!`
+/// before it leaves out. An empty list
 /// selects all, and so does one that only leaves out, apart from these.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -122,7 +123,7 @@ fn pick<'a, T>(
         if !patterns.is_empty() {
             problems.push(
                 Diagnostic::error(Code::NoMatch, format!("an empty selection of {what}s"))
-                    .help(format!("name at least one {what}, or leave the option out")),
+                    .help(format!("name at least one {what}, or omit the option")),
             );
         }
         return items.iter().collect();
@@ -151,8 +152,8 @@ fn pick<'a, T>(
     }
     if is_known && !chosen.contains(&true) {
         problems.push(
-            Diagnostic::error(Code::NoMatch, format!("the selection leaves no {what}"))
-                .help("what begins with `!` is left out, also where another pattern selects it"),
+            Diagnostic::error(Code::NoMatch, format!("the selection has no {what}"))
+                .help("names after `!` are excluded, even if another pattern selects them"),
         );
     }
     items
@@ -205,7 +206,7 @@ fn nothing(what: &str, part: &str, items: &[Called<'_>]) -> Diagnostic {
         .collect();
     if words.iter().any(|word| word.contains(part)) {
         return diagnostic.help(format!(
-            "a name is matched as a whole; `'*{part}*'` matches a part of it"
+            "a name must match as a whole; `'*{part}*'` matches a part of it"
         ));
     }
     if part.starts_with("tag:") {

@@ -62,7 +62,7 @@ impl FromStr for Shard {
             .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((index, of)) if (1..=of).contains(&index) && of <= MOST => Ok(Shard { index, of }),
-            _ => Err("expected a part and a number of parts, such as 1/3, 2/3 or 3/3".into()),
+            _ => Err("expected a shard and the number of shards, such as 1/3, 2/3 or 3/3".into()),
         }
     }
 }

@@ -138,7 +138,7 @@ fn choose(
                     Code::MisplacedKey,
                     format!("the agent `{}` takes no `command`", name.value),
                 )
-                .at(command.place, "only `command` runs a command of your own")
+                .at(command.place, "only the agent `command` runs your own command")
                 .help("for a program of your own, write `program`; or write `agent: {name: command, command: …}`"),
             );
         }
@@ -148,7 +148,7 @@ fn choose(
                     Code::MissingKey,
                     format!("the agent `{}` needs a `command`", name.value),
                 )
-                .at(name.place, "which command?")
+                .at(name.place, "the command is missing")
                 .help("write `agent: {name: command, command: ./my-agent}`"),
             );
         }

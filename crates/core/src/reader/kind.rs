@@ -157,7 +157,7 @@ pub(crate) fn list_of<T: 'static>(kind: Kind<T>) -> Kind<Vec<T>> {
             let problem = match node.value {
                 Value::List(items) => return Some(read_each(&kind, items, reader)),
                 Value::Map(_) | Value::Text(_) => unlike(&node, "a list")
-                    .help("begin each entry with `- `, or put brackets around: `[…]`"),
+                    .help("begin each entry with `- `, or put the list in brackets: `[…]`"),
                 _ => unlike(&node, "a list"),
             };
             reader.refuse(problem)

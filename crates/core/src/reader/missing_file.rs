@@ -27,10 +27,7 @@ pub(super) fn missing(
         } else {
             ""
         };
-        let message = format!(
-            "{what} expected, and this is text: `{}{more}`",
-            words.trim()
-        );
+        let message = format!("{what} is not a path, but text: `{}{more}`", words.trim());
         return Diagnostic::error(Code::MissingFile, message.replace('\n', " "))
             .at(path.place, "expected the path of a file")
             .help("put the text into a file, and write the file's path here");
@@ -43,11 +40,11 @@ pub(super) fn missing(
     if written.starts_with('~') {
         let rest = written.trim_start_matches('~').trim_start_matches('/');
         return problem.help(format!(
-            "`~` means nothing in a YAML file: write `${{HOME}}/{rest}`"
+            "`~` is not expanded in a YAML file: write `${{HOME}}/{rest}`"
         ));
     }
     if written.contains("://") {
-        return problem.help("an address is not fetched: download the file, and write its path");
+        return problem.help("Terca does not download files: download it, and write its path");
     }
     match near(full, surroundings) {
         Some(meant) => problem.help(format!("did you mean `{}`?", renamed(written, &meant))),

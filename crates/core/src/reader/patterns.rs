@@ -91,7 +91,7 @@ pub(crate) fn regex() -> Kind<Regex> {
                     reader.refuse(
                         Diagnostic::error(Code::InvalidPattern, "invalid regular expression")
                             .at(pattern.place, reason.trim_start_matches("error: "))
-                            .help(r"a sign that is meant literally needs a `\` before it"),
+                            .help(r"put a `\` before a character that is meant literally"),
                     )
                 },
                 Some,
@@ -145,7 +145,7 @@ fn refuse_glob<T>(written: &Located<String>, reason: String, reader: &mut Reader
             format!("invalid glob `{}`", excerpt::beginning(&written.value, 60)),
         )
         .at(written.place, reason)
-        .help("a sign that is meant literally is written in brackets, as in `[[]`"),
+        .help("put a character that is meant literally in brackets, as in `[[]`"),
     )
 }
 
@@ -156,10 +156,10 @@ pub(super) fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> O
             reader.refuse(
                 Diagnostic::error(
                     Code::OutsideWorkspace,
-                    format!("path `{}` lies outside the workspace", path.value),
+                    format!("path `{}` is outside the workspace", path.value),
                 )
                 .at(path.place, reason)
-                .help("a path is one inside the workspace, such as `src/app.js`"),
+                .help("write a path inside the workspace, such as `src/app.js`"),
             )
         },
         Some,

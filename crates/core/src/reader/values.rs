@@ -41,7 +41,7 @@ fn read_filled_text(node: Node, reader: &mut Reader<'_>) -> Option<Located<Strin
         return Some(text);
     }
     reader.refuse(
-        Diagnostic::error(Code::WrongValue, "expected text, found an empty one")
+        Diagnostic::error(Code::WrongValue, "expected text, found an empty text")
             .at(text.place, "this is empty"),
     )
 }

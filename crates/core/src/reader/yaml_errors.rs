@@ -71,7 +71,7 @@ fn describe_by_text(text: &str, depth_limit: usize) -> (String, String, Option<S
         || reason.contains("recursion limit")
     {
         let message = format!("nested too deeply: more than {depth_limit} levels");
-        let help = "no configuration needs that many: is a bracket repeated by mistake?";
+        let help = "check for a bracket that is repeated by mistake";
         return (message, "too deep from here on".into(), Some(help.into()));
     }
     if reason.contains("budget breached") || reason.contains("replay") {
@@ -125,7 +125,7 @@ const ADVICE: [(&str, &str); 9] = [
     ("simple key expected ':'", "expected `key: value` here"),
     (
         "unexpected character",
-        "text that begins with such a sign needs quotes",
+        "text that begins with such a character needs quotes",
     ),
     (
         "unclosed bracket",
@@ -133,7 +133,7 @@ const ADVICE: [(&str, &str); 9] = [
     ),
     (
         "trailing content after",
-        "quotes go around the whole text, or nowhere",
+        "put quotes around the whole text, or use none",
     ),
     (
         "merge value",

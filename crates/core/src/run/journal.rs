@@ -65,13 +65,13 @@ pub enum DamageKind {
     #[error("{0}: the line was changed, or comes from elsewhere")]
     Seal(BrokenSeal),
     /// The journal does not begin with the beginning of a run.
-    #[error("a journal begins with `runStarted`, and this does not")]
+    #[error("a journal begins with `runStarted`, but this one does not")]
     NoStart,
     /// The run begins a second time.
     #[error("a run begins once, and this is a second `runStarted`")]
     SecondStart,
     /// A trial's folder is not the one that its names make.
-    #[error("trial {trial} has the folder `{found}`; its names make `{expected}`")]
+    #[error("trial {trial} has the directory `{found}`, but its names give `{expected}`")]
     Folder {
         /// The trial's id.
         trial: u32,
@@ -81,7 +81,7 @@ pub enum DamageKind {
         expected: Utf8PathBuf,
     },
     /// Two trials have the same id or the same folder.
-    #[error("trial {0} is there twice, or another has its folder")]
+    #[error("trial {0} is there twice, or another trial has its directory")]
     TrialTwice(u32),
 }
 

@@ -77,7 +77,7 @@ pub struct RunFile {
 pub enum RunFileError {
     /// A later version of Terca wrote it.
     #[error(
-        "it was written by Terca {terca_version}, in version {version} of the format; this Terca reads version {VERSION}"
+        "it was written by Terca {terca_version} in version {version} of the format; this Terca reads version {VERSION}"
     )]
     Newer {
         /// The version of the format.

@@ -57,7 +57,7 @@ pub enum BrokenSeal {
     #[error("it has no seal")]
     Missing,
     /// Its seal is not the one that comes of it and of the lines before it.
-    #[error("its seal does not match")]
+    #[error("its seal is wrong")]
     Wrong,
 }
 

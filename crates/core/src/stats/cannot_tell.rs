@@ -14,21 +14,19 @@ pub enum CannotTell {
     #[error("no eval was judged on both sides")]
     NoEvals,
     /// There is one eval only.
-    #[error("one eval alone says nothing about others")]
+    #[error("one eval says nothing about other tasks")]
     OneEval,
     /// Fewer than five evals say nothing about others.
-    #[error("so few evals say nothing about others; five is the minimum")]
+    #[error("there are too few evals to say anything about other tasks; five is the minimum")]
     TooFewEvals,
     /// There is one repetition only.
-    #[error(
-        "with one repetition, the luck of a trial cannot be told from a difference between evals"
-    )]
+    #[error("with one repetition, luck and a difference between evals look the same")]
     OneRepetition,
     /// There are too few trials.
-    #[error("so few trials cannot show a difference, not even the largest")]
+    #[error("there are too few trials to show even the largest difference")]
     TooFewTrials,
     /// All values are the same.
-    #[error("the evals do not vary at all")]
+    #[error("the evals do not differ from each other")]
     NoVariation,
     /// Every trial passed in both arms.
     #[error("every trial passed on both sides: these evals are too easy to show a difference")]
@@ -40,9 +38,9 @@ pub enum CannotTell {
     #[error("it was not reported")]
     NotReported,
     /// A figure is zero, of which there is no ratio.
-    #[error("a figure is zero, and a ratio to zero says nothing")]
+    #[error("a figure is zero, so there is no ratio")]
     NotPositive,
     /// No number of trials would do.
-    #[error("repetitions alone cannot do it, since the evals differ too much among themselves")]
+    #[error("repetitions alone are not enough, because the evals differ too much from each other")]
     OutOfReach,
 }

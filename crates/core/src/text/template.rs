@@ -115,7 +115,7 @@ pub fn unset(name: &str, place: Place) -> Diagnostic {
         Code::UnsetVariable,
         format!("the variable `{name}` is not set"),
     )
-    .at(place, "taken from the environment Terca runs in");
+    .at(place, "read from the environment that Terca runs in");
     let problem = if name.chars().all(is_name) {
         problem.help(format!("set it, or write `${{{name}:-default}}`"))
     } else {

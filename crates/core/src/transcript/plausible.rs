@@ -73,7 +73,9 @@ fn read<T>(
 fn remark(name: &str, figure: &str) -> String {
     const LONGEST: usize = 40;
     let shown: String = figure.chars().take(LONGEST).collect();
-    format!("the agent reported {shown} as its {name}, which cannot be: it counts as not reported")
+    format!(
+        "the agent reported {shown} as its {name}, which is impossible: it counts as not reported"
+    )
 }
 
 #[cfg(test)]

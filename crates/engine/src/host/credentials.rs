@@ -149,33 +149,27 @@ pub fn access(
     access
 }
 
-/// Describes the credentials of an agent that could not sign in, by their names, never by their values.
-pub fn given(profile: &Profile, access: &Access) -> String {
+/// Describes the credentials that an agent had, by their names, never by their values. There is nothing to say where it
+/// had none.
+pub fn given(access: &Access) -> Option<String> {
+    let names = access.credentials.iter().map(|name| match name.as_str() {
+        "config" => "a key in `config`".to_owned(),
+        name => name.to_owned(),
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| format!("its credentials: {}", prose::list(&names, "and")))
+}
+
+/// Says that an agent had no credentials, and which it takes.
+pub fn missing(profile: &Profile) -> String {
     const NAMED: usize = 3;
-    if !access.credentials.is_empty() {
-        let given: Vec<String> = access
-            .credentials
-            .iter()
-            .map(|name| match name.as_str() {
-                "config" => "a key in `config`".to_owned(),
-                name => name.to_owned(),
-            })
-            .collect();
-        return format!("it was given {}", prose::list(&given, "and"));
-    }
-    let names: Vec<String> = profile
-        .credential_variables
-        .iter()
-        .take(NAMED)
-        .map(|name| format!("${name}"))
-        .collect();
-    match names.as_slice() {
-        [] => "it was given nothing to sign in with".into(),
-        names => format!(
-            "it was given nothing to sign in with: set {}",
-            prose::list(names, "or")
-        ),
-    }
+    let variables = profile.credential_variables.iter().take(NAMED);
+    let names: Vec<String> = variables.map(|name| format!("${name}")).collect();
+    let advice = match names.as_slice() {
+        [] => String::new(),
+        names => format!(": set {}", prose::list(names, "or")),
+    };
+    format!("no credentials for `{}`{advice}", profile.name)
 }
 
 /// Returns every value that must not be written down: those of the variables, and the tokens in the files.

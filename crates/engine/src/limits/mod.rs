@@ -104,21 +104,23 @@ impl LimitKeeper {
         let mut sentences = Vec::new();
         if !watched.is_empty() {
             sentences.push(format!(
-                "{}: no control group can be made here, so Terca looks ten times a second and ends what is beyond",
+                "{}: no control group can be made here, so Terca checks ten times a second and ends processes beyond \
+                 the limit",
                 prose::list(&watched, "and")
             ));
         }
         if !not_kept.is_empty() {
             let verb = if not_kept.len() == 1 { "is" } else { "are" };
             sentences.push(format!(
-                "{} {verb} not kept: no control group can be made here",
+                "{} {verb} not enforced: no control group can be made here",
                 prose::list(&not_kept, "and")
             ));
         }
         sentences
     }
 
-    /// Begins to keep the limits of one command, which has this enclosure. The disk space of `dirs`, each with its name, is
+    /// Begins to keep the limits of one command, which has this enclosure. The disk space of `dirs`, each with its
+    /// name, is
     /// looked at.
     pub(crate) fn begin(
         &self,
@@ -226,7 +228,7 @@ pub fn on_this_machine() -> String {
     let versions = prose::list(&versions, "and");
     if others.is_empty() {
         return format!(
-            "✓ limits: the kernel keeps {} (control groups, version {versions})",
+            "✓ limits: the kernel enforces {} (control groups, version {versions})",
             prose::list(&by_kernel, "and")
         );
     }
@@ -234,19 +236,21 @@ pub fn on_this_machine() -> String {
         String::new()
     } else {
         format!(
-            "the kernel keeps {} (control groups, version {versions}); ",
+            "the kernel enforces {} (control groups, version {versions}); ",
             prose::list(&by_kernel, "and")
         )
     };
     format!(
-        "! limits: {kept}no control group can be made for {}: Terca watches memory and processes itself, and `limits.cpus` is \
-         not kept",
+        "! limits: {kept}no control group can be made for {}: Terca watches memory and processes itself, and \
+         `limits.cpus` has no effect",
         prose::list(&others, "and")
     )
 }
 
-/// Returns the most processes of the user while a command runs whose processes are watched. A fork bomb can double every few
-/// milliseconds, and nobody would get to look any more. Far beyond the limit, since other trials and everything else of the
+/// Returns the most processes of the user while a command runs whose processes are watched. A fork bomb can double
+/// every few
+/// milliseconds, and nobody would get to look any more. Far beyond the limit, since other trials and everything
+/// else of the
 /// user count too. It does not hold for the superuser.
 fn most_of_user(processes: u32) -> u64 {
     usage::of_user().tasks + u64::from(processes) * 8 + 500
@@ -313,14 +317,14 @@ impl LimitedCommand {
             let verb = if met.memory == 1 { "was" } else { "were" };
             let limit = prose::bytes(limit);
             sentences.push(format!(
-                "{who} ran into limits.memory ({limit}): {ended} {verb} ended by the kernel"
+                "{who} reached limits.memory ({limit}): {ended} {verb} ended by the kernel"
             ));
         }
         if let Some(limit) = self.limits.processes
             && met.processes > 0
         {
             sentences.push(format!(
-                "{who} ran into limits.processes ({limit}): others could not be started"
+                "{who} reached limits.processes ({limit}): no more could be started"
             ));
         }
         sentences

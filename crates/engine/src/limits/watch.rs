@@ -98,6 +98,6 @@ impl Beyond {
                 format!("limits.disk ({}) in its {name}", prose::bytes(limits.disk))
             }
         };
-        format!("{who} went beyond {limit}, and was ended")
+        format!("{who} exceeded {limit}, and was ended")
     }
 }

@@ -84,7 +84,7 @@ impl Journal {
         if file.metadata()?.nlink() > 1 {
             // Whoever sent the run may have chosen a file of the user's for it.
             return Err(io::Error::other(
-                "the file has a second name elsewhere (a hard link), which would be written too; copy the run first",
+                "the file has a hard link elsewhere, which would be changed, too; copy the run first",
             ));
         }
         file.set_len(record.journal.sound_bytes as u64)?;
@@ -135,7 +135,8 @@ impl Journal {
         }
     }
 
-    /// Compares all of the journal and of `run.json` with what was written. Returns the changes that were found, here and
+    /// Compares all of the journal and of `run.json` with what was written. Returns the changes that were found,
+    /// here and
     /// before; they have been undone.
     pub(super) fn conclude(&mut self) -> io::Result<&[&'static str]> {
         if !self.is_named()? || !self.has_content()? {
@@ -186,7 +187,7 @@ impl Journal {
         self.changes.push(EVENTS);
         let Some(copy) = &self.copy else {
             return Err(io::Error::other(
-                "it was changed while the run went on, and there is no copy of it",
+                "it was changed during the run, and there is no copy of it",
             ));
         };
         clear(&self.dir, NEW)?;

@@ -185,29 +185,26 @@ fn none_of_the_failed(failed: &FailedSettings) -> Diagnostic {
     }
     Diagnostic::error(
         Code::NoMatch,
-        format!(
-            "--failed: nothing that failed in {} is selected",
-            failed.run
-        ),
+        format!("--failed: the selection has no failure of {}", failed.run),
     )
-    .help(format!("what failed is {}", prose::list(&names, "and")))
-    .help("select it, and give the `--agent` of that run, if it had one")
+    .help(format!("the failures are {}", prose::list(&names, "and")))
+    .help("select one of them, and use the same `--agent` as that run")
 }
 
 /// Nobody knows beforehand how many trials there will be, and each look needs all of them.
 fn no_parts(shard: Shard) -> Diagnostic {
     Diagnostic::error(
         Code::NotInParts,
-        format!("--shard {shard}: adaptive repetitions cannot be run in parts"),
+        format!("--shard {shard}: adaptive repetitions cannot be split into shards"),
     )
-    .help("give a number of repetitions with `-n`, or run the whole on one machine")
+    .help("give a number of repetitions with `-n`, or run the whole suite on one machine")
 }
 
 fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overrides {
     if selection.model.as_deref().is_some_and(str::is_empty) {
         problems.push(
-            Diagnostic::error(Code::Usage, "--model: an empty name names no model")
-                .help("leave the option out to run with the models of the suite"),
+            Diagnostic::error(Code::Usage, "--model: the name is empty")
+                .help("omit the option to use the models of the suite"),
         );
     }
     Overrides {
@@ -233,7 +230,8 @@ fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
         return Some(AgentChoice::of(agent));
     }
     let diagnostic = if takes_command(name) {
-        let message = format!("--agent {name}: it needs a command, which cannot be given here");
+        let message =
+            format!("--agent {name}: this agent needs a command, which only terca.yaml can give");
         let help =
             format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
         Diagnostic::error(Code::Usage, message).help(help)
@@ -294,7 +292,8 @@ impl RunPlan {
         sealed.fingerprint(mask, |fingerprinter| fingerprinter.plan(&self.plan))
     }
 
-    /// Returns the secrets that must not be written down: the values of `${NAME}`, what the agents sign in with, and keys
+    /// Returns the secrets that must not be written down: the values of `${NAME}`, what the agents sign in with,
+    /// and keys
     /// that are written in their `config`.
     pub fn mask(&self, host: &Host) -> Mask {
         let credentials = self
@@ -349,7 +348,8 @@ impl RunPlan {
         variables
     }
 
-    /// Returns how many trials may be in flight for each agent. On workers, there are as many as they have slots, unless
+    /// Returns how many trials may be in flight for each agent. On workers, there are as many as they have slots,
+    /// unless
     /// somebody says otherwise.
     pub(super) fn limits(&self, concurrency: Option<u32>, slots: Option<usize>) -> Limits {
         if let Some(number) = concurrency {

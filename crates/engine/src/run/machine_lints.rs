@@ -52,11 +52,11 @@ fn large(dir: &Utf8Path, root: &Utf8Path) -> Option<Diagnostic> {
     let shown = dir.strip_prefix(root).unwrap_or(dir);
     (bytes > LARGE).then(|| {
         let size = prose::bytes(bytes);
-        let message = format!("`{shown}` has {size}, which are copied and kept for every trial");
+        let message = format!("`{shown}` has {size}, which are copied for every trial and kept");
         Diagnostic::warning(Code::LargeBase, message)
             .in_file(shown.as_str())
             .help(
-                "leave out what a `prepare` step can make; `--keep failed` keeps fewer workspaces",
+                "remove the files that a `prepare` step can make; `--keep failed` keeps fewer workspaces",
             )
     })
 }
@@ -93,7 +93,7 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
     }
     let names = profile.credential_variables.iter().take(NAMED);
     let names: Vec<String> = names.map(|name| format!("${name}")).collect();
-    let message = format!("the agent `{}` has nothing to sign in with", profile.name);
+    let message = format!("the agent `{}` has no credentials", profile.name);
     let help = format!("set {}", prose::list(&names, "or"));
     Some(Diagnostic::warning(Code::AgentNotReady, message).help(help))
 }

@@ -34,13 +34,13 @@ pub enum MergeRunsError {
     #[error(transparent)]
     Merge(#[from] MergeError),
     /// A run is not a part of a plan.
-    #[error("{0} is not a part of a plan: it was not run with --shard")]
+    #[error("{0} is not a shard: it was not run with --shard")]
     NotAPart(String),
     /// A run has not ended.
     #[error("the run {0} is still going on; it can be merged when it has ended")]
     GoingOn(String),
     /// Two runs are of different plans.
-    #[error("{first} and {second} are not parts of the same plan:\n{reasons}")]
+    #[error("{first} and {second} are not shards of the same plan:\n{reasons}")]
     Different {
         /// One run.
         first: String,
@@ -50,7 +50,7 @@ pub enum MergeRunsError {
         reasons: String,
     },
     /// Parts are missing.
-    #[error("{missing} of the plan {verb} missing: the whole is not there")]
+    #[error("{missing} of the plan {verb} missing")]
     Missing {
         /// The parts.
         missing: String,
@@ -58,7 +58,7 @@ pub enum MergeRunsError {
         verb: &'static str,
     },
     /// The files of a trial cannot be copied.
-    #[error("what {from} left could not be copied: {source}")]
+    #[error("the files of {from} could not be copied: {source}")]
     Copy {
         /// The trial's directory.
         from: Utf8PathBuf,
@@ -162,7 +162,7 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
     if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
         && a.count() != b.count()
     {
-        reasons.push(format!("one is part {a}, the other {b}"));
+        reasons.push(format!("one is shard {a}, the other {b}"));
     }
     if reasons.is_empty() {
         return Ok(());
@@ -214,9 +214,9 @@ fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
     }
     let names: Vec<&str> = missing.iter().map(String::as_str).collect();
     let (noun, verb) = if names.len() == 1 {
-        ("part", "is")
+        ("shard", "is")
     } else {
-        ("parts", "are")
+        ("shards", "are")
     };
     Err(MergeRunsError::Missing {
         missing: format!("{noun} {}", prose::list(&names, "and")),

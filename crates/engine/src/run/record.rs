@@ -57,7 +57,7 @@ pub enum RunsError {
         source: RunFileError,
     },
     /// `run.json` is not the one that the run was started with.
-    #[error("{0} was changed, or is missing: it is not what the journal was sealed with")]
+    #[error("{0} was changed or is missing: it does not match the seal of the journal")]
     RunFileChanged(Utf8PathBuf),
     /// The results tell more than the journal.
     #[error(

@@ -72,7 +72,7 @@ pub enum StartError {
     #[error(transparent)]
     Replay(#[from] RunsError),
     /// `run.json` cannot be made from the plan.
-    #[error("the plan cannot be written down: {0}")]
+    #[error("the plan cannot be saved: {0}")]
     RunFile(serde_json::Error),
     /// The run's directory cannot be written.
     #[error(transparent)]
@@ -165,7 +165,8 @@ pub struct FinishedRun {
 }
 
 impl<'a> PreparedRun<'a> {
-    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals stop the
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals
+    /// stop the
     /// run instead of ending the program: who sees the run's directory can interrupt it.
     pub fn new(
         plan: &'a RunPlan,
@@ -258,7 +259,8 @@ impl<'a> PreparedRun<'a> {
         self.opened.clone().filter(|_| !self.workers.is_local)
     }
 
-    /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents itself.
+    /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents
+    /// itself.
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
         if let Some(opened) = self.on_workers() {
             let cases = self.plan.plan.cases().zip(opened.sandboxes);

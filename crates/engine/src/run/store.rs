@@ -79,7 +79,7 @@ impl Store {
         today: jiff::civil::Date,
         run_file: &RunFile,
     ) -> Result<Self, StoreError> {
-        const NO_FOLDER: &str = "the run's folder could not be made";
+        const NO_FOLDER: &str = "the run's directory could not be made";
         const NO_PLAN: &str = "run.json could not be written";
         let runs = runs_dir(suite_dir);
         fs_err::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
@@ -138,12 +138,13 @@ impl Store {
         let dir = self
             .opened
             .create_dir_all(GRADINGS, DIR_MODE)
-            .map_err(refused("the folder of earlier gradings could not be made"))?;
+            .map_err(refused("the directory of earlier grades could not be made"))?;
         let name = format!("{:02}.json", state.grading());
         self.write(&dir, &name, state)
     }
 
-    /// Compares the files of the run with what was written, at its end. Returns the names of those that somebody changed
+    /// Compares the files of the run with what was written, at its end. Returns the names of those that somebody
+    /// changed
     /// meanwhile; they have been restored.
     pub fn conclude(&mut self) -> Result<Vec<&'static str>, StoreError> {
         let changes = self
@@ -192,7 +193,8 @@ fn write_results(
         )))
 }
 
-/// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether they were.
+/// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether
+/// they were.
 pub fn mend_results(run: &PastRun) -> Result<bool, StoreError> {
     if run.state.status() == RunStatus::Running || !run.record.has_stale_results(false) {
         return Ok(false);

@@ -67,7 +67,8 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     let mut notes = Vec::new();
     if journal.is_torn && journal.damage.is_none() && !going_on {
         notes.push(
-            "the last line of events.jsonl is torn: Terca was killed while it wrote it; `terca resume` cuts it off"
+            "the last line of events.jsonl is incomplete, because Terca was killed while writing it; `terca resume` \
+             removes it"
                 .to_owned(),
         );
     }
@@ -79,20 +80,20 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     match sealed {
         Sealed::All => {}
         Sealed::Later => notes.push(
-            "an older version of Terca began the run: it is sealed since it was continued".to_owned(),
+            "an older version of Terca started the run: it is sealed only from where it was resumed".to_owned(),
         ),
         Sealed::None if journal.events.is_empty() => {
             notes.push("the run has no event yet".to_owned());
         }
         Sealed::None => notes.push(
-            "the run is not sealed, since an older version of Terca made it: a changed line is not noticed"
+            "the run is not sealed, because an older version of Terca made it: changes cannot be noticed"
                 .to_owned(),
         ),
     }
     let opened = open_run(dir).ok();
     if opened.is_some_and(|dir| dir.meta_at(SPOILT).is_ok_and(|found| found.is_some())) {
         notes.push(format!(
-            "somebody changed events.jsonl while the run went on; Terca restored it, and {SPOILT} is the changed one"
+            "another program changed events.jsonl during the run; Terca restored it, and {SPOILT} is the changed file"
         ));
     }
     if problems.is_empty() {
@@ -120,8 +121,7 @@ fn problem(fault: RunsError) -> Problem {
         RunsError::RunFileChanged(_) => Problem {
             file: RUN,
             line: None,
-            text: "it was changed, or is missing: it is not what the journal was sealed with"
-                .into(),
+            text: "it was changed or is missing: it does not match the seal of the journal".into(),
         },
         RunsError::Shorter {
             events, made_from, ..
@@ -166,15 +166,16 @@ fn check_results(
         }
         ResultsFile::Unreadable => {
             problems.push(results(
-                "it is torn, or is no such document; `terca show` writes it anew".to_owned(),
+                "it is incomplete, or not a results file; `terca show` writes it again".to_owned(),
             ));
             return;
         }
         ResultsFile::Present { made_from, .. } => made_from.clone(),
     };
     if record.has_stale_results(going_on) && !going_on {
-        notes
-            .push("results.json is older than the journal; `terca show` writes it anew".to_owned());
+        notes.push(
+            "results.json is older than the journal; `terca show` writes it again".to_owned(),
+        );
     }
     // Those of an older version do not say what they were made from.
     let Some(end) = made_from.filter(|_| !going_on) else {
@@ -203,7 +204,7 @@ fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<Stri
         return None;
     }
     let Ok(read) = serde_json::from_slice::<Results>(found) else {
-        return Some("it is no such document".to_owned());
+        return Some("it is not a results file".to_owned());
     };
     let other = expected.trials.iter().find_map(|trial| {
         let same = read
@@ -219,7 +220,7 @@ fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<Stri
     if let Some((id, status)) = other {
         return Some(match status {
             Some(status) => format!(
-                "it contradicts the journal about trial {id}, which is `{}` there",
+                "it contradicts the journal about trial {id}, which is `{}` in the journal",
                 status.as_str()
             ),
             None => format!("it does not have trial {id} of the journal"),
@@ -229,7 +230,7 @@ fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<Stri
     let by_this_version =
         read.terca_version == env!("CARGO_PKG_VERSION") && read.summary.version == SUMMARY_VERSION;
     let is_other = by_this_version || counts(&read.summary) != counts(&expected.summary);
-    is_other.then(|| "it is not what the journal comes to: it was changed".to_owned())
+    is_other.then(|| "it does not match the journal: it was changed".to_owned())
 }
 
 /// The counts that every version counts alike.

@@ -114,7 +114,7 @@ impl EngineProgram {
         let told = self.told(&["info", "--format", format])?;
         let (version, security) = told.split_once(' ').unwrap_or((&told, ""));
         if version.is_empty() {
-            return Err(self.refused("it does not say its version".to_owned()));
+            return Err(self.refused("it does not report its version".to_owned()));
         }
         Ok(Answer {
             version: version.to_owned(),
@@ -221,7 +221,8 @@ pub(super) struct Containers {
 }
 
 impl Containers {
-    /// Looks for the engine, its service and the images, and starts a container of each. Files that all of them need are
+    /// Looks for the engine, its service and the images, and starts a container of each. Files that all of them
+    /// need are
     /// made in `dir`.
     pub(super) fn set_up(
         engine: ContainerEngine,

@@ -80,7 +80,7 @@ pub enum SandboxError {
         landlock: Box<SandboxError>,
     },
     /// The variable with the machine's default has another word.
-    #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
+    #[error("{DEFAULT_SANDBOX}={0} is not a sandbox")]
     UnknownDefault(String),
     /// The program of an engine for containers is not installed.
     #[error("{title} (`{program}`) is not installed", title = engine.title(), program = engine.program())]
@@ -99,7 +99,7 @@ pub enum SandboxError {
         reason: String,
     },
     /// A program of that name works and answers otherwise than the engine.
-    #[error("{title} ({program}) answers otherwise than Terca expects: {reason}", title = engine.title())]
+    #[error("{title} ({program}) gives an unexpected answer: {reason}", title = engine.title())]
     EngineUnknown {
         /// The engine.
         engine: ContainerEngine,
@@ -109,7 +109,7 @@ pub enum SandboxError {
         reason: String,
     },
     /// An image is not on this machine.
-    #[error("{title} has no image `{image}`, and Terca never fetches one", title = engine.title())]
+    #[error("{title} has no image `{image}`, and Terca does not download images", title = engine.title())]
     ImageMissing {
         /// The engine.
         engine: ContainerEngine,
@@ -151,7 +151,8 @@ pub struct Sandboxes {
     landlock: Option<Landlock>,
     /// The engines whose containers commands are in.
     containers: BTreeMap<ContainerEngine, Containers>,
-    /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has settled it,
+    /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has
+    /// settled it,
     /// or as the machine's owner has chosen it.
     settled: SettledSandboxes,
     /// The sandbox that the run has settled for commands for which none is asked, where a new run has another.
@@ -161,9 +162,12 @@ pub struct Sandboxes {
 }
 
 impl Sandboxes {
-    /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not say: they
-    /// get a sandbox if the machine can make one. A run that goes on keeps what it has `settled`. `new_dir` makes an empty
-    /// directory for files that all of them need; nothing in one of `secluded` is ever shown because it is beside something
+    /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not
+    /// say: they
+    /// get a sandbox if the machine can make one. A run that goes on keeps what it has `settled`. `new_dir` makes
+    /// an empty
+    /// directory for files that all of them need; nothing in one of `secluded` is ever shown because it is beside
+    /// something
     /// else.
     pub fn set_up<'a>(
         asked: impl IntoIterator<Item = Option<&'a Sandbox>>,

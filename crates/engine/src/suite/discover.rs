@@ -32,7 +32,7 @@ pub enum DiscoverError {
         meant: Option<String>,
     },
     /// Its path is not UTF-8.
-    #[error("{dir} is not UTF-8; Terca needs paths that are")]
+    #[error("{dir} is not UTF-8; Terca needs paths in UTF-8")]
     NotUtf8 {
         /// The directory.
         dir: String,
@@ -231,7 +231,7 @@ fn read(
                     format!("the file cannot be read: {error}"),
                 )
                 .in_file(label)
-                .help("Terca reads with the rights of whoever starts it; `ls -l` shows the file's"),
+                .help("Terca reads files with your permissions; `ls -l` shows those of the file"),
             );
             None
         }

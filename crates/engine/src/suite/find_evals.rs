@@ -88,7 +88,7 @@ fn unreadable(dir: &Utf8Path, error: &std::io::Error) -> Diagnostic {
         format!("the directory cannot be read: {error}"),
     )
     .in_file(dir.as_str())
-    .help("evals are looked for in it; make it readable, or begin its name with `_`")
+    .help("Terca looks for evals in it; make it readable, or begin its name with `_`")
 }
 
 /// Returns a warning of an eval that is not found: misnamed, behind a link, or in a directory that is skipped.
@@ -98,7 +98,7 @@ fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diag
         if has_eval || !is_eval(path) {
             return None;
         }
-        let message = format!("`{name}` is not read: an eval's file is called {EVAL_FILE}");
+        let message = format!("`{name}` is not read: the file of an eval is named {EVAL_FILE}");
         let help = format!("rename it to {EVAL_FILE}");
         return Some(Diagnostic::warning(Code::SkippedEval, message).help(help));
     }
@@ -112,7 +112,7 @@ fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diag
         }
         (
             format!("the eval `{name}` is not read: links are not followed"),
-            "put the directory itself here, or remove the link",
+            "replace the link with the directory, or remove it",
         )
     } else {
         if !kind.is_dir() || !name.starts_with('_') || !path.join(EVAL_FILE).is_file() {
@@ -120,7 +120,7 @@ fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diag
         }
         (
             format!("the eval `{name}` is not read: names with `_` at the beginning are skipped"),
-            "remove the `_` to run it; `allowWarnings: [skipped-eval]` in terca.yaml says that it waits on purpose",
+            "remove the `_` to run it, or add `allowWarnings: [skipped-eval]` to terca.yaml to skip it on purpose",
         )
     };
     Some(Diagnostic::warning(Code::SkippedEval, message).help(help))

@@ -42,7 +42,7 @@ pub(super) fn collect(
         .map_err(StageError::from)
         .and_then(|()| keep_workspace(&run, is_keepable && is_wanted(&run, report.status)));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
-        let message = format!("what the trial left could not be kept: {message}");
+        let message = format!("the files of the trial could not be kept: {message}");
         if is_breach {
             // The agent has seen to that, and must not gain another attempt by it.
             report.notes.push(message);
@@ -154,7 +154,7 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
         .filter(|rules| rules.may_be_cut)
     {
         report.notes.push(format!(
-            "the rules in `{}` are longer than the agent is known to read",
+            "the rules in `{}` are longer than the part that the agent reads",
             rules.path
         ));
     }
@@ -162,7 +162,7 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     report.mask(mask);
     if let Some((requested, observed)) = report.delivery.other_model() {
         report.notes.push(format!(
-            "the model `{requested}` was asked for, `{observed}` was used"
+            "the model `{requested}` was requested, but `{observed}` was used"
         ));
     }
 }

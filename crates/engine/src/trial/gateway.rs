@@ -100,7 +100,8 @@ impl Led {
             if !request.inject.is_empty() {
                 // Without its faults the trial tests something else.
                 let message = format!(
-                    "the faults of `inject` cannot be made: {reason}; `gateway: off` for this environment goes without"
+                    "the faults of `inject` cannot be made: {reason}; `gateway: off` for this environment runs it \
+                     without faults"
                 );
                 return Err(StageError::new(ErrorKind::Setup, message));
             }
@@ -122,7 +123,7 @@ impl Led {
         let passage = opened.map_err(|error| {
             StageError::new(
                 ErrorKind::Setup,
-                format!("the gateway has no way for the agent: {error}"),
+                format!("the gateway cannot serve the agent: {error}"),
             )
         })?;
         let config = redirect.apply(&passage.addresses, &passage.tokens, env, config);
@@ -136,7 +137,7 @@ impl Led {
         let mut notes = Vec::new();
         if !untouched.is_empty() {
             notes.push(format!(
-                "the agent was given {} as it is: the gateway does not know its service",
+                "the agent was given {} directly: the gateway does not know its service",
                 prose::list(&untouched, "and")
             ));
         }
@@ -157,7 +158,7 @@ fn reason_for_none(profile: &Profile, access: &Access) -> String {
         "the agent was given neither a key nor the address of a service".to_owned()
     } else if profile.services.is_empty() {
         format!(
-            "`{}` cannot be led to another address, unless `config` has the address of its provider",
+            "`{}` cannot be pointed at another address, unless `config` has the address of its provider",
             profile.name
         )
     } else {

@@ -146,7 +146,7 @@ impl NetworkRequest<'_> {
         }
         if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {
             let message = format!(
-                "`{host}` is out of reach from a sandbox: a service on this machine needs a port of 1024 or above; \
+                "`{host}` cannot be reached from a sandbox: a service on this machine needs a port of 1024 or above; \
                  `network: open` reaches it"
             );
             return Err(StageError::new(ErrorKind::Setup, message));

@@ -12,11 +12,9 @@ pub(super) fn restore_workspace(workspace: &Utf8Path, who: &str) -> io::Result<O
         Ok(meta) if meta.is_dir() => None,
         Ok(_) => {
             fs_err::remove_file(workspace)?;
-            Some(format!(
-                "{who} had put something else in the place of its workspace"
-            ))
+            Some(format!("{who} replaced its workspace with something else"))
         }
-        Err(_) => Some(format!("{who} had removed its workspace")),
+        Err(_) => Some(format!("{who} removed its workspace")),
     };
     if note.is_some() {
         fs_err::create_dir(workspace)?;

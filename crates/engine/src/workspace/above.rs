@@ -125,7 +125,7 @@ pub(super) fn nothing_for_agents(dir: &Utf8Path) -> io::Result<()> {
     for above in dir.ancestors() {
         if let Some(name) = names.iter().find(|name| exists(&above.join(name))) {
             return Err(io::Error::other(format!(
-                "trials would run below {above}, which has {name}: agents read that"
+                "trials would run below {above}, which has {name}, and agents read that"
             )));
         }
     }
@@ -157,8 +157,7 @@ impl Above {
     pub(super) fn check(&self) -> io::Result<()> {
         match self.present().find(|path| !self.known.contains(path)) {
             Some(path) => Err(io::Error::other(format!(
-                "{path} is new since the run started, most likely by an agent: tools of the tests may read it there. \
-                 Remove it"
+                "{path} was created during the run, probably by an agent, and the tests may read it: remove it"
             ))),
             None => Ok(()),
         }

@@ -48,8 +48,8 @@ const NOT_COPIED: [&str; 1] = [".terca"];
 /// A sealed file that is not what it was.
 #[derive(Debug, Error)]
 #[error(
-    "the sealed copy of {0} was changed while the run went on, so the run cannot use it any more; \
-     look for a program that writes to Terca's work directory"
+    "the sealed copy of {0} was changed during the run, so the run cannot use it; look for a program that writes to \
+     Terca's work directory"
 )]
 pub struct SealBroken(Utf8PathBuf);
 

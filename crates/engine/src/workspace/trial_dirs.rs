@@ -313,10 +313,9 @@ impl TrialDirs {
             return Ok(taken);
         }
         if !self.renew_root()? {
-            taken.notes.push(
-                "the agent had removed the directory of its trial, or put another in its place"
-                    .to_owned(),
-            );
+            taken
+                .notes
+                .push("the agent removed or replaced the directory of its trial".to_owned());
         }
         self.io = self.root.join("io");
         fs_err::create_dir(&self.io)?;
@@ -410,7 +409,8 @@ impl Drop for TrialDirs {
     }
 }
 
-/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made it, so
+/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made
+/// it, so
 /// only the agent can have done that.
 fn is_made_unusable(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy};
@@ -432,7 +432,7 @@ fn private_parent() -> io::Result<Utf8PathBuf> {
     }
     let found = fs_err::symlink_metadata(&path)?;
     if !found.is_dir() || found.uid() != user {
-        return Err(io::Error::other(format!("{path} belongs to somebody else")));
+        return Err(io::Error::other(format!("{path} belongs to another user")));
     }
     Ok(path)
 }

@@ -27,7 +27,8 @@ pub fn compared_markdown(compared: &Compared) -> String {
             comparison.verdict.as_str(),
             sentence(comparison.after_word())
         );
-        let errors = errors(comparison).map(|errors| format!("errors, counted apart: {errors}"));
+        let errors =
+            errors(comparison).map(|errors| format!("errors, counted separately: {errors}"));
         let warnings = comparison
             .warnings
             .iter()

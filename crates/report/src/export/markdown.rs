@@ -39,7 +39,10 @@ pub fn markdown(results: &Results, limit: usize) -> String {
             list(&wire::sentences(results)),
         ),
         ("The list of descriptions", descriptions(results)),
-        ("The list of what did not pass", failures(results, &names)),
+        (
+            "The list of trials that did not pass",
+            failures(results, &names),
+        ),
     ];
     // Space for the sentences that replace omitted parts.
     let limit = limit.saturating_sub(1_000);
@@ -48,7 +51,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
             text += part;
         } else {
             text += &format!(
-                "{name} would be too long for here; `terca show {}` has it.\n\n",
+                "{name} would be too long here; see `terca show {}`.\n\n",
                 results.run
             );
         }
@@ -304,9 +307,7 @@ mod tests {
         let text = markdown(&script.results(), 100_000);
         assert!(text.len() < 100_000, "{}", text.len());
         assert!(
-            text.contains(
-                "The table would be too long for here; `terca show 2026-11-14-001` has it."
-            )
+            text.contains("The table would be too long here; see `terca show 2026-11-14-001`.")
         );
         assert!(
             text.contains("8000 trials did not pass") && text.contains("… and 7900 more."),

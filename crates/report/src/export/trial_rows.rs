@@ -46,20 +46,16 @@ pub const COLUMNS: &[Column] = &[
     column("agentVersion", "the agent's version", |_, trial| {
         json!(trial.report.agent_version)
     }),
-    column(
-        "modelRequested",
-        "the model that was asked for",
-        |_, trial| {
-            json!(
-                trial
-                    .report
-                    .delivery
-                    .model_requested
-                    .as_ref()
-                    .or(trial.head.model.as_ref())
-            )
-        },
-    ),
+    column("modelRequested", "the requested model", |_, trial| {
+        json!(
+            trial
+                .report
+                .delivery
+                .model_requested
+                .as_ref()
+                .or(trial.head.model.as_ref())
+        )
+    }),
     column(
         "modelObserved",
         "the model that the service named in its answers, where the agent passes that on",
@@ -106,10 +102,12 @@ pub const COLUMNS: &[Column] = &[
                 .map(|(_, grade)| &grade.message)
         )
     }),
-    column("errorKind", "why it could not be judged", |_, trial| {
-        json!(trial.report.error.as_ref().map(|error| error.kind))
-    }),
-    column("errorMessage", "the same in words", |_, trial| {
+    column(
+        "errorKind",
+        "the kind of error, if it could not be judged",
+        |_, trial| json!(trial.report.error.as_ref().map(|error| error.kind)),
+    ),
+    column("errorMessage", "the message of the error", |_, trial| {
         json!(trial.report.error.as_ref().map(|error| &error.message))
     }),
     column(
@@ -148,7 +146,7 @@ pub const COLUMNS: &[Column] = &[
     column("agentSeconds", "how long the agent ran", |_, trial| {
         json!(trial.report.stats.duration_seconds)
     }),
-    column("setupSeconds", "how long set-up took", |_, trial| {
+    column("setupSeconds", "how long setup took", |_, trial| {
         json!(trial.report.phases.setup)
     }),
     column("testsSeconds", "how long the tests took", |_, trial| {
@@ -185,7 +183,7 @@ pub const COLUMNS: &[Column] = &[
         "how often their tools were called",
         |_, trial| mcp_calls(trial),
     ),
-    column("dir", "the trial's folder in the run", |_, trial| {
+    column("dir", "the trial's directory in the run", |_, trial| {
         json!(trial.head.dir)
     }),
     column(

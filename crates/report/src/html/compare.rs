@@ -12,7 +12,8 @@ use super::assets::Kind;
 use super::pieces::{column_titles, navigation, or_dash, run_status, time};
 use super::shell::document;
 
-const REMARK: &str = "Both with 95 % intervals. Runs may differ in more than what was meant to differ (days, versions, models), so that no verdict is given between them: put both into one run as experiments to get one.";
+const REMARK: &str = "Both with 95 % intervals. Two runs may also differ in days, versions or models, so there is no \
+                      verdict between them. To get one, make both experiments of one run.";
 
 /// Returns the page of two runs.
 pub fn compare_page(first: &Results, second: &Results) -> String {

@@ -43,7 +43,7 @@ fn installed(part: Part, file: &Installed, sent: &[Sent]) -> Markup {
             (part.noun()) " " code { (file.path) }
             @if let Some(reached) = reached(part, &file.path, sent) { (reached) }
             span.quiet { " sha256 " (hash) "…" }
-            @if file.may_be_cut { ", longer than the agent is known to read" }
+            @if file.may_be_cut { ", longer than the part that the agent reads" }
             @if let Some(uses) = file.uses { ", " (prose::count(uses as usize, "use")) }
         }
     }

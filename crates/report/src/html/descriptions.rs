@@ -27,7 +27,7 @@ pub fn descriptions(about: &Descriptions) -> Markup {
         .collect();
     let remark = |number| {
         format!(
-            "… {} left out here: all are in results.json …",
+            "… {} left out; see results.json …",
             prose::count(number, "description")
         )
     };

@@ -25,14 +25,14 @@ pub fn diff(changes: &Excerpt, room: usize) -> Markup {
     let mut parts = blocks(&changes.head);
     if changes.left_out > 0 {
         parts.push(note(&format!(
-            "… {} bytes left out here: the whole is in changes.diff …",
+            "… {} bytes left out; see changes.diff …",
             prose::compact(changes.left_out)
         )));
         parts.extend(blocks(&changes.tail));
     }
     let remark = |number| {
         format!(
-            "… {} left out here: the whole is in changes.diff …",
+            "… {} left out; see changes.diff …",
             prose::count(number, "block of lines")
         )
     };
@@ -129,6 +129,6 @@ mod tests {
         let text = format!("{CHANGES}{lines}");
         let html = diff(&Excerpt::whole(text), 5_000);
         assert!(html.0.len() < 5_300, "{}", html.0.len());
-        assert!(html.0.contains("left out here"));
+        assert!(html.0.contains("left out; see"));
     }
 }

@@ -23,7 +23,7 @@ pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
             section aria-labelledby="spent-title" {
                 h2 #spent-title { "Time, tokens, cost" }
                 p.quiet {
-                    "One dot for each judged trial; the line is the middle half, the mark the median."
+                    "Each dot is a judged trial. The line is the middle half, and the mark is the median."
                 }
                 div.cards { @for card in &cards { (card) } }
             }

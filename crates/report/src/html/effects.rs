@@ -24,7 +24,7 @@ pub fn effects(summary: &Summary) -> Markup {
                 h2 #effects-title { "Effects" }
                 p.quiet {
                     "Each experiment against its baseline on these evals, with 95 % intervals. "
-                    "Differences within the shaded band do not matter."
+                    "Differences within the shaded band are too small to matter."
                 }
                 div.cards {
                     @for comparison in &summary.comparisons {

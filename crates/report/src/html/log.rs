@@ -63,14 +63,14 @@ pub fn log(log: &Excerpt, room: usize) -> Markup {
     let mut pieces = chunks(&log.head);
     if log.left_out > 0 {
         pieces.push(note(&format!(
-            "… {} bytes left out here: the whole is in run.log …",
+            "… {} bytes left out; see run.log …",
             prose::compact(log.left_out)
         )));
         pieces.extend(chunks(&log.tail));
     }
     let remark = |number| {
         format!(
-            "… {} left out here: the whole is in run.log …",
+            "… {} left out; see run.log …",
             prose::count(number, "piece")
         )
     };

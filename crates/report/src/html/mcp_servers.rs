@@ -13,7 +13,8 @@ pub fn mcp_servers(summary: &Summary) -> Markup {
             section aria-labelledby="mcp-title" {
                 h2 #mcp-title { "MCP servers" }
                 p.quiet {
-                    "Calls as Terca saw them between agents and servers. Tokens are estimates, one for four bytes: most agents "
+                    "Calls that Terca saw between agents and servers. Tokens are estimates, one for four bytes: most \
+                     agents "
                     "send the descriptions of all tools with every request."
                 }
                 div.cards {
@@ -31,7 +32,7 @@ fn card(name: &str, server: &McpServerSummary) -> Markup {
             h3 { code { (name) } }
             p.quiet {
                 "started in " (server.started) " of " (prose::count(server.trials, "trial"))
-                @if server.died > 0 { ", died in " (prose::count(server.died, "trial")) }
+                @if server.died > 0 { ", crashed in " (prose::count(server.died, "trial")) }
                 @if let Some(tokens) = tokens { ", descriptions of about " (tokens) " tokens" }
             }
             @if !server.tools.is_empty() {

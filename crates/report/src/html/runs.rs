@@ -32,7 +32,7 @@ pub fn runs_page(rows: &[RunRow]) -> String {
             }
             p.filters {
                 a #compare .button href="#" aria-disabled="true" { "Compare two runs" }
-                span.quiet { "Choose two of them in the first column." }
+                span.quiet { "Choose two runs in the first column." }
             }
             table.trials.runs {
                 caption.unseen { "Runs" }

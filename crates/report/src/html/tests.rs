@@ -178,7 +178,7 @@ fn a_thousand_trials_stay_small() {
         },
     );
     assert!(page.len() < 20_000_000, "{}", page.len());
-    assert!(page.contains("left out here: the whole is in transcript.jsonl"));
+    assert!(page.contains("left out; see transcript.jsonl"));
     assert_eq!(page.matches("<script").count(), 1, "its own");
     assert_eq!(page.matches("<template").count(), 1000);
 }

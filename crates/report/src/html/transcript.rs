@@ -23,7 +23,7 @@ type CallResult<'a> = (bool, Option<&'a str>);
 pub fn transcript(session: &Session, room: usize) -> Markup {
     let remark = |number: usize| {
         format!(
-            "… {} left out here: the whole is in transcript.jsonl …",
+            "… {} left out; see transcript.jsonl …",
             prose::count(number, "step")
         )
     };
@@ -237,9 +237,6 @@ mod tests {
             6_000,
         );
         assert!(html.0.len() < 6_300, "{}", html.0.len());
-        assert!(
-            html.0
-                .contains("left out here: the whole is in transcript.jsonl")
-        );
+        assert!(html.0.contains("left out; see transcript.jsonl"));
     }
 }

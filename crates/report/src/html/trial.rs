@@ -87,7 +87,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
             (session(bodies, room.saturating_sub(spent)))
             (prompt)
             @if let Some(list) = delivery(&report.delivery, sent) {
-                (section("delivery", "What the agent was given", &list))
+                (section("delivery", "Delivered to the agent", &list))
             }
             (log)
             (files(page))
@@ -135,7 +135,7 @@ fn trouble(report: &TrialReport) -> Markup {
                 }
             }
             @if report.timed_out {
-                p.callout { "The agent ran out of time; what it left was graded all the same." }
+                p.callout { "The agent ran out of time; its work was still graded." }
             }
             @for note in report.notes.iter().take(MOST_REMARKS) {
                 p.callout { (sentence(&fit_text(note, 1_000))) }
@@ -227,7 +227,7 @@ fn tests(page: &TrialPage<'_>, room: usize) -> Markup {
         .collect();
     let remark = |number| {
         format!(
-            "… {} left out here: all are in results.json …",
+            "… {} left out; see results.json …",
             prose::count(number, "test")
         )
     };
@@ -303,7 +303,7 @@ fn cases(report: &Cases) -> Markup {
 fn changes(changes: &Excerpt, room: usize) -> Markup {
     let body = html! {
         @if changes.is_empty() {
-            p.quiet { "No changes are recorded." }
+            p.quiet { "No changes were recorded." }
         } @else {
             (diff(changes, room))
         }
@@ -344,7 +344,8 @@ fn files(page: &TrialPage<'_>) -> Markup {
     let head = &page.trial.head;
     match page.files {
         Files::In(run) => note(&format!(
-            "All of it lies in {}: run.log, changes.diff, transcript.jsonl, workspace, artifacts (the session in ATIF: artifacts/trajectory.json).",
+            "All files are in {}: run.log, changes.diff, transcript.jsonl, workspace, artifacts (the session in \
+             ATIF: artifacts/trajectory.json).",
             run.join(&head.dir)
         )),
         Files::Served => {

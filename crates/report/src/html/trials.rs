@@ -22,16 +22,7 @@ const STATUSES: [Status; 6] = [
     Status::Pending,
 ];
 const TITLES: [&str; 10] = [
-    "Trial",
-    "Eval",
-    "Variant",
-    "Rep.",
-    "Status",
-    "Score",
-    "Time",
-    "Tokens",
-    "Cost",
-    "What happened",
+    "Trial", "Eval", "Variant", "Rep.", "Status", "Score", "Time", "Tokens", "Cost", "Outcome",
 ];
 /// Longer messages are for the trial's own page.
 const LONGEST_MESSAGE: usize = 240;

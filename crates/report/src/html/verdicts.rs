@@ -9,7 +9,8 @@ use super::effects::forest;
 use super::foreign::sentence;
 use crate::text::no_verdict::no_verdict;
 
-const WAITING: &str = "Experiments are compared when the run has ended: a p-value that is looked at while trials come in, until it pleases, is not one.";
+const WAITING: &str = "Experiments are compared when the run has ended. A p-value is only valid if it is not checked \
+                       again and again while trials come in.";
 
 /// More comparisons have one table with one scale, and their sentences are folded.
 const FEW: usize = 3;

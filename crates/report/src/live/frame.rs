@@ -126,7 +126,7 @@ fn footer(state: &RunState, clock: Clock, size: Size) -> Vec<StyledLine> {
 }
 
 fn stopping(reason: StopReason, in_flight: usize) -> StyledLine {
-    let waiting = format!("stopping: waiting for {}", prose::count(in_flight, "trial"));
+    let waiting = format!("stopping, waiting for {}", prose::count(in_flight, "trial"));
     let way_out = match reason {
         StopReason::Interrupted => " (Ctrl+C again to leave at once)",
         StopReason::FailFast | StopReason::Budget | StopReason::NoWorkers => {

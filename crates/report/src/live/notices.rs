@@ -60,7 +60,7 @@ pub fn notice(
             trials,
         } => {
             let rest = format!(
-                "{environment}.{experiment}: {} not started, which would end in the same error ({})",
+                "{environment}.{experiment}: {} not started, because they would end in the same error ({})",
                 prose::count(*trials, "further trial"),
                 error.kind.as_str(),
             );

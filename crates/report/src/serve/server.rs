@@ -86,7 +86,7 @@ async fn answer(
     let response = match response.await {
         Ok(Ok(response)) => response,
         Ok(Err(refusal)) => Response::refusal(refusal),
-        Err(_) => Response::trouble("the page could not be made; this is a defect of Terca"),
+        Err(_) => Response::trouble("the page could not be made; this is a bug in Terca"),
     };
     Ok(response.into_http(is_head))
 }

@@ -33,7 +33,7 @@ fn lines(row: &AgentRow) -> Vec<StyledLine> {
             StyledLine::of(Role::Bad, "✗ ")
                 .with(Role::Bold, &row.agent)
                 .with(Role::Plain, ": not installed"),
-            StyledLine::of(Role::Dim, &format!("    to get it: {}", row.install)),
+            StyledLine::of(Role::Dim, &format!("    to install it: {}", row.install)),
         ];
     };
     let ready = row.version.is_some() && !row.credentials.is_empty();
@@ -52,11 +52,11 @@ fn lines(row: &AgentRow) -> Vec<StyledLine> {
 
 fn version(row: &AgentRow) -> String {
     match &row.version {
-        None => "does not say its version".to_owned(),
+        None => "the version is not known".to_owned(),
         Some(version) if *version == row.proved_with => {
-            format!("{version}, the version Terca was proved with")
+            format!("{version}, the tested version")
         }
-        Some(version) => format!("{version} (Terca was proved with {})", row.proved_with),
+        Some(version) => format!("{version} (the tested version is {})", row.proved_with),
     }
 }
 

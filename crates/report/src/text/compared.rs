@@ -7,7 +7,7 @@
 //! gemini.with-rules  60 → 83 %     +23  +11 … +35  0.004  1.14×  1.08×  BETTER
 //!
 //! BETTER on these 12 evals (gemini.with-rules): …
-//!   errors, counted apart: 2 of 60 with `2026-11-14-002`, none of 60 with `2026-11-14-001`
+//!   errors, counted separately: 2 of 60 with `2026-11-14-002`, none of 60 with `2026-11-14-001`
 //!
 //! changed: the prompt and tests of `fib`
 //! only in 2026-11-14-001: the eval `sort`
@@ -121,7 +121,7 @@ fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
     let mut text = verdict(comparison, columns, palette);
     if let Some(errors) = errors(comparison) {
         text += &paragraph(
-            (Role::Trouble, "errors, counted apart: "),
+            (Role::Trouble, "errors, counted separately: "),
             &errors,
             INDENT,
             columns,
@@ -163,7 +163,7 @@ pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, St
         None => remark(
             Role::Fair,
             "warning: ".to_owned(),
-            "a run does not say what its evals were made from, so nobody can tell whether they changed"
+            "a run has no fingerprints of its evals, so it is not known whether they changed"
                 .to_owned(),
         ),
         Some(changes) => {
@@ -175,13 +175,13 @@ pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, St
             let evals = changes.evals.len();
             if evals > 0 {
                 let number = prose::count(evals, "eval");
-                let (verb, theirs) = if evals == 1 { ("is", "its") } else { ("are", "their") };
+                let verb = if evals == 1 { "is" } else { "are" };
                 let text = if matching.changed_left_out {
                     format!("{number} that changed {verb} left out")
                 } else {
                     format!(
-                        "{number} changed between the runs, and a difference may be {theirs} doing; \
-                         `--only-unchanged` leaves {} out",
+                        "{number} changed between the runs, which may explain a difference; `--only-unchanged` \
+                         leaves {} out",
                         if evals == 1 { "it" } else { "them" }
                     )
                 };
@@ -191,7 +191,7 @@ pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, St
     }
     for change in &matching.access {
         let text = format!(
-            "`{}` was led to other services or signed in otherwise: {baseline} with {}; {other} with {}",
+            "`{}` used other services or credentials: {baseline} with {}; {other} with {}",
             change.variant,
             change.baseline.join(" or "),
             change.other.join(" or "),

@@ -42,7 +42,7 @@ fn replayed(results: &Results) -> Option<StyledLine> {
         wire.is_some_and(|wire| wire.replayed < wire.answered)
     });
     let rest = if live {
-        "tokens of its answers are as recorded, and only what was asked of the service cost something"
+        "tokens of its answers are as recorded, and only requests to the service cost something"
     } else {
         "tokens are as recorded, and nothing was spent on models"
     };
@@ -123,7 +123,8 @@ fn explained(results: &Results) -> Option<StyledLine> {
     (!kinds.is_empty()).then(|| StyledLine::of(Role::Dim, &said))
 }
 
-/// Says which variants were stopped, since their further trials would have ended in the same error. A few have a sentence
+/// Says which variants were stopped, since their further trials would have ended in the same error. A few have a
+/// sentence
 /// each, many share one.
 pub(crate) fn stopped(results: &Results) -> Vec<String> {
     const MOST: usize = 3;
@@ -148,7 +149,7 @@ pub(crate) fn stopped(results: &Results) -> Vec<String> {
 
 fn not_started(name: &str, trials: usize, kinds: &str) -> String {
     let trials = prose::count(trials, "trial");
-    format!("{name}: {trials} not started after an error that each would have met ({kinds})")
+    format!("{name}: {trials} not started after an error that each would have had ({kinds})")
 }
 
 /// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
@@ -167,14 +168,14 @@ fn other_models(results: &Results) -> Vec<StyledLine> {
     for ((requested, observed), trials) in pairs.iter().take(MOST) {
         let trials = prose::count(*trials, "trial");
         lines.push(warning(&format!(
-            "{trials} used another model than was asked for: `{observed}` instead of `{requested}`"
+            "{trials} used another model than requested: `{observed}` instead of `{requested}`"
         )));
     }
     let more: usize = pairs.iter().skip(MOST).map(|(_, trials)| trials).sum();
     if more > 0 {
         let trials = prose::count(more, "more trial");
         lines.push(warning(&format!(
-            "{trials} used another model than was asked for"
+            "{trials} used another model than requested"
         )));
     }
     lines
@@ -223,7 +224,7 @@ fn over_budget(results: &Results, open: usize, here: Context<'_>) -> StyledLine 
     if open > 0 {
         said += &format!(", {} not run", prose::count(open, "trial"));
     }
-    said += &format!("; `{} resume --budget-usd MORE` goes on", here.terca);
+    said += &format!("; `{} resume --budget-usd MORE` continues", here.terca);
     StyledLine::of(Role::Fair, "stopped by the budget: ").with(Role::Plain, &said)
 }
 
@@ -308,13 +309,13 @@ mod tests {
         assert_eq!(
             said(2),
             [
-                "mock.experiment-1: 1 trial not started after an error that each would have met (auth)",
-                "mock.experiment-2: 2 trials not started after an error that each would have met (auth)",
+                "mock.experiment-1: 1 trial not started after an error that each would have had (auth)",
+                "mock.experiment-2: 2 trials not started after an error that each would have had (auth)",
             ]
         );
         assert_eq!(
             said(15),
-            ["15 variants: 120 trials not started after an error that each would have met (auth)"]
+            ["15 variants: 120 trials not started after an error that each would have had (auth)"]
         );
     }
 
@@ -342,12 +343,12 @@ mod tests {
         assert_eq!(
             told,
             [
-                "2 trials used another model than was asked for: `first` instead of `asked`",
-                "1 trial used another model than was asked for: `model-3` instead of `asked`",
-                "1 trial used another model than was asked for: `model-4` instead of `asked`",
-                "1 trial used another model than was asked for: `model-5` instead of `asked`",
-                "1 trial used another model than was asked for: `model-6` instead of `asked`",
-                "3 more trials used another model than was asked for",
+                "2 trials used another model than requested: `first` instead of `asked`",
+                "1 trial used another model than requested: `model-3` instead of `asked`",
+                "1 trial used another model than requested: `model-4` instead of `asked`",
+                "1 trial used another model than requested: `model-5` instead of `asked`",
+                "1 trial used another model than requested: `model-6` instead of `asked`",
+                "3 more trials used another model than requested",
             ]
         );
     }

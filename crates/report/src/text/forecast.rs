@@ -8,7 +8,7 @@
 //! gemini.with-rules      40    85 %  $1.37  28m 00s
 //! all, 4 at a time       80          $2.57  13m 40s
 //!
-//! finds in four of five cases          evals  on these evals  for other tasks
+//! detects (80 % power)          evals  on these evals  for other tasks
 //! with-rules against control  gemini      8       28 points        35 points
 //!   from 80 trials of 8 evals in earlier runs
 //!
@@ -70,7 +70,8 @@ fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Pale
         Side::Right,
     ]);
     grid.row(
-        ["arm", "trials", "before", "cost", "time"].map(|title| StyledLine::of(Role::Bold, title)),
+        ["variant", "trials", "before", "cost", "time"]
+            .map(|title| StyledLine::of(Role::Bold, title)),
     );
     for arm in &forecast.arms {
         let name = names.variant(&arm.environment, &arm.experiment);
@@ -114,7 +115,8 @@ fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) ->
 fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let known = forecast.history;
     let text = if known.trials == 0 {
-        "cost and time are not known: no earlier run has these evals in these variants".to_owned()
+        "cost and time are not known, because no earlier run has these evals in these variants"
+            .to_owned()
     } else {
         let (trials, runs) = (
             prose::count(known.trials, "trial"),
@@ -131,7 +133,7 @@ fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         } else {
             format!("; {} never ran", prose::quoted_list(&never, "and"))
         };
-        format!("as in {trials} of {runs}{but}")
+        format!("based on {trials} of {runs}{but}")
     };
     paragraph((Role::Dim, ""), &text, INDENT, columns, palette)
 }
@@ -144,7 +146,7 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     sides[..2].fill(Side::Left);
     let mut grid = Grid::new(&sides);
     let titles = [
-        "finds in four of five cases",
+        "detects (80 % power)",
         "",
         "evals",
         "on these evals",
@@ -194,7 +196,7 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
             add((
                 Role::Dim,
                 "",
-                format!("by how much {trials} of {evals} varied before"),
+                format!("based on the variation of {trials} of {evals}"),
             ));
         }
         for assumption in &variances.assumed {
@@ -203,8 +205,7 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         match (precision.cannot_tell, precision.detectable) {
             (Some(reason), _) => add((Role::Fair, "none: ", reason.to_string())),
             (None, Some(difference)) if difference >= 1.0 => {
-                let text =
-                    "so few trials would not even find all against nothing in four of five cases";
+                let text = "there are too few trials to detect even the largest difference with 80 % power";
                 add((Role::Fair, "none: ", text.to_owned()));
             }
             _ => {}
@@ -225,7 +226,8 @@ fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let (role, text) = match &forecast.detect {
         None => (
             Role::Dim,
-            "`--detect 10` says what it takes to see a difference of 10 points".to_owned(),
+            "`--detect 10` estimates the evals and repetitions needed to detect 10 points"
+                .to_owned(),
         ),
         Some(detect) => (Role::Plain, ways(detect)),
     };
@@ -235,16 +237,18 @@ fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
 fn ways(detect: &Detect) -> String {
     let difference = size(detect.difference);
     let here = match &detect.with_these_evals {
-        _ if detect.is_seen => format!("This plan sees {difference} on these evals."),
+        _ if detect.is_seen => format!("This plan can detect {difference} on these evals."),
         Some(proposal) => format!(
-            "To see {difference} on these evals it takes {}.",
+            "Detecting {difference} on these evals needs {}.",
             way(proposal)
         ),
-        None => format!("To see {difference} on these evals takes more than anybody runs."),
+        None => {
+            format!("Detecting {difference} on these evals needs more trials than is practical.")
+        }
     };
     let beyond = match &detect.beyond {
-        Some(proposal) => format!("To see it for other tasks it takes {}.", way(proposal)),
-        None => "To see it for other tasks takes more evals than anybody writes.".to_owned(),
+        Some(proposal) => format!("Detecting it for other tasks needs {}.", way(proposal)),
+        None => "Detecting it for other tasks needs more evals than is practical.".to_owned(),
     };
     format!("{here} {beyond}")
 }
@@ -352,7 +356,7 @@ mod tests {
         let text = shown(&fixture::heads(1, 2, 4), &[], None, 40);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            words.contains("none: so few trials would not even find all"),
+            words.contains("none: there are too few trials to detect even"),
             "{text}"
         );
     }

@@ -1,11 +1,11 @@
 //! The answer of `terca health`: the evals, their marks, and those that could go.
 //!
 //! ```text
-//! 12 evals in 3 runs: 2 always pass, 1 never passes, 4 tell most, 1 contradicts the rest
+//! 12 evals in 3 runs: 2 always pass, 1 never passes, 4 are informative, 1 contradicts the rest
 //!
-//! eval   passed   rate  alike  with rest   cost  share
-//! fib     40/40  100 %  100 %          –  $0.03    8 %  always passes
-//! sort    12/40   30 %   58 %      +0.42  $0.05   12 %  tells most
+//! eval   passed   rate  stable  agrees   cost  share
+//! fib     40/40  100 %   100 %       –  $0.03    8 %  always passes
+//! sort    12/40   30 %    58 %   +0.42  $0.05   12 %  informative
 //! ```
 
 use terca_core::analysis::health::{EvalHealth, Health, Mark};
@@ -42,8 +42,8 @@ pub fn health(health: &Health, columns: usize, palette: Palette) -> String {
     parts.join("\n")
 }
 
-const LEGEND: &str = "alike: how often two trials of the same variant end alike. with rest: whether it passes where \
-                      the other evals pass (+1) or where they fail (−1).";
+const LEGEND: &str = "stable: how often two trials of the same variant end the same way. agrees: whether the \
+                      eval passes where the other evals pass (+1) or where they fail (−1).";
 
 fn title(health: &Health) -> String {
     let runs = prose::count(health.runs.len(), "run");
@@ -59,7 +59,7 @@ fn title(health: &Health) -> String {
     let found: Vec<String> = [
         marked(Mark::AlwaysPasses, "always passes", "always pass"),
         marked(Mark::NeverPasses, "never passes", "never pass"),
-        marked(Mark::TellsMost, "tells most", "tell most"),
+        marked(Mark::TellsMost, "is informative", "are informative"),
         marked(Mark::Flaky, "is flaky", "are flaky"),
         marked(
             Mark::Contradicts,
@@ -76,7 +76,7 @@ fn title(health: &Health) -> String {
     .flatten()
     .collect();
     if found.is_empty() {
-        format!("{start}: all is well")
+        format!("{start}: no problems found")
     } else {
         format!("{start}: {}", found.join(", "))
     }
@@ -110,15 +110,7 @@ fn rows(health: &Health, widest_name: usize) -> Vec<StyledLine> {
     let mut grid = Grid::new(&sides);
     let has_cost = health.evals.iter().any(|eval| eval.cost_usd.is_some());
     let price = if has_cost { "cost" } else { "time" };
-    let titles = [
-        "eval",
-        "passed",
-        "rate",
-        "alike",
-        "with rest",
-        price,
-        "share",
-    ];
+    let titles = ["eval", "passed", "rate", "stable", "agrees", price, "share"];
     grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
     for eval in &health.evals {
         let name = shorten(&clean(&eval.eval), widest_name).into_owned();
@@ -205,8 +197,9 @@ fn advice(health: &Health) -> Vec<String> {
             "each"
         };
         advice.push(format!(
-            "{} could be dropped without losing information: {each} always ended alike, so no difference between \
-             arms and no p-value rests on it.{saved} What always passes still guards against a day when it does not.",
+            "{} could be dropped without losing information: {each} always ended the same way, so it affects no \
+             difference between variants and no p-value.{saved} An eval that always passes still shows when \
+             something breaks.",
             names(&dropped.evals)
         ));
     }
@@ -220,8 +213,8 @@ fn advice(health: &Health) -> Vec<String> {
     let flaky = health.evals.iter().filter(|eval| eval.grade_changed > 0);
     for eval in flaky {
         advice.push(format!(
-            "`{}` is flaky: the same tests graded the same work differently, in {} of {} that were graded again. Look \
-             at its tests.",
+            "`{}` is flaky: its tests graded the same work differently in {} of {} that were graded again. Check its \
+             tests.",
             eval.eval,
             eval.grade_changed,
             prose::count(eval.graded_again, "trial")
@@ -235,7 +228,7 @@ fn advice(health: &Health) -> Vec<String> {
             ("pass", "their")
         };
         advice.push(format!(
-            "{} {verb} where the others fail: look at {whose} tests.",
+            "{} {verb} where the others fail: check {whose} tests.",
             names(&contradicting)
         ));
     }
@@ -247,7 +240,7 @@ fn advice(health: &Health) -> Vec<String> {
     let changed: Vec<String> = changed.collect();
     if !changed.is_empty() {
         advice.push(format!(
-            "{} changed: only trials since then are counted.",
+            "{} changed: only the trials since then are counted.",
             names(&changed)
         ));
     }
@@ -315,7 +308,8 @@ mod tests {
             }
         });
         assert!(
-            health(&examine(&[steady]), 80, PALETTE).starts_with("4 evals in 1 run: 4 tell most\n")
+            health(&examine(&[steady]), 80, PALETTE)
+                .starts_with("4 evals in 1 run: 4 are informative\n")
         );
         let broken = record(1, |_| TrialReport {
             duration_seconds: 2.0,

@@ -11,12 +11,12 @@ pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
     match results.summary.no_verdict {
         None => Vec::new(),
         Some(NoVerdict::Controls) => vec![
-            "no verdict: `oracle`, `nop` and `cheat` prove evals, and say nothing about experiments"
+            "no verdict: `oracle`, `nop` and `cheat` check evals, and say nothing about experiments"
                 .to_owned(),
         ],
         Some(NoVerdict::NothingJudged) => nothing_judged(results),
         Some(NoVerdict::OnlyFailed) => vec![
-            "no verdict: only what had failed before was run, and of that more passes by chance alone"
+            "no verdict: only earlier failures were run, and more of those pass by chance alone"
                 .to_owned(),
         ],
     }

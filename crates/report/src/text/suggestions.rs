@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! next:
-//!   terca view         # what the agents did, and why it failed
-//!   terca run -n 12    # enough to see a difference of 5 points
+//!   terca view         # see what the agents did, and why they failed
+//!   terca run -n 12    # enough to detect a difference of 5 points
 //! ```
 //!
 //! A run that was cut short has none of this: the closing lines say how it goes on.
@@ -117,7 +117,7 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     if of(&[ErrorKind::AgentMissing, ErrorKind::Auth]) {
         steps.push(step(
             "doctor",
-            "which agents are here, and signed in".to_owned(),
+            "see which agents are installed and signed in".to_owned(),
         ));
     }
     // Of a variant that was stopped the closing lines say the same.
@@ -125,13 +125,13 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
         let trials = prose::count(summary.errors, "trial");
         steps.push(step(
             &format!("resume{} --errors", around.run),
-            format!("when it is mended: {trials} again"),
+            format!("after fixing the cause, run {trials} again"),
         ));
     }
     if summary.partial + summary.failed > 0 {
         steps.push(step(
             &format!("view{}", around.run),
-            "what the agents did, and why it failed".to_owned(),
+            "see what the agents did, and why they failed".to_owned(),
         ));
     }
     steps.extend(settling(results, around).map(|(arguments, purpose)| step(&arguments, purpose)));
@@ -140,18 +140,18 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     }
     if !around.agent.is_empty() {
         let arguments = format!("run{}", around.selection);
-        steps.push(step(&arguments, "with the suite's own agents".to_owned()));
-    } else if let Some(earlier) = around.earlier.filter(|_| summary.comparisons.is_empty()) {
-        let arguments = format!("compare {earlier} {}", results.run);
         steps.push(step(
             &arguments,
-            "with the run before: better, or noise?".to_owned(),
+            "run with the suite's own agents".to_owned(),
         ));
+    } else if let Some(earlier) = around.earlier.filter(|_| summary.comparisons.is_empty()) {
+        let arguments = format!("compare {earlier} {}", results.run);
+        steps.push(step(&arguments, "compare with the previous run".to_owned()));
     }
     if judged > 0 {
         steps.push(step(
             &format!("report{} --html report.html", around.run),
-            "one page with everything, to share".to_owned(),
+            "make an HTML page to share".to_owned(),
         ));
     }
     steps.truncate(MOST);
@@ -169,10 +169,10 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     for comparison in all {
         match comparison.cannot_tell {
             Some(CannotTell::AllPassed) => {
-                return Some(create("a harder one: all pass on both sides"));
+                return Some(create("add a harder eval: all trials pass on both sides"));
             }
             Some(CannotTell::AllFailed) => {
-                return Some(create("an easier one: all fail on both sides"));
+                return Some(create("add an easier eval: all trials fail on both sides"));
             }
             _ => {}
         }
@@ -180,7 +180,10 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     let too_few = |one: &Comparison| one.cannot_tell == Some(CannotTell::TooFewTrials);
     if all.iter().any(too_few) {
         let again = format!("run -n {SEVERAL}{}{}", around.selection, around.agent);
-        return Some((again, "so few trials are mostly luck".to_owned()));
+        return Some((
+            again,
+            "more trials: the result is mostly luck so far".to_owned(),
+        ));
     }
     // The most that any of them needs does for all.
     let outlooks = all
@@ -197,7 +200,10 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     {
         let again = format!("run -n {repetitions}{}{}", around.selection, around.agent);
         let difference = size(*difference);
-        return Some((again, format!("enough to see a difference of {difference}")));
+        return Some((
+            again,
+            format!("enough to detect a difference of {difference}"),
+        ));
     }
     let is_narrow = |comparison: &Comparison| {
         matches!(
@@ -207,7 +213,7 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     };
     all.iter()
         .any(is_narrow)
-        .then(|| create("more evals: would other tasks gain too?"))
+        .then(|| create("add evals, to learn about other tasks"))
 }
 
 /// The smallest difference that a sensible number of repetitions shows, else the largest.
@@ -235,8 +241,8 @@ fn unproven(results: &Results) -> String {
         .iter()
         .find(|trial| judged(trial.report.status) && !is_solved(&trial.head.eval));
     match unsolved {
-        Some(trial) => format!("can `{}` be solved at all?", trial.head.eval),
-        None => "would doing nothing pass, too?".to_owned(),
+        Some(trial) => format!("check that `{}` can be solved", trial.head.eval),
+        None => "check that doing nothing does not pass".to_owned(),
     }
 }
 

@@ -90,7 +90,7 @@ fn heading(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {
         text += &said(
             Role::Fair,
             "",
-            "the agent ran out of time; what it left was graded all the same",
+            "the agent ran out of time; its work was still graded",
         );
     }
     for attempt in &view.trial.earlier {
@@ -162,7 +162,7 @@ fn diff(changes: &Excerpt, palette: Palette) -> String {
         text += &(StyledLine::plain("  ").with(role, line).render(palette) + "\n");
     }
     if lines.len() > MOST_DIFF || changes.left_out > 0 {
-        text += "  … the whole is in changes.diff\n";
+        text += "  … see changes.diff\n";
     }
     text
 }

@@ -64,7 +64,7 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
                 Flaw::NoSolution => {
                     StyledLine::of(Role::Bold, proof.eval).with(Role::Plain, " has ")
                 }
-                Flaw::Unknown => line.with(Role::Plain, "not known to be proven: "),
+                Flaw::Unknown => line.with(Role::Plain, "not checked: "),
                 _ => line,
             };
             line = match flaw {
@@ -88,7 +88,7 @@ fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
     };
     match flaw {
         Flaw::NoSolution => {
-            "nothing shows that it can be passed; add a _solution/ directory".into()
+            "it is not known whether it can be passed; add a `_solution` directory".into()
         }
         Flaw::Broken => format!(
             "its own solution does not pass{}{}",
@@ -96,12 +96,12 @@ fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
             log(proof.oracle)
         ),
         Flaw::Trivial => format!(
-            "it passes when nothing is done; ask for more{}",
+            "it passes when the agent does nothing; tighten its tests{}",
             log(proof.nop)
         ),
         Flaw::Gameable => {
             format!(
-                "it passes without the work; put its tests out of reach{}",
+                "it passes when the agent only cheats; make its tests independent of files that the agent can change{}",
                 log(proof.cheat)
             )
         }
@@ -112,9 +112,7 @@ fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
                 .flatten()
                 .find(undecided);
             let error = trial.and_then(|trial| trial.report.error.as_ref());
-            let reason = error.map_or("a trial did not come to its end", |error| {
-                error.message.as_str()
-            });
+            let reason = error.map_or("a trial did not finish", |error| error.message.as_str());
             format!("{reason}{}", log(trial))
         }
     }

@@ -112,7 +112,7 @@ fn show(loaded: &LoadedPlan, found: &Found, host: &Host, args: &CheckArgs, commo
     if args.deny_warnings && warnings > 0 {
         let warnings = prose::count(warnings, "warning");
         screen::err(&format!(
-            "{warnings}, and `--deny-warnings` takes them for errors"
+            "{warnings}, which `--deny-warnings` treats as errors"
         ));
     }
     let Some(plan) = &loaded.plan else {
@@ -151,7 +151,7 @@ fn long_rules(trials: &[TrialSpec]) -> Vec<Remark> {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
             sentence: format!(
-                "the rules have {bytes} bytes, and `{}` is known to read {readable}: it may not see the rest",
+                "the rules have {bytes} bytes, but `{}` is known to read only {readable}: it may not see the rest",
                 profile.name
             ),
         };

@@ -59,8 +59,8 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
 
 fn line(one: &Removable) -> String {
     let what = match one.kind {
-        Kind::Layer => "layer",
-        Kind::Run => "run  ",
+        Kind::Layer => "cached step",
+        Kind::Run => "run        ",
     };
     format!(
         "{what}  {:>9}  {}\n",
@@ -74,7 +74,7 @@ fn agree() -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
         let error = CliError::misuse(
             Code::NobodyToAsk,
-            "nothing was removed: there is nobody to ask",
+            "not a terminal, so `terca clean` cannot ask questions; nothing was removed",
         );
         return Err(error.help("`terca clean --yes` removes without asking"));
     }

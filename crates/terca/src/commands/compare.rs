@@ -16,8 +16,8 @@ use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Exit status: 0 nothing is worse, 1 something is, 2 wrong usage, 3 something is inconclusive\n\
-                        (with --require-conclusive) or a run cannot be read."
+    after_help = "Exit status: 0 nothing is worse, 1 something is, 2 usage error, 3 something is inconclusive\n\
+                        (with --require-conclusive) or a run cannot be read"
 )]
 pub struct CompareArgs {
     /// A run: its name, number or directory (default: the latest)
@@ -32,7 +32,8 @@ pub struct CompareArgs {
     /// Compare the others with this one (default: the suite's baseline, the first environment, or the run A)
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's; of two runs, the baseline's)
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's; of two runs,
+    /// the baseline's)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
     /// Exclude evals that changed between the two runs
@@ -82,7 +83,7 @@ fn note_replay(one: &PastRun, other: &PastRun) {
     for run in [one, other] {
         if let Some(recorded) = run.state.replay_of() {
             screen::err(&format!(
-                "note: {} is a replay of {recorded}: its models said again what they had said, so what differs is due to \
+                "note: {} is a replay of {recorded}, with the same answers of the models: a difference comes from \
                  the tests, the suite or the machine; its tokens are as recorded, and it cost nothing",
                 run.state.run()
             ));
@@ -112,7 +113,7 @@ fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
 fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
     if args.by == ByChoice::Environment {
         let text = "`--by environment` is for one run: two runs are compared in each variant";
-        return Err(CliError::misuse(Code::Usage, text).help("leave `--by` out, or name one run"));
+        return Err(CliError::misuse(Code::Usage, text).help("omit `--by`, or name one run"));
     }
     if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
         let text = format!("{} cannot be compared with itself", one.state.run());

@@ -38,7 +38,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     let name = name(args, &taken, common)?;
     let dir = Utf8Path::new(&name);
     if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
-        let text = format!("nothing was made: there is an eval `{known}` already");
+        let text = format!("there is already an eval `{known}`; nothing was made");
         return Err(CliError::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
     let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
@@ -46,7 +46,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     write(suite, vec![suite.join(dir)], &files)?;
     screen::err(&format!(
         "\nnext: write the prompt, the hidden tests and the solution, then\n  \
-         terca validate -t '{}'    # does the eval prove anything?",
+         terca validate -t '{}'    # check that the eval works",
         dir.file_name().unwrap_or(&name)
     ));
     Ok(())

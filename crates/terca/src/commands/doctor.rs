@@ -110,14 +110,14 @@ fn space(found: &Findings) -> String {
     let dir = &found.work_dir;
     match found.free_bytes {
         Some(free) if free < LITTLE_SPACE => format!(
-            "! space: only {} free in {dir}, where trials work; `TERCA_WORK_DIR` names another directory",
+            "! space: only {} free in {dir}, where trials run; choose another directory with `TERCA_WORK_DIR`",
             prose::bytes(free)
         ),
         Some(free) => format!(
-            "✓ space: {} free in {dir}, where trials work",
+            "✓ space: {} free in {dir}, where trials run",
             prose::bytes(free)
         ),
-        None => format!("! space: nobody knows how much is free in {dir}, where trials work"),
+        None => format!("! space: the free space in {dir}, where trials run, is not known"),
     }
 }
 
@@ -130,7 +130,7 @@ fn containers(
     let word = engine.program();
     match answer {
         Ok((program, version)) => format!(
-            "✓ sandbox: {} {version} answers ({}); `--sandbox {word}:IMAGE` contains agents in containers of an image",
+            "✓ sandbox: {} {version} works ({}); `--sandbox {word}:IMAGE` runs agents in containers",
             engine.title(),
             short(program)
         ),
@@ -142,14 +142,14 @@ fn containers(
 fn containment(found: &Findings, short: Shorten) -> String {
     match &found.bwrap {
         Ok(program) => format!(
-            "✓ sandbox: bubblewrap works ({}); agents are contained",
+            "✓ sandbox: bubblewrap works ({}); agents run in a sandbox",
             short(program)
         ),
         Err(error) if found.landlock.is_ok() => {
-            format!("! sandbox: {error}; agents are contained by Landlock instead")
+            format!("! sandbox: {error}; agents run in a sandbox of Landlock instead")
         }
         Err(error) => format!(
-            "! sandbox: {error}; agents are not contained; `terca explain no-sandbox` says what to do"
+            "! sandbox: {error}; agents run without a sandbox; `terca explain no-sandbox` explains how to get one"
         ),
     }
 }
@@ -171,7 +171,7 @@ fn landlock(found: &Result<Strength, String>) -> String {
         gaps.push("sockets in the file system");
     }
     format!(
-        "✓ sandbox: Landlock works, for where namespaces are forbidden; it does not keep away {}",
+        "✓ sandbox: Landlock works, for machines without user namespaces; it does not restrict {}",
         prose::list(&gaps, "and")
     )
 }

@@ -35,7 +35,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     }
     if args.codes.is_empty() {
         screen::out(&format!(
-            "{}\n`terca explain CODE` says more about one.",
+            "{}\n`terca explain CODE` explains one.",
             explain::overview()
         ));
         return Ok(0);

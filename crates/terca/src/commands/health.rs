@@ -46,9 +46,8 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, CliError> 
         let run = past::open(Some(name), common)?;
         if run.state.status() == RunStatus::Running {
             let text = format!("the run {} is still going on", run.state.run());
-            return Err(
-                CliError::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out")
-            );
+            return Err(CliError::misuse(Code::RunGoingOn, text)
+                .help("wait until it ends, or leave it out"));
         }
         records.push(history::record(run));
     }

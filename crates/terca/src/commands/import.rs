@@ -51,7 +51,7 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
     let old = found.old.iter().map(|task| {
         format!(
             "{task} is in the format before Harbor's (task.yaml)\n\
-             help: `harbor tasks migrate` makes a task in the new format of it"
+             help: `harbor tasks migrate` converts it"
         )
     });
     let mut complaints: Vec<String> = old.collect();
@@ -70,11 +70,11 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
             Code::NotATask,
             format!("there is no task in {}", args.tasks),
         );
-        return Err(error.help("a task is a directory with a task.toml"));
+        return Err(error.help("a task is a directory with a `task.toml`"));
     }
     if let Some(reason) = in_the_way(&evals, &to) {
         let error = CliError::misuse(Code::AlreadyThere, reason);
-        return Err(error.help("nothing was written; choose another place with `--to`"));
+        return Err(error.help("nothing was written; choose another directory with `--to`"));
     }
     let unwritten = write(&evals, &to, common);
     let mut codes = Vec::new();
@@ -122,7 +122,7 @@ fn in_the_way(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<Strin
     for (task, eval) in evals {
         let folder = to.join(&eval.folder);
         if folder.symlink_metadata().is_ok() {
-            return Some(format!("{folder} is there already"));
+            return Some(format!("{folder} exists already"));
         }
         if let Some(other) = folders.insert(&eval.folder, task) {
             return Some(format!("{other} and {task} would both become {folder}"));
@@ -138,6 +138,6 @@ fn tell(eval: &Imported, to: &Utf8Path) {
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
-        screen::out(&format!("  not as it was: {line}"));
+        screen::out(&format!("  changed: {line}"));
     }
 }

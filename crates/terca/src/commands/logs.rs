@@ -34,8 +34,9 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
         None if trials.len() == 1 => &trials[0],
         None => {
             let text = format!("the run {} has {} trials", run.state.run(), trials.len());
-            return Err(CliError::misuse(Code::NoMatch, text)
-                .help("name one: `terca logs EVAL`; `terca show` lists those that did not pass"));
+            return Err(CliError::misuse(Code::NoMatch, text).help(
+                "name one: `terca logs EVAL`; `terca show` lists the trials that did not pass",
+            ));
         }
     };
     let head = &trial.head;
@@ -59,10 +60,7 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
     }
     printer.finish();
     if !printer.has_printed {
-        screen::err(&format!(
-            "note: the agent of {} has not said anything",
-            head.dir
-        ));
+        screen::err(&format!("note: the agent of {} has no output", head.dir));
     }
     Ok(0)
 }

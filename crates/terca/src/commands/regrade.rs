@@ -59,7 +59,9 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         return Err(nothing_to_grade(&regrading, settings.keep));
     }
     let Some(graded) = regrading.run(&progress(trials))? else {
-        screen::err("interrupted: the grading is as it was; `terca regrade` begins anew");
+        screen::err(
+            "interrupted: the grades are as they were before; `terca regrade` starts again",
+        );
         return Ok(INTERRUPTED);
     };
     let results = Results::of(&graded.after);
@@ -89,13 +91,13 @@ fn note_what_stays(regrading: &Regrading, keep: Keep) {
             Keep::None => " (the run was started with `--keep none`)",
         };
         screen::err(&format!(
-            "note: {not_kept} of the trials have no saved workspace{why}: they stay as they were graded"
+            "note: {not_kept} of the trials have no saved workspace{why}: their grades stay"
         ));
     }
     if no_facts > 0 {
         screen::err(&format!(
-            "note: {no_facts} of the trials have no artifacts/agent-work.json, which says what their agents did: they stay as \
-             they were graded"
+            "note: {no_facts} of the trials have no artifacts/agent-work.json, the record of their agents' work: \
+             their grades stay"
         ));
     }
 }
@@ -103,19 +105,19 @@ fn note_what_stays(regrading: &Regrading, keep: Keep) {
 fn nothing_to_grade(regrading: &Regrading, keep: Keep) -> CliError {
     let (text, help) = match (regrading.not_kept, regrading.no_facts, keep) {
         (0, 0, _) => (
-            "no agent of the selection has done its work",
-            "`terca resume` runs what is left, and with `--errors` also the trials that ended in an error",
+            "no selected trial has finished work of an agent",
+            "`terca resume` runs the remaining trials, and with `--errors` also those that ended in an error",
         ),
         (0, _, _) => (
-            "no trial of the selection has its artifacts/agent-work.json",
-            "put the files back from a copy, or run the suite again",
+            "no selected trial has its artifacts/agent-work.json",
+            "restore the files from a copy, or run the suite again",
         ),
         (_, _, Keep::All) => (
-            "no trial of the selection has a saved workspace",
-            "put the workspaces back from a copy, or run the suite again",
+            "no selected trial has a saved workspace",
+            "restore the workspaces from a copy, or run the suite again",
         ),
         (_, _, Keep::Failed | Keep::None) => (
-            "no trial of the selection has a saved workspace",
+            "no selected trial has a saved workspace",
             "run the suite again, with `--keep all`",
         ),
     };

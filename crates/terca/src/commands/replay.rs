@@ -79,9 +79,8 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     let source = settings.replay.as_ref();
     let source = source.map_or(name, |replay| replay.run.as_str());
     if recorded == 0 {
-        let text = format!(
-            "there is nothing to replay: no trial of the selection was recorded in {source}"
-        );
+        let text =
+            format!("there is nothing to replay: no selected trial was recorded in {source}");
         let help = "`terca --gateway record` records a run";
         return Err(CliError::misuse(Code::NothingToReplay, text).help(help));
     }

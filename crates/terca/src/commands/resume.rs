@@ -121,11 +121,13 @@ fn check_changes(changes: &[String], args: &ResumeArgs) -> Result<(), CliError> 
         return Ok(());
     }
     let text = format!(
-        "the suite has changed since the run was started, so the rest would not be like what is done:\n{list}"
+        "the suite has changed since the run was started, so the remaining trials would differ from the finished \
+         ones:\n{list}"
     );
     let error = CliError::misuse(Code::SuiteChanged, text);
-    Err(error
-        .help("undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"))
+    Err(error.help(
+        "undo the changes, start a new run with `terca run`, or continue with `--accept-changes`",
+    ))
 }
 
 fn note_remaining(run: &str, remaining: Remaining) {

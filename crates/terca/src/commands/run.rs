@@ -121,7 +121,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         }
         if !args.quiet.quiet {
             screen::err(&format!(
-                "running what failed in {}: {} of an eval and a variant",
+                "running the failures of {}: {} of an eval and a variant",
                 failed.run,
                 prose::count(failed.cases.len(), "pair")
             ));
@@ -181,7 +181,7 @@ pub(super) fn execute(
     let mut observer = run_display::observer(&run, display, common);
     let finished = run.execute(store, None, observer.as_mut());
     let finished = finished.map_err(|error| {
-        CliError::from(error).help("what is finished is kept; `terca resume` goes on from there")
+        CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")
     })?;
     Ok(run_output::conclude(settings, display, common, &finished))
 }

@@ -48,7 +48,7 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
         return Ok(0);
     };
     if !run.state.trials().is_empty() {
-        screen::err("warning: this run is damaged; only what comes before the damage is shown");
+        screen::err("warning: this run is damaged; only the part before the damage is shown");
     }
     Err(CliError::from(fault))
 }
@@ -119,6 +119,6 @@ fn results(state: RunState, args: &ShowArgs) -> Results {
 /// Writes `results.json` anew where it is stale or torn. Looking at a run that cannot be written is no error.
 fn mend(run: &PastRun) {
     if let Ok(true) = mend_results(run) {
-        screen::err("note: results.json was older than the journal, or torn: it was written anew");
+        screen::err("note: results.json was out of date or incomplete: it was written again");
     }
 }

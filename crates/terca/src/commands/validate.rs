@@ -17,7 +17,8 @@ pub struct ValidateArgs {
     /// Only these evals, as with `-t`
     #[arg(value_name = "EVAL")]
     words: Vec<String>,
-    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable, comma-separated)
+    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
+    /// comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     evals: Vec<String>,
     /// The experiment to build on (default: the baseline)

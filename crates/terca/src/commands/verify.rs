@@ -12,7 +12,7 @@ use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Exit status: 0 every run is as Terca wrote it, 1 one is not, 2 wrong usage, 3 a run cannot be read."
+    after_help = "Exit status: 0 every run is as Terca wrote it, 1 one is not, 2 usage error, 3 a run cannot be read"
 )]
 pub struct VerifyArgs {
     /// Runs: names, numbers or directories (default: the latest)

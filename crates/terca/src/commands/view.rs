@@ -40,7 +40,7 @@ fn unopened(error: &io::Error, args: &ViewArgs) -> CliError {
             Code::CannotServe,
             format!("port {port} cannot be opened: {error}"),
         )
-        .help("without `--port` a free one is chosen"),
+        .help("omit `--port` to use a free port"),
         None => CliError::trouble(
             Code::CannotServe,
             format!("the view could not be opened: {error}"),
@@ -60,7 +60,7 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError
     let url = gate.url(&format!("runs/{run}/"));
     screen::out(&url);
     screen::err(
-        "Ctrl+C ends it. Whoever has this address can read the runs; it leads to this machine alone.",
+        "Press Ctrl+C to stop. The link works only on this machine. Keep it secret: it gives access to the runs.",
     );
     if !args.no_open {
         viewer::open(&url);

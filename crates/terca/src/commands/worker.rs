@@ -11,9 +11,9 @@ pub(super) fn worker() -> Outcome {
     if std::io::stdin().is_terminal() {
         return Err(CliError::misuse(
             Code::Usage,
-            "`terca worker` is started by another Terca, which talks to it",
+            "`terca worker` is started by another Terca, not by hand",
         )
-        .help("`terca run --on NAME` starts workers; `workers` in terca.yaml says how"));
+        .help("`terca run --on NAME` starts the workers that `workers` in terca.yaml defines"));
     }
     Ok(terca_engine::worker::serve(VERSION))
 }

@@ -30,8 +30,6 @@ pub fn open(url: &str) {
                 .name("opener".into())
                 .spawn(move || child.wait());
         }
-        Err(error) => screen::err(&format!(
-            "note: no browser could be opened ({program}: {error})"
-        )),
+        Err(error) => screen::err(&format!("note: cannot open a browser ({program}: {error})")),
     }
 }

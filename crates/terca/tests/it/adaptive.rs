@@ -250,7 +250,7 @@ fn the_plan_says_that_it_is_the_most() {
     assert!(
         shard
             .stderr
-            .contains("--shard 1/2: adaptive repetitions cannot be run in parts"),
+            .contains("--shard 1/2: adaptive repetitions cannot be split into shards"),
         "{}",
         shard.stderr
     );
@@ -318,7 +318,7 @@ fn a_budget_stops_a_run_of_any_kind() {
     assert!(
         outcome.stdout.contains(
             "stopped by the budget: $0.270 spent (--budget-usd), 9 trials not run; `terca resume --budget-usd \
-             MORE` goes on"
+             MORE` continues"
         ),
         "{}",
         outcome.stdout

@@ -264,7 +264,7 @@ fn figures_that_cannot_be_are_refused_with_a_note() {
             "tests: [{commandSuccess: 'true'}]\n",
         );
         let trial = judged(&project, "passed");
-        has_note(&trial, "which cannot be");
+        has_note(&trial, "which is impossible");
         has_note(&trial, note);
         assert_eq!(trial["stats"]["costUsd"], Value::Null, "{trial:#}");
         assert_eq!(trial["stats"]["inputTokens"], Value::Null, "{trial:#}");
@@ -368,7 +368,7 @@ fn settings_above_the_workspace_do_not_reach_the_tests() {
     project.terca(&["--format", "plain"]).expect_status(3);
     let trial = project.only_trial();
     let message = trial["error"]["message"].as_str().unwrap();
-    assert!(message.contains("conftest.py is new"), "{trial:#}");
+    assert!(message.contains("conftest.py was created"), "{trial:#}");
 }
 
 /// Tests that mount something.

@@ -146,7 +146,8 @@ fn settings_beside_no_agent_are_for_any() {
 fn levels(environment: &str, experiment: &str, eval: &str) -> Project {
     let adds = |who: &str| {
         format!(
-            "before: [{{command: \"echo {who} >> order.txt\"}}]\n    preamble: {who} before\n    postamble: {who} after\n"
+            "before: [{{command: \"echo {who} >> order.txt\"}}]\n    preamble: {who} before\n    postamble: {who} \
+             after\n"
         )
     };
     let written = |text: &str, who: &str| match text {
@@ -227,7 +228,7 @@ fn an_empty_list_or_text_that_adds_nothing_is_pointed_out() {
     for said in [
         "warning[doubtful-value]: `before` is empty and changes nothing",
         "warning[doubtful-value]: `preamble` is empty and changes nothing",
-        "`before: null` drops what is around it",
+        "`before: null` drops the values of the outer levels",
     ] {
         assert!(outcome.stderr.contains(said), "{said}\n{}", outcome.stderr);
     }
@@ -428,8 +429,8 @@ fn directories_of_the_same_name_are_told_apart_by_their_paths() {
         ),
         (&["-t", "003"], "no eval matches `003`"),
         (&["-t", "!nope"], "no eval matches `nope`"),
-        (&["-t", "sort,!js"], "the selection leaves no eval"),
-        (&["-x", "!default"], "the selection leaves no experiment"),
+        (&["-t", "sort,!js"], "the selection has no eval"),
+        (&["-x", "!default"], "the selection has no experiment"),
     ] {
         let outcome = project
             .terca(&[&["check"], patterns].concat())
@@ -458,7 +459,9 @@ fn a_written_name_stays_and_the_other_directory_is_named_by_its_path() {
     );
     let outcome = project.terca(&["check"]).expect_status(2);
     assert!(
-        outcome.stderr.contains("would share the folder `py-fib`"),
+        outcome
+            .stderr
+            .contains("would share the directory `py-fib`"),
         "{}",
         outcome.stderr
     );
@@ -547,10 +550,10 @@ fn doubtful_values_are_pointed_out() {
     );
     let outcome = project.terca(&["check"]).expect_status(0);
     for said in [
-        "`HOME` replaces a directory that each trial has for itself",
+        "`HOME` replaces a private directory of each trial",
         "no program is called `npx -y docs-server`",
         "write `command: npx` and `args: [\"-y\",\"docs-server\"]`",
-        "MCP servers in `config` reach the agent, and Terca knows nothing of them",
+        "MCP servers in `config` reach the agent, but Terca does not know them",
     ] {
         assert!(outcome.stderr.contains(said), "{said}\n{}", outcome.stderr);
     }

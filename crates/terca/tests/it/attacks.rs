@@ -285,7 +285,7 @@ fn a_journal_with_a_second_name_is_not_written() {
     for args in [&["regrade"][..], &["resume", "--errors"]] {
         let outcome = project.terca(args);
         assert!(
-            outcome.stderr.contains("second name elsewhere"),
+            outcome.stderr.contains("hard link elsewhere"),
             "{args:?}: {outcome:?}"
         );
     }

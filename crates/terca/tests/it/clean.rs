@@ -20,7 +20,7 @@ fn nothing_goes_without_being_asked_for() {
     let project = with_a_layer();
     project.terca(&[]).expect_status(0);
     let outcome = project.terca(&["clean"]).expect_status(2);
-    assert!(outcome.stdout.contains("layer"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("cached step"), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("--yes"), "{}", outcome.stderr);
     assert_eq!(
         (

@@ -103,7 +103,7 @@ fn a_rules_file_behind_a_link_out_of_the_workspace_is_refused() {
     let trial = project.only_trial();
     assert_eq!(trial["error"]["kind"], "setup", "{trial}");
     let message = trial["error"]["message"].as_str().unwrap();
-    assert!(message.contains("leads out of the workspace"), "{message}");
+    assert!(message.contains("outside the workspace"), "{message}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn environments_of_a_run_and_what_is_inconclusive() {
         "{sentence}"
     );
     assert!(
-        sentence.contains("So few trials cannot show a difference"),
+        sentence.contains("There are too few trials to show even the largest difference"),
         "{sentence}"
     );
     project
@@ -214,7 +214,10 @@ fn runs_of_other_places_by_path_and_errors_apart() {
         sentence.contains("INCONCLUSIVE") && sentence.contains("no eval was judged on both sides"),
         "{sentence}"
     );
-    assert!(sentence.contains("errors, counted apart:"), "{sentence}");
+    assert!(
+        sentence.contains("errors, counted separately:"),
+        "{sentence}"
+    );
     let first = two
         .path(".terca/runs")
         .join(one.run_dir().file_name().unwrap());

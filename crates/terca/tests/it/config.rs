@@ -362,7 +362,7 @@ fn broken_evals_are_refused() {
             "transcript",
             test("transcript: {}"),
             "3:17",
-            "asks for nothing",
+            "requires nothing",
         ),
         (
             "changedFiles",

@@ -346,7 +346,7 @@ fn an_eval_is_added_from_anywhere_inside() {
         .terca(&["create-eval", "other/fib"])
         .expect_status(2);
     assert!(
-        outcome.stderr.contains("an eval `fib` already"),
+        outcome.stderr.contains("there is already an eval `fib`"),
         "{}",
         outcome.stderr
     );

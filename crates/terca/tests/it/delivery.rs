@@ -89,7 +89,7 @@ fn required_rules_that_are_in_no_request_are_an_error() {
     assert_eq!(lost["error"]["kind"], "delivery", "{lost:#}");
     assert_eq!(
         lost["error"]["message"],
-        "in none of 2 requests to a model: rules `AGENTS.md`"
+        "not in any of 2 requests to a model: rules `AGENTS.md`"
     );
     assert_eq!(
         lost["attempts"], 1,

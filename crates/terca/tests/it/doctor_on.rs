@@ -120,7 +120,7 @@ fn a_clock_that_is_wrong_is_told() {
     let said = project.terca(&["doctor", "--on", "boxes"]).expect_status(0);
     let one = section(&said.stdout, "boxes/one").join("\n");
     assert!(
-        one.contains("! clock: ") && one.contains(" s behind the one here"),
+        one.contains("! clock: ") && one.contains(" s behind this machine's"),
         "{one}"
     );
 }

@@ -237,7 +237,10 @@ fn a_key_in_the_settings_is_not_nothing() {
     let trial = project.only_trial();
     assert_eq!(trial["error"]["kind"], "auth", "{trial}");
     let notes = trial["notes"].to_string();
-    assert!(notes.contains("it was given a key in `config`"), "{notes}");
+    assert!(
+        notes.contains("its credentials: a key in `config`"),
+        "{notes}"
+    );
     // The key is written down nowhere, and the settings around it are.
     let plan = run_file(&project).to_string();
     assert!(

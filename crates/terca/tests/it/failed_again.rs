@@ -46,7 +46,7 @@ fn only_what_failed_runs_again() {
     assert!(
         again
             .stderr
-            .contains(&format!("running what failed in {first}")),
+            .contains(&format!("running the failures of {first}")),
         "{}",
         again.stderr
     );
@@ -54,7 +54,7 @@ fn only_what_failed_runs_again() {
     assert_eq!(project.results()["failedIn"], first);
     // Trials that were chosen by their results say nothing about experiments.
     assert!(
-        again.stdout.contains("no verdict: only what had failed"),
+        again.stdout.contains("no verdict: only earlier failures"),
         "{}",
         again.stdout
     );
@@ -64,7 +64,8 @@ fn only_what_failed_runs_again() {
     assert_eq!(trials(&project), ["bad plain", "bad plain"]);
     let nothing = project.terca(&["--failed", "-t", "good"]).expect_status(2);
     assert!(
-        nothing.stderr.contains("is selected") && nothing.stderr.contains("`bad` in script.plain"),
+        nothing.stderr.contains("the selection has no failure of")
+            && nothing.stderr.contains("`bad` in script.plain"),
         "{}",
         nothing.stderr
     );

@@ -132,7 +132,7 @@ fn a_folder_that_is_not_the_trials_is_refused_by_every_command() {
                 assert_ne!(outcome.status, 0, "{folder:?} {args:?}");
                 continue;
             }
-            refused(&outcome, "events.jsonl, line 1: trial 1 has the folder");
+            refused(&outcome, "events.jsonl, line 1: trial 1 has the directory");
         }
         project.terca(&["list"]).expect_status(0);
         project.terca(&["verify"]).expect_status(1);
@@ -317,7 +317,7 @@ fn parts_that_lead_elsewhere_are_not_merged() {
         }
         let before = outside(&project);
         let outcome = project.terca(&["merge", "part-1", "part-2"]);
-        refused(&outcome, "line 1: trial 1 has the folder");
+        refused(&outcome, "line 1: trial 1 has the directory");
         assert_eq!(outside(&project), before);
         assert!(!project.has_run(), "nothing was made");
         drop(two);

@@ -287,7 +287,7 @@ fn a_sign_in_without_a_key_stays_as_it_is_with_a_note() {
             "droid",
             &[("FACTORY_API_KEY", KEY)],
             None,
-            "the gateway is off: `droid` cannot be led to another address, unless `config` has the address of its provider",
+            "the gateway is off: `droid` cannot be pointed at another address, unless `config` has the address of its provider",
         ),
         (
             "codex",

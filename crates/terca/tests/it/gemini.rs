@@ -87,7 +87,7 @@ fn figures_versions_and_delivery_arrive() {
     );
     let shown = project.terca(&["show"]).stdout;
     assert!(
-        shown.contains("1 trial used another model than was asked for"),
+        shown.contains("1 trial used another model than requested"),
         "{shown}"
     );
     for artifact in [
@@ -129,27 +129,34 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
 }
 
 #[test]
-fn whoever_cannot_sign_in_is_told_what_with() {
-    let note = |project: &Project| {
+fn an_agent_that_cannot_sign_in_says_with_which_credentials() {
+    let error = |project: &Project| {
         assert_eq!(project.terca(&[]).status, 3);
         let trial = project.only_trial();
         assert_eq!(trial["error"]["kind"], "auth");
-        trial["notes"][0].as_str().unwrap().to_owned()
+        let message = trial["error"]["message"].as_str().unwrap().to_owned();
+        (message, trial["notes"][0].as_str().map(str::to_owned))
     };
     let project = playing("", "play 401");
-    assert_eq!(note(&project), "it was given $GEMINI_API_KEY");
+    let (_, note) = error(&project);
+    assert_eq!(note.unwrap(), "its credentials: $GEMINI_API_KEY");
     let project = project.env("GEMINI_API_KEY", "");
-    assert_eq!(
-        note(&project),
-        "it was given nothing to sign in with: set $GEMINI_API_KEY or $GOOGLE_API_KEY"
+    let (message, note) = error(&project);
+    assert!(
+        message.starts_with(
+            "no credentials for `gemini-cli`: set $GEMINI_API_KEY or $GOOGLE_API_KEY ("
+        ),
+        "{message}"
     );
+    assert_eq!(note, None);
     let file = project.home().join(".gemini/oauth_creds.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "{}").unwrap();
-    assert_eq!(note(&project), "it was given ~/.gemini/oauth_creds.json");
+    let (_, note) = error(&project);
+    assert_eq!(note.unwrap(), "its credentials: ~/.gemini/oauth_creds.json");
     let shown = project.terca(&["show"]).stdout;
     assert!(
-        shown.contains(" it was given ~/.gemini/oauth_creds.json\n"),
+        shown.contains(" its credentials: ~/.gemini/oauth_creds.json\n"),
         "{shown}"
     );
 }
@@ -171,7 +178,8 @@ fn a_limit_of_turns_is_judged_with_a_note() {
 #[test]
 fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     let project = playing(
-        "    mcpServers:\n      tiny: {command: node, args: [srv.mjs], env: {TOKEN: '${MY_TOKEN}'}}\n      web: {url: 'http://127.0.0.1:1/mcp'}\n",
+        "    mcpServers:\n      tiny: {command: node, args: [srv.mjs], env: {TOKEN: '${MY_TOKEN}'}}\n      web: \
+         {url: 'http://127.0.0.1:1/mcp'}\n",
         "play mcp",
     )
     .env("MY_TOKEN", "very-secret-token");
@@ -226,7 +234,8 @@ fn a_flood_is_left_out_of_the_transcript_and_nothing_of_the_result() {
         call("write"),
         says("FINISHED at last")
     );
-    let asked = "play flood\n    tests: [{name: t, transcript: {usedTool: write, outputContains: FINISHED, maxToolCalls: 2}}]";
+    let asked = "play flood\n    tests: [{name: t, transcript: {usedTool: write, outputContains: FINISHED, \
+                 maxToolCalls: 2}}]";
     let project = playing("    env: {TERCA_TEST_STREAMS: .}\n", asked)
         .file("_base/gemini-flood.jsonl", &stream);
     project.terca(&[]).expect_status(0);
@@ -317,7 +326,7 @@ fn the_doctor_finds_the_program_and_names_credentials_without_their_values() {
     assert!(
         outcome
             .stdout
-            .contains("✓ gemini-cli: 0.61.0, the version Terca was proved with"),
+            .contains("✓ gemini-cli: 0.61.0, the tested version"),
         "{}",
         outcome.stdout
     );

@@ -128,15 +128,15 @@ fn a_test_that_cannot_tell_is_an_error_and_no_zero() {
         ),
         (
             "transcript: {usedTool: shell}",
-            "the agent `command` does not tell which tools it uses",
+            "the agent `command` does not report which tools it uses",
         ),
         (
             "transcript: {notUsedTool: shell}",
-            "does not tell which tools it uses",
+            "does not report which tools it uses",
         ),
         (
             "transcript: {maxToolCalls: 3}",
-            "does not tell its tool calls",
+            "does not report its tool calls",
         ),
     ] {
         let project = project().agent("touch done").file(
@@ -212,7 +212,7 @@ fn changes_stay_within_the_globs() {
         (
             "changedFiles: {only: ['src/**', new.txt]}",
             0.0,
-            "changed where it may not: gone.txt and tool.sh",
+            "changed files that it must not change: gone.txt and tool.sh",
         ),
         ("changedFiles: {only: ['**']}", 1.0, "4 changed files"),
         (
@@ -287,7 +287,7 @@ fn a_budget_is_kept_or_not() {
             0.0,
             "2 tool calls, more than 1",
         ),
-        ("transcript: {outputContains: all done}", 1.0, "as asked"),
+        ("transcript: {outputContains: all done}", 1.0, "as required"),
         (
             "transcript: {outputContains: nonsense}",
             0.0,
@@ -332,13 +332,13 @@ fn a_session_is_looked_at() {
         (
             "transcript: {usedTool: 'mcp_*'}",
             0.0,
-            "no tool that matches `mcp_*` was used, but `",
+            "no tool that matches `mcp_*` was used; used: `",
         ),
-        ("transcript: {notUsedTool: 'web_*'}", 1.0, "as asked, in"),
+        ("transcript: {notUsedTool: 'web_*'}", 1.0, "as required, in"),
         (
             "transcript: {notUsedTool: ['web_*', '*_file']}",
             0.0,
-            "`write_file` was used, and no `*_file` may be",
+            "`write_file` was used, but `*_file` is not allowed",
         ),
         (
             "transcript: {maxToolCalls: 1}",
@@ -359,10 +359,11 @@ fn a_session_is_looked_at() {
 
 #[test]
 fn built_in_agents_use_nothing_and_the_oracle_is_not_looked_at() {
-    let eval = "prompt: go\ntests:\n  - {name: tool, transcript: {usedTool: shell}}\n  - {name: budget, budget: {maxTokens: 9, maxCostUsd: 0}}\n";
+    let eval = "prompt: go\ntests:\n  - {name: tool, transcript: {usedTool: shell}}\n  - {name: budget, budget: \
+                {maxTokens: 9, maxCostUsd: 0}}\n";
     for (agent, tool, words) in [
-        ("oracle", 1.0, "not looked at: oracle has no session"),
-        ("nop", 0.0, "but none at all"),
+        ("oracle", 1.0, "not checked: oracle has no session"),
+        ("nop", 0.0, "used: none at all"),
     ] {
         let project = project()
             .agent("true")

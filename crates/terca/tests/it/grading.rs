@@ -105,7 +105,7 @@ fn each_kind_passes_and_fails_for_a_reason() {
         (
             "fileContains: {path: a.txt, matches: '^hello \\w+$'}",
             1.0,
-            "a.txt has it",
+            "a.txt matches",
         ),
         (
             "fileContains: {path: a.txt, matches: '^hello$'}",

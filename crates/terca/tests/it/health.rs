@@ -85,7 +85,7 @@ fn runs_add_up_and_changed_evals_start_anew() {
     assert!(
         outcome
             .stdout
-            .contains("`eval0` changed: only trials since then are counted."),
+            .contains("`eval0` changed: only the trials since then are counted."),
         "{}",
         outcome.stdout
     );
@@ -160,7 +160,7 @@ fn an_eval_is_flaky_when_the_same_work_gets_another_grade() {
     assert!(
         outcome
             .stdout
-            .contains("`moody` is flaky: the same tests graded the same work"),
+            .contains("`moody` is flaky: its tests graded the same work"),
         "{}",
         outcome.stdout
     );

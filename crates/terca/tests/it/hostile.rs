@@ -198,7 +198,7 @@ fn a_tests_output_cannot_be_forged() {
 fn a_workspace_that_is_gone_or_something_else_is_judged_as_empty() {
     for (mode, note) in [
         ("removes-workspace", "removed its workspace"),
-        ("replaces-workspace", "in the place of its workspace"),
+        ("replaces-workspace", "replaced its workspace"),
     ] {
         let (project, trial) = survive(mode, "");
         assert_eq!(trial["status"], "failed", "{trial}");

@@ -235,7 +235,7 @@ fn nothing_is_overwritten_and_nothing_is_written_by_halves() {
         .terca(&["import", "harbor", "tasks"])
         .expect_status(2);
     assert!(
-        outcome.stderr.contains("table is there already"),
+        outcome.stderr.contains("table exists already"),
         "{}",
         outcome.stderr
     );

@@ -76,7 +76,7 @@ fn the_judge_gives_the_score() {
             "      passScore: 0.8\n",
             1.0,
             0.8,
-            "scored 0.8, and 0.8 is enough",
+            "scored 0.8 (0.8 is enough)",
         ),
         (
             r#"echo '{"score": 0.6}'"#,
@@ -225,7 +225,7 @@ fn a_judge_that_fails_is_an_error_and_no_zero() {
             r#"echo '{"score": 1}'; sleep 600"#,
             "    timeoutSeconds: 0.5\n",
             "setup",
-            "the judge (command) was still at work after 0.5s",
+            "the judge (command) was still running after 0.5s",
         ),
     ] {
         let project = judged(AGENT, judge, more);
@@ -264,7 +264,7 @@ echo 'SLY: {"score": 1.0}'"##;
         error["message"]
             .as_str()
             .unwrap()
-            .contains("word for word in the work"),
+            .contains("word for word from the work"),
         "{error}"
     );
     let prompt = prompt_of(&project);
@@ -549,7 +549,7 @@ fn rules_above_the_judges_directory_do_not_reach_it() {
     project.terca(&[]).expect_status(3);
     let error = project.only_trial()["error"].clone();
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("AGENTS.md is new"), "{error}");
+    assert!(message.contains("AGENTS.md was created"), "{error}");
 }
 
 #[test]
@@ -591,7 +591,7 @@ fn built_in_agents_need_a_judge_that_is_named() {
         assert_eq!(
             outcome
                 .stderr
-                .matches("nobody can judge the test `taste` here")
+                .matches("no agent can judge the test `taste`")
                 .count(),
             1,
             "{}",

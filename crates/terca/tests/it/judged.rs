@@ -38,7 +38,8 @@ fn brackets_in_the_names_of_routes_are_names() {
         "mkdir -p 'app/[id]' 'app/[...slug]' 'app/[[...all]]' tpl\n\
          touch 'app/[id]/page.tsx' 'app/[...slug]/page.tsx' 'app/[[...all]]/page.tsx' 'tpl/{name}.txt' 'app/[id].css'",
         &format!(
-            "{ROUTES}  - {{name: changes, changedFiles: {{only: ['app/[[]*/**', 'app/[id]/**', 'app/[...slug]/*', 'app/[[...all]]/page.tsx', 'tpl/{{name}}.txt', 'app/[id].css']}}}}\n"
+            "{ROUTES}  - {{name: changes, changedFiles: {{only: ['app/[[]*/**', 'app/[id]/**', 'app/[...slug]/*', \
+             'app/[[...all]]/page.tsx', 'tpl/{{name}}.txt', 'app/[id].css']}}}}\n"
         ),
     );
     project.terca(&[]).expect_status(0);
@@ -165,7 +166,7 @@ fn a_test_that_cannot_tell_keeps_the_results_of_the_others() {
     assert_eq!(names, ["after", "before", "missing"]);
     assert_eq!(passed(&trial).len(), 2);
     let log = project.trial_file("run.log");
-    assert!(log.contains("cannot tell: test `tokens`"), "{log}");
+    assert!(log.contains("no result: test `tokens`"), "{log}");
     // The same when it is graded again, and nothing of it counts.
     project.terca(&["regrade"]).expect_status(3);
     assert_eq!(project.only_trial()["tests"].as_object().unwrap().len(), 3);
@@ -196,7 +197,7 @@ fn a_judge_without_a_verdict_is_asked_once_more() {
     assert!(
         project
             .trial_file("run.log")
-            .contains("the judge is asked again")
+            .contains("asking the judge again")
     );
 }
 
@@ -307,7 +308,8 @@ fn a_key_that_the_agent_writes_into_its_workspace_is_noted() {
     let project = judged(
         "mkdir -p conf; echo \"KEY=$KEY\" > conf/.env; echo word > harmless.txt; \
          { head -c 300000 /dev/zero | tr '\\0' x; printf %s \"$KEY\" | base64; } > long.txt; rm given.txt",
-        "before: [{files: {given.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq, kept.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq}}]\n",
+        "before: [{files: {given.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq, kept.txt: \
+         sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq}}]\n",
     );
     let suite = format!(
         "env: {{KEY: '${{THE_KEY}}', WORD: '${{WORD}}'}}\n{}",

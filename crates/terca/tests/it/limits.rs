@@ -200,8 +200,7 @@ fn an_agent_that_fills_the_disk_is_ended_while_it_works() {
         project.terca(&["run"]);
         let trial = project.only_trial();
         let notes = trial["notes"].to_string();
-        let words =
-            format!("the agent went beyond limits.disk (20 MB) in its {name}, and was ended");
+        let words = format!("the agent exceeded limits.disk (20 MB) in its {name}, and was ended");
         assert!(notes.contains(&words), "{trial}");
         assert_eq!(trial["timedOut"], false, "{trial}");
         let expected = if place == "." { 0.0 } else { 1.0 };
@@ -216,7 +215,7 @@ fn a_file_without_a_name_counts() {
     let project = suite(script, "limits: {disk: 20MB}\ntimeoutSeconds: 300");
     project.terca(&["run"]);
     let trial = project.only_trial();
-    let words = "the agent went beyond limits.disk (20 MB) in its removed files, and was ended";
+    let words = "the agent exceeded limits.disk (20 MB) in its removed files, and was ended";
     assert!(trial["notes"].to_string().contains(words), "{trial}");
     assert_eq!(trial["timedOut"], false, "{trial}");
 }
@@ -231,7 +230,7 @@ fn a_test_that_fills_the_disk_is_ended_too() {
     );
     project.terca(&["run"]).expect_status(1);
     let trial = project.only_trial();
-    let words = "a test went beyond limits.disk (20 MB) in its temporary directory, and was ended";
+    let words = "a test exceeded limits.disk (20 MB) in its temporary directory, and was ended";
     assert!(trial["notes"].to_string().contains(words), "{trial}");
     assert_eq!(trial["tests"]["hog"]["score"], 0.0, "{trial}");
     assert_eq!(trial["tests"]["next"]["score"], 1.0, "{trial}");
@@ -241,7 +240,8 @@ fn a_test_that_fills_the_disk_is_ended_too() {
 fn set_up_has_no_limits() {
     let project = suite("touch made", "limits: {memory: 64MB}").file(
         "fib/eval.terca.yaml",
-        "prompt: go\nbefore: [{command: 'x=$(head -c 100000000 /dev/zero | tr ''\\0'' x); echo ${#x} > size.txt'}]\nallowWarnings: no-tests\n",
+        "prompt: go\nbefore: [{command: 'x=$(head -c 100000000 /dev/zero | tr ''\\0'' x); echo ${#x} > \
+         size.txt'}]\nallowWarnings: no-tests\n",
     );
     project.terca(&["run"]).expect_status(0);
     assert_eq!(project.trial_file("workspace/size.txt"), "100000000\n");

@@ -40,7 +40,7 @@ fn warnings_can_be_denied() {
     let denied = project
         .terca(&["check", "--deny-warnings"])
         .expect_status(2);
-    let said = "3 warnings, and `--deny-warnings` takes them for errors";
+    let said = "3 warnings, which `--deny-warnings` treats as errors";
     assert!(denied.stderr.contains(said), "{}", denied.stderr);
     let right = project.file("terca.yaml", "environments: [{name: default, agent: nop}]\nallowWarnings: [prompt-is-a-file, misspelt-directory, skipped-eval]\n");
     let outcome = right.terca(&["check", "--deny-warnings"]).expect_status(0);

@@ -131,10 +131,7 @@ fn checked_with(actions: &str) -> String {
 fn a_misplaced_script_is_told_at_its_line_of_the_suite() {
     let said = checked_with("      - command: echo\n      - command: ./build.sh --all");
     assert!(said.contains("--> terca.yaml:8:18"), "{said}");
-    assert!(
-        said.contains("build.sh` is looked for in the workspace"),
-        "{said}"
-    );
+    assert!(said.contains("build.sh` in the workspace"), "{said}");
 }
 
 /// A suite may be in the repository that it tests, and bring the script along.
@@ -169,7 +166,7 @@ fn servers_that_an_agent_finds_in_its_workspace_are_told() {
         "{plan}"
     );
     assert_eq!(
-        told("`.mcp.json` in the workspace names MCP servers, which the agent does not get"),
+        told("`.mcp.json` in the workspace names MCP servers that the agent does not get"),
         1,
         "{plan}"
     );
@@ -242,7 +239,7 @@ fn artifacts_that_cannot_be_kept_are_told_and_keep_no_other_from_it() {
         (
             "cd ..; rm -r \"$TERCA_ARTIFACTS_DIR\"; ln -s /etc \"$TERCA_ARTIFACTS_DIR\"".to_owned(),
             None,
-            Some("no directory any more"),
+            Some("not a directory any more"),
         ),
         ("echo ok > small".to_owned(), Some("small"), None),
     ] {
@@ -296,7 +293,7 @@ fn an_empty_variable_names_no_model_and_no_program() {
     let outcome = project.terca(&["check", "--model", ""]);
     assert_eq!(outcome.status, 2, "{}", outcome.stdout);
     assert!(
-        outcome.stderr.contains("--model: an empty name"),
+        outcome.stderr.contains("--model: the name is empty"),
         "{}",
         outcome.stderr
     );

@@ -50,6 +50,7 @@ mod health;
 mod hermetic;
 mod hidden;
 mod hostile;
+mod house_words;
 mod import;
 mod init;
 mod injected;

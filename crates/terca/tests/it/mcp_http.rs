@@ -149,7 +149,7 @@ fn errors_of_http_and_a_server_that_dies_are_in_the_record() {
     assert!(
         trial["notes"]
             .to_string()
-            .contains("the MCP server `docs` died"),
+            .contains("the MCP server `docs` crashed"),
         "{trial:#}"
     );
     let record = project.trial_file("artifacts/mcp/docs.jsonl");
@@ -299,10 +299,13 @@ fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
     let answers = project.trial_file("workspace/answers.txt");
     assert_eq!(answers.matches("HTTP/1.1 502").count(), 2, "{answers}");
     assert!(
-        answers.contains("sends on to elsewhere.example") && !answers.contains("a-key-in"),
+        answers.contains("redirects to elsewhere.example") && !answers.contains("a-key-in"),
         "{answers}"
     );
     let record = project.trial_file("artifacts/mcp/docs.jsonl");
-    assert!(record.contains("sends on to elsewhere.example"), "{record}");
+    assert!(
+        record.contains("redirects to elsewhere.example"),
+        "{record}"
+    );
     assert!(!record.contains("a-key-in"), "{record}");
 }

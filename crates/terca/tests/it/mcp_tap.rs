@@ -117,7 +117,7 @@ fn the_end_of_a_server_is_seen_by_the_agent_and_in_the_results() {
     assert_eq!(tap(&trial)["deaths"], json!(["exit status 4"]));
     assert_eq!(tap(&trial)["tools"]["die"]["errors"], 1);
     assert!(
-        notes(&trial).contains("the MCP server `docs` died (exit status 4)"),
+        notes(&trial).contains("the MCP server `docs` crashed (exit status 4)"),
         "{trial:#}"
     );
     let call = &events(&project)[3];
@@ -217,7 +217,7 @@ fn an_agent_cannot_write_the_record_itself() {
     project.terca(&["run"]).expect_status(0);
     let trial = project.only_trial();
     assert!(
-        notes(&trial).contains("something that is no tap tried to write"),
+        notes(&trial).contains("an unknown program tried to write"),
         "{trial:#}"
     );
     // The agent got what it asked for; the record has nothing of it.

@@ -228,7 +228,7 @@ fn mistakes_about_agents() {
             0,
             &[
                 "warning[agent-not-ready]",
-                "has nothing to sign in with",
+                "has no credentials",
                 "help: set $",
             ],
         ),
@@ -296,14 +296,14 @@ fn mistakes_about_rules() {
             &[rules!("https://example.org/AGENTS.md"), file, EVAL],
             "check",
             2,
-            &["an address is not fetched"],
+            &["Terca does not download files"],
         ),
         mistake(
             11,
             &[rules!("Always write tests before the code."), file, EVAL],
             "check",
             2,
-            &["this is text", "put the text into a file"],
+            &["is not a path, but text", "put the text into a file"],
         ),
         mistake(
             12,

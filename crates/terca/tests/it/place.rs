@@ -208,7 +208,7 @@ fn files_with_almost_the_right_name_are_named() {
         let project = project().file(file, text);
         for command in ["run", "check", "validate"] {
             let outcome = project.terca(&[command]).expect_status(2);
-            let expected = format!("help: {file} is not looked for: rename it to {right}");
+            let expected = format!("help: Terca does not read {file}: rename it to {right}");
             assert!(
                 outcome.stderr.contains(&expected),
                 "{command}: {}",

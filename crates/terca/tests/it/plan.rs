@@ -67,7 +67,7 @@ fn earlier_runs_say_what_it_will_take() {
         .join(" ");
     assert!(
         words.contains(
-            "To see 10 points on these evals it takes 8 evals × 36 repetitions (576 trials, about $18.49"
+            "Detecting 10 points on these evals needs 8 evals × 36 repetitions (576 trials, about $18.49"
         ),
         "{words}"
     );
@@ -117,7 +117,7 @@ fn one_arm_or_too_few_trials() {
     assert!(
         outcome
             .stdout
-            .contains("none: so few trials cannot show a difference"),
+            .contains("none: there are too few trials to show even"),
         "{}",
         outcome.stdout
     );

@@ -9,7 +9,8 @@ use terca_testkit::Project;
 fn numbered(repetitions: u32) -> Project {
     let project = project().executable(
         "agent.sh",
-        "#!/bin/sh\necho x >> $STARTS\nn=1; while ! mkdir $NUMBERS/$n 2>/dev/null; do n=$((n + 1)); done\necho $n > number\n",
+        "#!/bin/sh\necho x >> $STARTS\nn=1; while ! mkdir $NUMBERS/$n 2>/dev/null; do n=$((n + 1)); done\necho $n > \
+         number\n",
     );
     let (starts, numbers) = (project.path("starts"), project.path("numbers"));
     project
@@ -175,7 +176,7 @@ fn without_a_workspace_there_is_nothing_to_grade() {
     project.terca(&["--keep", "none"]);
     let outcome = project.terca(&["regrade"]).expect_status(2);
     assert!(
-        outcome.stderr.contains("they stay as they were graded"),
+        outcome.stderr.contains("their grades stay"),
         "{}",
         outcome.stderr
     );
@@ -198,13 +199,13 @@ fn it_is_said_why_there_is_nothing_to_grade() {
     for (keep, note, help) in [
         (
             "none",
-            "workspace (the run was started with `--keep none`): they",
+            "workspace (the run was started with `--keep none`): their grades",
             "with `--keep all`",
         ),
         (
             "all",
-            "have no saved workspace: they stay",
-            "put the workspaces back",
+            "have no saved workspace: their grades stay",
+            "restore the workspaces",
         ),
     ] {
         let project = numbered(1);
@@ -228,7 +229,7 @@ fn it_is_said_why_there_is_nothing_to_grade() {
     project.terca(&["-t", "other"]).expect_status(3);
     let outcome = project.terca(&["regrade"]).expect_status(2);
     for words in [
-        "no agent of the selection has done its work",
+        "no selected trial has finished work of an agent",
         "`terca resume`",
     ] {
         assert!(
@@ -262,11 +263,7 @@ fn facts_that_a_test_removes_are_written_again() {
         let before = project.results();
         std::fs::remove_file(project.trial_path(FACTS)).unwrap();
         let outcome = project.terca(&["regrade"]).expect_status(2);
-        for words in [
-            FACTS,
-            "they stay as they were graded",
-            "help: put the files back",
-        ] {
+        for words in [FACTS, "their grades stay", "help: restore the files"] {
             assert!(
                 outcome.stderr.contains(words),
                 "{words}: {}",
@@ -281,13 +278,17 @@ fn facts_that_a_test_removes_are_written_again() {
 fn a_test_that_removes_the_workspace_keeps_no_other_from_being_run() {
     for remove in ["rm -rf \"$PWD\"", "rm -rf \"$PWD\"; ln -s / \"$PWD\""] {
         let two = format!(
-            "prompt: x\ntests:\n  - {{name: first, commandSuccess: '{remove}'}}\n  - {{name: second, commandSuccess: test ! -e number}}\n"
+            "prompt: x\ntests:\n  - {{name: first, commandSuccess: '{remove}'}}\n  - {{name: second, commandSuccess: \
+             test ! -e number}}\n"
         );
         let project = numbered(1).file("other/eval.terca.yaml", two);
         project.terca(&["-t", "other"]).expect_status(0);
         let trial = project.only_trial();
         let note = trial["notes"][0].as_str().unwrap();
-        assert!(note.starts_with("test `first` had "), "{trial}");
+        let is_told = ["removed", "replaced"]
+            .iter()
+            .any(|verb| note.starts_with(&format!("test `first` {verb} its workspace")));
+        assert!(is_told, "{trial}");
         project.terca(&["regrade"]).expect_status(0);
     }
 }

@@ -83,7 +83,7 @@ fn it_is_resumed_with_its_settings() {
         outcome.stdout
     );
     assert!(
-        outcome.stderr.contains("`--budget-usd` did not see"),
+        outcome.stderr.contains("`--budget-usd` did not count"),
         "{}",
         outcome.stderr
     );
@@ -176,7 +176,7 @@ fn a_newer_version_is_refused_with_the_version_of_its_terca() {
         assert_eq!(outcome.status, 3, "{}", outcome.stderr);
         assert!(
             outcome.stderr.contains(
-                "run.json is not the plan of a run: it was written by Terca 9.8.7, in version 2 of the format"
+                "run.json is not the plan of a run: it was written by Terca 9.8.7 in version 2 of the format"
             ),
             "{}",
             outcome.stderr
@@ -276,9 +276,9 @@ fn a_trial_that_leads_out_of_its_run_is_refused() {
     let outcome = project.terca(&["merge", "parts/2", "parts/3", "--fail-under", "0"]);
     let outcome = outcome.expect_status(3);
     assert!(
-        outcome
-            .stderr
-            .contains("parts/2/events.jsonl, line 1: trial 1 has the folder `../../outside/x01`"),
+        outcome.stderr.contains(
+            "parts/2/events.jsonl, line 1: trial 1 has the directory `../../outside/x01`"
+        ),
         "{}",
         outcome.stderr
     );

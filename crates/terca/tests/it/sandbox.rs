@@ -63,9 +63,9 @@ fn where_nobody_says_agents_run_without_a_sandbox_after_one_warning() {
         .collect();
     assert_eq!(warnings.len(), 1, "{}", outcome.stderr);
     for words in [
-        "warning: agents are not contained: ",
+        "warning: agents run without a sandbox: ",
         "bwrap: No permissions to create new namespace",
-        "They run as you",
+        "They run with your permissions",
         "terca explain no-sandbox",
     ] {
         assert!(warnings[0].contains(words), "{words}: {}", warnings[0]);
@@ -78,7 +78,7 @@ fn where_nobody_says_agents_run_without_a_sandbox_after_one_warning() {
     }
     let doctor = project.terca(&["doctor"]).expect_status(0);
     assert!(
-        doctor.stdout.contains("agents are not contained"),
+        doctor.stdout.contains("agents run without a sandbox"),
         "{}",
         doctor.stdout
     );
@@ -112,7 +112,7 @@ fn the_machines_default_is_one_of_the_words() {
     assert!(
         nonsense
             .stderr
-            .contains("TERCA_SANDBOX=bubblewrap names no sandbox"),
+            .contains("TERCA_SANDBOX=bubblewrap is not a sandbox"),
         "{}",
         nonsense.stderr
     );
@@ -182,8 +182,8 @@ fn a_program_that_is_not_the_engine_is_told_apart_from_one_that_does_not_work() 
         .terca(&["run", "--sandbox", "docker:node:22"])
         .expect_status(2);
     for words in [
-        "answers otherwise than Terca expects: Error: template: info",
-        "see what `docker version` says: if it is Podman, write `sandbox: {podman: IMAGE}`",
+        "gives an unexpected answer: Error: template: info",
+        "check the output of `docker version`: if it is Podman, write `sandbox: {podman: IMAGE}`",
     ] {
         assert!(
             outcome.stderr.contains(words),
@@ -315,7 +315,7 @@ fn a_run_goes_on_in_the_sandbox_that_it_was_started_in() {
     project.terca_with(&in_bwrap, &["run"]).expect_status(2);
     let outcome = project.terca_with(&in_bwrap, &["resume", "--errors"]);
     let outcome = outcome.expect_status(0);
-    let words = "note: agents of this run are not contained, as when it was started";
+    let words = "note: agents of this run have no sandbox, as when it was started";
     assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     assert_eq!(project.only_trial()["containedBy"], "none");
     let outcome = project.terca_with(&in_bwrap, &["regrade"]);

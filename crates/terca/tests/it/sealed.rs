@@ -39,7 +39,7 @@ fn hidden_tests_that_are_edited_while_the_run_goes_on_change_nothing() {
     assert_eq!(passed(&project), (0, 3), "{outcome:?}");
     assert!(
         outcome.stderr.contains("fib: the tests changed")
-            && outcome.stderr.contains("as they were at its start"),
+            && outcome.stderr.contains("as they were at the start"),
         "{}",
         outcome.stderr
     );
@@ -179,7 +179,7 @@ fn a_layer_is_not_made_from_a_script_that_changes_meanwhile() {
         .as_str()
         .unwrap_or_default();
     assert!(
-        error.contains("changed while the layer was made"),
+        error.contains("changed while it ran"),
         "{outcome:?}\n{results:#}"
     );
 }

@@ -130,7 +130,7 @@ const DAMAGES: [(&str, Damage, usize, &str); 12] = [
         "forged",
         |lines| lines[4] = lines[4].replace("\"trial\":", "\"trial\": "),
         5,
-        "its seal does not match",
+        "its seal is wrong",
     ),
     (
         "with another number",
@@ -159,7 +159,7 @@ const DAMAGES: [(&str, Damage, usize, &str); 12] = [
             ));
         },
         0,
-        "its seal does not match",
+        "its seal is wrong",
     ),
     (
         "not an event",
@@ -177,7 +177,7 @@ const DAMAGES: [(&str, Damage, usize, &str); 12] = [
         "begun twice",
         |lines| lines[4] = lines[0].replacen("\"seq\":0", "\"seq\":4", 1),
         5,
-        "its seal does not match",
+        "its seal is wrong",
     ),
     (
         "begun twice with a seal of its own",
@@ -249,10 +249,7 @@ fn what_is_sound_of_a_damaged_run_can_be_looked_at() {
     write(&project, &lines);
     let outcome = project.terca(&["show"]).expect_status(3);
     has(&outcome.stdout, "3 trials: 1 passed");
-    has(
-        &outcome.stderr,
-        "only what comes before the damage is shown",
-    );
+    has(&outcome.stderr, "only the part before the damage is shown");
 }
 
 #[test]
@@ -405,7 +402,7 @@ fn results_that_are_missing_or_torn_are_written_anew() {
             if args == ["show"] {
                 has(
                     &outcome.stderr,
-                    "results.json was older than the journal, or torn",
+                    "results.json was out of date or incomplete",
                 );
                 let again = project.terca(args).expect_status(0);
                 assert!(!again.stderr.contains("results.json"), "{}", again.stderr);
@@ -463,7 +460,7 @@ fn a_killed_run_is_sound_and_its_results_are_mended() {
     text.extend_from_slice(b"{\"seq\":3,\"at\":\"20");
     std::fs::write(journal(&project), &text).unwrap();
     let found = verified(&project);
-    has(&found["notes"].to_string(), "is torn");
+    has(&found["notes"].to_string(), "is incomplete");
     project.terca(&["show"]).expect_status(0);
     assert_eq!(project.results()["status"], "interrupted");
     assert_eq!(
@@ -518,8 +515,11 @@ fn a_journal_that_is_changed_while_its_run_goes_on_is_restored() {
         let project = tampering(script);
         let outcome = project.terca(&["--format", "plain"]);
         assert_eq!(outcome.status, 3, "{script}: {}", outcome.stderr);
-        has(&outcome.stderr, "error[damaged-run]: events.jsonl of ");
-        has(&outcome.stderr, "while the run went on");
+        has(
+            &outcome.stderr,
+            "error[damaged-run]: another program changed events.jsonl of ",
+        );
+        has(&outcome.stderr, "during the run");
         has(&outcome.stdout, "2 trials: 2 passed");
         let found = verified(&project);
         assert_eq!(found["problems"], json!([]), "{script}: {found}");
@@ -540,7 +540,10 @@ fn a_plan_that_is_changed_while_its_run_goes_on_is_restored() {
     for script in ["echo '{}' > run.json", "rm run.json"] {
         let project = tampering(script);
         let outcome = project.terca(&["--format", "plain"]).expect_status(3);
-        has(&outcome.stderr, "error[damaged-run]: run.json of ");
+        has(
+            &outcome.stderr,
+            "error[damaged-run]: another program changed run.json of ",
+        );
         project.terca(&["verify"]).expect_status(0);
     }
 }

@@ -143,8 +143,8 @@ fn what_does_not_belong_together_is_refused() {
     let runs = || project.path(".terca/runs").read_dir_utf8().unwrap().count();
     let before = runs();
     for (parts, reason) in [
-        (vec![&first, &second], "part 3/3 of the plan is missing"),
-        (vec![&first], "parts 2/3 and 3/3 of the plan are missing"),
+        (vec![&first, &second], "shard 3/3 of the plan is missing"),
+        (vec![&first], "shards 2/3 and 3/3 of the plan are missing"),
         (vec![&first, &first], "is in"),
         (
             vec![&first, &second, &other_prompt],
@@ -156,7 +156,7 @@ fn what_does_not_belong_together_is_refused() {
         ),
         (
             vec![&first, &third_of_two],
-            "one is part 1/3, the other 2/2",
+            "one is shard 1/3, the other 2/2",
         ),
         (vec![&whole], "it was not run with --shard"),
     ] {

@@ -91,7 +91,7 @@ fn a_report_that_cannot_be_used_is_no_success() {
         (
             "mkdir -p \"$HOME/x\"; echo hi > \"$HOME/x/r.xml\"; ln -s \"$HOME/x\" out".to_owned(),
             "echo \"<testsuite/>\" > r.xml; rm r.xml; ln -s /etc/passwd r.xml".to_owned(),
-            "it is a link out of the workspace",
+            "it is a link to a path outside the workspace",
         ),
         (
             "true".to_owned(),
@@ -101,7 +101,7 @@ fn a_report_that_cannot_be_used_is_no_success() {
         (
             "true".to_owned(),
             "echo '<testsuite><testcase' > r.xml".to_owned(),
-            "it is not whole XML",
+            "it is not valid XML",
         ),
         (
             "true".to_owned(),

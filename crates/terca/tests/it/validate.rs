@@ -110,7 +110,7 @@ fn an_error_makes_the_proof_incomplete() {
     assert!(
         outcome
             .stdout
-            .contains("fib is not known to be proven: `exit 3`: exit status 3"),
+            .contains("fib is not checked: `exit 3`: exit status 3"),
         "{}",
         outcome.stdout
     );

@@ -45,12 +45,12 @@ fn tests_on_tools_of_mcp_servers_work_for_an_agent_that_tells_nothing() {
     for (test, status, words) in [
         ("usedTool: docs/search", "passed", "`docs/search` was used"),
         ("usedTool: docs/page", "failed", "no tool that matches"),
-        ("notUsedTool: docs/page", "passed", "as asked"),
-        ("notUsedTool: 'docs/*'", "failed", "may be"),
+        ("notUsedTool: docs/page", "passed", "as required"),
+        ("notUsedTool: 'docs/*'", "failed", "is not allowed"),
         (
             "usedTool: shell",
             "error",
-            "does not tell which tools it uses",
+            "does not report which tools it uses",
         ),
     ] {
         let project = project_with_mcp_server(script, "");

@@ -476,7 +476,7 @@ pub(crate) fn what_is_missing_is_said(engine: &Engine) {
         .terca(&["run", "--sandbox", &sandbox])
         .expect_status(2);
     for words in [
-        "has no image `nowhere/such-an-image:3`, and Terca never fetches one",
+        "has no image `nowhere/such-an-image:3`, and Terca does not download images",
         &format!("`{} pull nowhere/such-an-image:3`", engine.word),
         "no-sandbox",
     ] {
@@ -489,7 +489,7 @@ pub(crate) fn what_is_missing_is_said(engine: &Engine) {
     assert!(!project.has_run());
     let doctor = project.terca(&["doctor"]);
     let words = format!(
-        "`--sandbox {}:IMAGE` contains agents in containers",
+        "`--sandbox {}:IMAGE` runs agents in containers",
         engine.word
     );
     assert!(doctor.stdout.contains(&words), "{}", doctor.stdout);

@@ -22,7 +22,7 @@ fn the_file_is_read_in_a_browser() {
         .expect_status(0);
     let page = project.read("report.html");
     assert!(
-        page.contains("All of it lies in .terca/runs/2026-11-14-001/"),
+        page.contains("All files are in .terca/runs/2026-11-14-001/"),
         "and not where on this machine"
     );
     browser.drive(

@@ -373,7 +373,8 @@ fn a_run_keeps_its_sandbox_and_is_not_mixed_with_another() {
     // The project's own default is none.
     let outcome = project.terca(&["resume", "--errors"]).expect_status(0);
     assert_eq!(project.only_trial()["containedBy"], "bwrap");
-    let words = "note: the run goes on in the sandbox that it was started in; TERCA_SANDBOX is";
+    let words =
+        "note: the run continues in the sandbox that it was started with; TERCA_SANDBOX applies";
     assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     // Everything is graded where it was graded first.
     let marked = "prompt: go\nbefore: [{command: mended}]\ntests: [{commandSuccess: 'test ! -e HOME/.netrc'}]\n";
@@ -406,7 +407,7 @@ fn assert_no_other_sandbox(outcome: &Outcome) {
     for words in [
         "the sandbox that the run was started with does not work here: bubblewrap",
         "No permissions to create new namespace",
-        "in another sandbox it is another run: `terca run` starts one",
+        "for another sandbox, start a new run with `terca run`",
     ] {
         let stderr = &outcome.stderr;
         assert!(stderr.contains(words), "{words}: {stderr}");

@@ -68,9 +68,8 @@ fn the_kernel_ends_what_takes_too_much_memory() {
     let outcome = project.terca(&["run"]).expect_status(0);
     assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
     assert!(
-        notes(&project).contains(
-            "the agent ran into limits.memory (64 MB): 1 process was ended by the kernel"
-        ),
+        notes(&project)
+            .contains("the agent reached limits.memory (64 MB): 1 process was ended by the kernel"),
         "{}",
         notes(&project)
     );
@@ -90,7 +89,7 @@ fn a_fork_bomb_is_held_and_the_supervisor_still_works() {
     project.terca(&["run"]).expect_status(0);
     assert!(
         notes(&project)
-            .contains("the agent ran into limits.processes (40): others could not be started"),
+            .contains("the agent reached limits.processes (40): no more could be started"),
         "{}",
         notes(&project)
     );
@@ -194,8 +193,9 @@ fn who_can_make_no_group_is_told_and_terca_watches() {
     let project = suite(HOG, "{memory: 64MB, processes: 200, cpus: 0.5}");
     let outcome = without_privileges(&project, &["run"]).expect_status(0);
     for words in [
-        "warning: `limits.memory` and `limits.processes`: no control group can be made here, so Terca looks ten times a second",
-        "warning: `limits.cpus` is not kept: no control group can be made here",
+        "warning: `limits.memory` and `limits.processes`: no control group can be made here, so Terca checks ten \
+         times a second",
+        "warning: `limits.cpus` is not enforced: no control group can be made here",
     ] {
         assert_eq!(
             outcome.stderr.matches(words).count(),
@@ -205,7 +205,7 @@ fn who_can_make_no_group_is_told_and_terca_watches() {
         );
     }
     assert!(
-        notes(&project).contains("the agent went beyond limits.memory (64 MB), and was ended"),
+        notes(&project).contains("the agent exceeded limits.memory (64 MB), and was ended"),
         "{}",
         notes(&project)
     );
@@ -227,7 +227,7 @@ fn a_fork_bomb_of_somebody_without_privileges_is_ended() {
     let project = suite(BOMB, "{processes: 40}");
     without_privileges(&project, &["run"]).expect_status(0);
     assert!(
-        notes(&project).contains("the agent went beyond limits.processes (40), and was ended"),
+        notes(&project).contains("the agent exceeded limits.processes (40), and was ended"),
         "{}",
         notes(&project)
     );

@@ -111,7 +111,7 @@ impl Plain {
             session.push(step);
         } else if line == MOST_LINES + 1 {
             session.notice(format!(
-                "the output goes on after {MOST_LINES} lines: see artifacts/stdout.log"
+                "the output continues after {MOST_LINES} lines: see artifacts/stdout.log"
             ));
         }
     }
@@ -139,7 +139,7 @@ impl Plain {
         let kind = serde_json::from_value(error["kind"].clone()).unwrap_or_else(|_| {
             let written = error["kind"].as_str().unwrap_or_default();
             session.final_note(format!(
-                "the agent reported an error of the kind {written:?}, which there is not: it counts as `agent`"
+                "the agent reported an error of the unknown kind {written:?}: it counts as `agent`"
             ));
             ErrorKind::Agent
         });
@@ -200,7 +200,7 @@ impl Protocol for Plain {
                     }
                 }
                 Err(error) => session.final_note(format!(
-                    "the agent's $TERCA_STATS_FILE is not what it should be: {error}"
+                    "the agent's $TERCA_STATS_FILE cannot be read: {error}"
                 )),
             }
         }

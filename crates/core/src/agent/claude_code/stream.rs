@@ -329,7 +329,7 @@ impl Protocol for Stream {
             return self.judge(result, session);
         }
         if let Some((kind, words)) = self.trouble.take() {
-            return failed(kind, format!("the session has no end: {words}"));
+            return failed(kind, format!("the session broke off: {words}"));
         }
         session.no_end(exit)
     }

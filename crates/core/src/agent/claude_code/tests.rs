@@ -121,7 +121,7 @@ fn every_recorded_session() {
             reading.ending
         );
         assert_eq!(figures(&reading.usage), expected, "{recording}");
-        // The first event names the model that was asked for; only an answer names the one that answers.
+        // The first event names the requested model; only an answer names the one that answers.
         let answered = reading.usage.requests.is_some();
         let model = answered.then_some("claude-opus-4-8");
         assert_eq!(reading.model.as_deref(), model, "{recording}");

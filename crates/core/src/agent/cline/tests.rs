@@ -86,7 +86,7 @@ fn a_session_without_a_result_has_no_end() {
     killed.stderr(Line::Text("      at iX (/$bunfs/root/chunk.js:26:46952)"));
     let ending = killed.finish(Exit::Signal(9)).ending;
     assert!(matches!(&ending, Ending::Failed(error)
-        if error.kind == ErrorKind::Agent && error.message.starts_with("the session has no end: killed by")));
+        if error.kind == ErrorKind::Agent && error.message.starts_with("the session broke off: killed by")));
 
     let mut unsigned = stream(&[]);
     unsigned.stderr(Line::Text(

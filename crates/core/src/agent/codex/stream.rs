@@ -310,6 +310,6 @@ impl Protocol for Stream {
             None => session.last_words(exit),
         };
         let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
-        failed(kind, format!("the session has no end: {words}"))
+        failed(kind, format!("the session broke off: {words}"))
     }
 }

@@ -135,7 +135,7 @@ fn a_session_without_a_result_has_no_end() {
     let ending = unsigned.finish(Exit::Code(1)).ending;
     assert_eq!(kind(&ending), Some(ErrorKind::Auth));
     assert!(matches!(&ending, Ending::Failed(error)
-        if error.message == "the session has no end: No authentication information found."));
+        if error.message == "the session broke off: No authentication information found."));
     assert_eq!(
         kind(&stream(&[]).finish(Exit::Signal(9)).ending),
         Some(ErrorKind::Agent)

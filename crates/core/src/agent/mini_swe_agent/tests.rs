@@ -88,7 +88,7 @@ fn a_session_without_a_trajectory_ends_with_its_last_words() {
         assert_eq!(reading.usage, Usage::default());
     }
     let ending = play("", &["ValueError: No default model set."], 1).ending;
-    let said = "the session has no end: ValueError: No default model set.";
+    let said = "the session broke off: ValueError: No default model set.";
     assert!(
         matches!(&ending, Ending::Failed(error) if error.message == said),
         "{ending:?}"

@@ -160,7 +160,7 @@ fn the_reason_is_told_and_the_advice_is_not() {
     };
     assert_eq!(
         error.message,
-        "the session has no end: No API key found for anthropic."
+        "the session broke off: No API key found for anthropic."
     );
 }
 

@@ -134,7 +134,7 @@ impl Session {
     pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
         let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
         let words = self.last_words(exit);
-        failed(kind, format!("the session has no end: {words}"))
+        failed(kind, format!("the session broke off: {words}"))
     }
 
     pub(super) fn reading(mut self, usage: Usage, ending: Ending) -> Reading {

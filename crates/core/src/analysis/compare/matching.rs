@@ -40,7 +40,8 @@ pub struct AccessChange {
     pub other: Vec<String>,
 }
 
-/// Returns the variants of the common part whose services or credentials differ. A run that does not say is passed over.
+/// Returns the variants of the common part whose services or credentials differ. A run that does not say is passed
+/// over.
 pub(super) fn access_changes(
     baseline: &RunState,
     other: &RunState,
@@ -63,7 +64,8 @@ pub(super) fn access_changes(
     changes
 }
 
-/// Returns a remark for each variant whose trials were led to several services, or signed in by several means: parts of a
+/// Returns a remark for each variant whose trials were led to several services, or signed in by several means:
+/// parts of a
 /// run that ran on different machines.
 pub fn mixed_access(state: &RunState) -> Vec<String> {
     let variants: BTreeSet<(&str, &str)> = cases(state)
@@ -75,8 +77,7 @@ pub fn mixed_access(state: &RunState) -> Vec<String> {
         let used = accesses(state, environment, experiment);
         if used.len() > 1 {
             remarks.push(format!(
-                "the trials of `{environment}.{experiment}` were led to different services or signed in by different \
-                 means: {}",
+                "the trials of `{environment}.{experiment}` used different services or credentials: {}",
                 used.join("; ")
             ));
         }

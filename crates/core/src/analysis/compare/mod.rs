@@ -55,7 +55,7 @@ pub enum CompareError {
     Empty(String),
     /// All its trials are of agents that prove evals.
     #[error(
-        "the run {0} has no agents but those that prove evals (`oracle`, `nop`, `cheat`): there is nothing to compare"
+        "the run {0} has only agents that check evals (`oracle`, `nop`, `cheat`): there is nothing to compare"
     )]
     OnlyControls(String),
     /// There is no arm of this name.
@@ -97,9 +97,7 @@ pub enum CompareError {
         known: String,
     },
     /// The runs share no case.
-    #[error(
-        "the runs {first} and {second} have no eval in common that both ran in the same variant\n{reasons}"
-    )]
+    #[error("the runs {first} and {second} have no eval in common in the same variant\n{reasons}")]
     NothingInCommon {
         /// The first run.
         first: String,
@@ -109,7 +107,7 @@ pub enum CompareError {
         reasons: String,
     },
     /// All common evals have changed.
-    #[error("all evals that {first} and {second} have in common have changed: none is left")]
+    #[error("all evals that {first} and {second} have in common have changed")]
     AllChanged {
         /// The first run.
         first: String,

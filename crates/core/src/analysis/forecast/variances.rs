@@ -43,8 +43,10 @@ impl Assumption {
     /// Returns the assumption in words.
     pub fn words(self) -> &'static str {
         match self {
-            Assumption::Luck => "every trial passes half of the time, which is the hardest case",
-            Assumption::LuckOfOneArm => "the arm that has not run yet varies as the other does",
+            Assumption::Luck => "every trial passes half of the time (the hardest case)",
+            Assumption::LuckOfOneArm => {
+                "the variant that has not run yet varies as much as the other"
+            }
             Assumption::Between => {
                 "for other tasks, true effects are within 20 points of their mean"
             }

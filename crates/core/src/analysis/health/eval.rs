@@ -91,7 +91,7 @@ impl Mark {
         match self {
             Mark::AlwaysPasses => "always passes",
             Mark::NeverPasses => "never passes",
-            Mark::TellsMost => "tells most",
+            Mark::TellsMost => "informative",
             Mark::Flaky => "flaky",
             Mark::Contradicts => "contradicts",
             Mark::TooFewTrials => "too few trials",

@@ -101,7 +101,8 @@ impl McpServerSummary {
         tools
     }
 
-    /// Returns the sentence about it: `MCP server `docs`: `search`: 41 calls in 22 of 35 trials, 3 errors, median 210 ms`.
+    /// Returns the sentence about it: `MCP server `docs`: `search`: 41 calls in 22 of 35 trials, 3 errors, median
+    /// 210 ms`.
     pub fn sentence(&self, name: &str) -> String {
         let mut parts = Vec::new();
         if self.started < self.trials {
@@ -112,7 +113,7 @@ impl McpServerSummary {
             ));
         }
         if self.died > 0 {
-            parts.push(format!("died in {}", prose::count(self.died, "trial")));
+            parts.push(format!("crashed in {}", prose::count(self.died, "trial")));
         }
         let tools = self.by_calls();
         for (tool, figures) in tools.iter().filter(|(_, figures)| figures.calls > 0) {
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(summaries.keys().collect::<Vec<_>>(), ["docs"]);
         assert_eq!(
             summaries["docs"].sentence("docs"),
-            "MCP server `docs`: started in 2 of 3 trials; died in 1 trial; `search`: 3 calls in 2 of 3 trials, \
+            "MCP server `docs`: started in 2 of 3 trials; crashed in 1 trial; `search`: 3 calls in 2 of 3 trials, \
              1 error, median 210 ms; `page`: never called; descriptions of about 60 tokens"
         );
     }

@@ -153,7 +153,8 @@ fn allowing(comparison: &Comparison) -> String {
     }
 }
 
-/// From here on a share of runs would say more than is known: a p-value that allows for several looks is an upper bound.
+/// From here on a share of runs would say more than is known: a p-value that allows for several looks is an upper
+/// bound.
 const EASILY: f64 = 0.95;
 
 /// The reason why a difference is not enough.
@@ -168,7 +169,7 @@ fn doubt(comparison: &Comparison, effect: &Effect) -> String {
     match effect.interval {
         _ if is_nothing || is_hopeless => String::new(),
         Some(interval) if p < ALPHA && interval.contains(0.0) => format!(
-            ", but the 95 % interval, {}, holds 0",
+            ", but the 95 % interval, {}, includes 0",
             ends(comparison.measure, interval)
         ),
         _ if p >= EASILY => format!(", but {allowing}luck alone easily gives as much"),
@@ -206,7 +207,8 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// `A run of 6 repetitions of these 8 evals would show a true difference of 30 points, one of 12 would show 20 (the last
+/// `A run of 6 repetitions of these 8 evals would show a true difference of 30 points, one of 12 would show 20
+/// (the last
 /// about $31.20).`
 fn more_repetitions(comparison: &Comparison) -> Option<String> {
     let proposals = &comparison.outlook.as_ref()?.repetitions;
@@ -266,7 +268,7 @@ fn changed(evals: &[EvalEffect]) -> Option<String> {
             let word = match change {
                 Change::Broke if eval.passed == 0 => "broke",
                 Change::Broke => "got worse",
-                Change::Mended if eval.passed == eval.judged => "was mended",
+                Change::Mended if eval.passed == eval.judged => "was fixed",
                 Change::Mended => "got better",
             };
             told.push(format!(
@@ -311,7 +313,7 @@ fn beyond(comparison: &Comparison) -> Option<String> {
         .and_then(|outlook| outlook.evals.as_ref());
     let would_tell = needed.map_or_else(String::new, |needed| {
         format!(
-            " About {} like these would tell.",
+            " About {} like these would be enough to tell.",
             prose::count(needed.evals, "eval")
         )
     });

@@ -18,7 +18,7 @@ pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<Stri
 /// Two arms that are the same: a difference between them is luck.
 pub(super) fn identical(comparison: &Comparison) -> String {
     let Comparison { arm, baseline, .. } = comparison;
-    format!("`{arm}` is the same as `{baseline}` but for its name: a difference is luck")
+    format!("`{arm}` is the same as `{baseline}` except for its name: any difference is luck")
 }
 
 /// Trials that are missing in a ratio that is told.
@@ -37,7 +37,7 @@ fn without_figures(comparison: &Comparison) -> Vec<String> {
                 let trials = prose::count(number, "trial");
                 let is = if number == 1 { "is" } else { "are" };
                 warnings.push(format!(
-                    "{trials} {did} {noun}, and {is} left out of its ratio"
+                    "{trials} {did} {noun}, and {is} not part of its ratio"
                 ));
             }
         }
@@ -53,8 +53,8 @@ fn errors(comparison: &Comparison) -> Option<String> {
     };
     (comparison.errors_p < ALPHA).then(|| {
         format!(
-            "trials ended in errors more often on one side than luck explains: {}, {}; errors are not counted as failures, \
-             so do not trust this verdict before they are mended",
+            "trials ended in errors more often on one side than luck can explain: {}, {}; errors are not counted as \
+             failures, so do not trust this verdict before their cause is fixed",
             share(&comparison.arm, arm.errors, arm.judged),
             share(&comparison.baseline, baseline.errors, baseline.judged),
         )

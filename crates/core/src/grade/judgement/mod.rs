@@ -28,7 +28,7 @@ pub struct JudgeTest {
     pub config: Option<serde_json::Value>,
     /// Values of variables in the settings, which must not be written down.
     pub secrets: Vec<String>,
-    /// A score that reaches this counts as 1.
+    /// A score of at least this counts as 1.
     pub pass_score: Option<f64>,
 }
 

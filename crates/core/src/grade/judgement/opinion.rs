@@ -56,7 +56,7 @@ impl Opinion {
         }
         Err(NoVerdict(match last_line(said.as_str()) {
             _ if quoted => {
-                "the only one it names is word for word in the work it was to judge".into()
+                "its only score is copied word for word from the work that it judged".into()
             }
             None => "it said nothing".into(),
             Some(line) => {
@@ -72,7 +72,7 @@ impl Opinion {
         let written = get(object, &["score"]).unwrap_or(&Value::Null);
         let score = number(written).ok_or_else(|| {
             NoVerdict(format!(
-                "its score is {}, which is no number",
+                "its score is {}, which is not a number",
                 shortened(&Masked::already(written.to_string()))
             ))
         })?;

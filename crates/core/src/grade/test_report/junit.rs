@@ -29,7 +29,7 @@ pub(super) fn read(text: &str) -> Result<Cases, String> {
     let (mut depth, mut is_junit) = (0_usize, false);
     loop {
         let event = reader.read_event();
-        match event.map_err(|error| format!("it is not whole XML: {error}"))? {
+        match event.map_err(|error| format!("it is not valid XML: {error}"))? {
             Event::Start(tag) => {
                 depth += 1;
                 if depth > DEEPEST {
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<Cases, String> {
     }
     match (is_junit, depth) {
         (true, 0) => Ok(cases),
-        (true, _) => Err("it is not whole XML: it ends in the middle".into()),
+        (true, _) => Err("it is not valid XML: it ends in the middle".into()),
         (false, _) => Err("it is XML, but not of JUnit: it has no `testsuite`".into()),
     }
 }

@@ -17,6 +17,6 @@ pub(super) fn check(eval: &Eval) -> Option<Diagnostic> {
         Diagnostic::error(Code::NoTests, message)
             .at(eval.place, "nothing verifies the work")
             .help("add `tests`, for example `tests: [{commandSuccess: npm test}]`")
-            .help("if only the costs matter, write `allowWarnings: [no-tests]` into the eval"),
+            .help("if only the costs matter, add `allowWarnings: [no-tests]` to the eval"),
     )
 }

@@ -58,7 +58,7 @@ impl Change {
         let are = if self.fields.len() == 1 { "is" } else { "are" };
         let first = self.fields.first().unwrap_or(&"model");
         let warning = Diagnostic::warning(Code::SettingsOfAnother, message).help(format!(
-            "give the experiment a {fields} of its own; `{first}: null` says that the agent's default is meant"
+            "give the experiment its own {fields}; `{first}: null` chooses the agent's default"
         ));
         match experiment.place {
             Some(place) => warning.at(place, format!("{fields} {are} for `{from}`")),

@@ -63,7 +63,7 @@ fn a_newer_version_is_refused_with_the_name_of_its_writer() {
     let error = RunFile::parse(newer.to_string().as_bytes()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "it was written by Terca 3.1.4, in version 2 of the format; this Terca reads version 1"
+        "it was written by Terca 3.1.4 in version 2 of the format; this Terca reads version 1"
     );
     let unknown = RunFile::parse(br#"{"schemaVersion": 18446744073709551615}"#).unwrap_err();
     assert!(

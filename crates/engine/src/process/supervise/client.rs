@@ -36,10 +36,10 @@ pub enum SuperviseError {
     #[error("the supervisor could not be started: {0}")]
     Start(#[source] io::Error),
     /// The supervisor was killed, usually by what it looked after.
-    #[error("the supervisor ended unexpectedly; every process below it was ended")]
+    #[error("the supervisor ended unexpectedly; all its processes were ended")]
     Lost,
     /// The supervisor was stopped, or hangs.
-    #[error("the supervisor did not answer in time; every process below it was ended")]
+    #[error("the supervisor did not answer in time; all its processes were ended")]
     Stuck,
     /// The enclosure of a supervisor could not be made.
     #[error("the sandbox could not be made: {0}")]

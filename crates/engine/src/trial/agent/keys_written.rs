@@ -40,7 +40,7 @@ pub(super) fn note(workspace: &Utf8Path, changed: &[String], mask: &Mask) -> Opt
         found.push(prose::count(more, "more file"));
     }
     Some(format!(
-        "the agent wrote a key that it was given into its workspace, which is kept as it is: {}",
+        "the agent wrote one of its keys into its workspace, which is kept unchanged: {}",
         prose::list(&found, "and")
     ))
 }

@@ -109,7 +109,8 @@ impl AgentRun {
         }
         let wire = self.wire.as_ref().filter(|wire| wire.requests > 0);
         let Some(wire) = wire else {
-            let message = "no request to a model passed through the gateway, so nothing proves that rules or skills were sent";
+            let message = "no request to a model passed through the gateway, so there is no proof that rules or \
+                           skills were sent";
             return Err(StageError::new(ErrorKind::Delivery, message));
         };
         let missing = wire.sent.iter().filter(|sent| sent.requests == 0);
@@ -120,7 +121,7 @@ impl AgentRun {
             return Ok(());
         }
         let message = format!(
-            "in none of {} to a model: {}",
+            "not in any of {} to a model: {}",
             prose::count(wire.requests as usize, "request"),
             prose::list(&missing, "and")
         );
@@ -171,16 +172,22 @@ fn work(
     run.log
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
-    let credentials = credentials::given(session.profile, &session.access);
+    let credentials = credentials::given(&session.access);
+    let profile = session.profile;
     let way_notes = session.notes.clone();
     let played = play(run, session)?;
     let mut reading = played.reading;
     let mut notes = way_notes;
     notes.append(&mut reading.notes);
     notes.extend(played.note);
-    if is_refused(&reading.ending) {
+    if let Some(error) = refused(&mut reading.ending) {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
-        notes.push(credentials);
+        match credentials {
+            Some(given) => notes.push(given),
+            None => {
+                error.message = format!("{} ({})", credentials::missing(profile), error.message);
+            }
+        }
     }
     if played.ended.lost && !played.ended.stopped {
         notes.push(LOST.to_owned());
@@ -210,13 +217,13 @@ fn work(
         notes.push(if is_keepable {
             reason.clone()
         } else {
-            format!("{reason}: its tests did not run, and the workspace was not kept")
+            format!("{reason}: the tests did not run, and the workspace was not kept")
         });
     }
     if let Ending::Crashed(error) = &reading.ending
         && (!changes.are_none() || !is_keepable)
     {
-        notes.push(format!("{}; what it had done was judged", error.message));
+        notes.push(format!("{}; its work until then was judged", error.message));
     }
     if played.ended.left_behind > 0 {
         let count = prose::count(played.ended.left_behind, "process");
@@ -265,8 +272,8 @@ fn unknown_servers(servers: &BTreeMap<String, McpDelivery>) -> Option<String> {
 }
 
 /// The remark about an agent whose supervisor did not live to see its end.
-const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
-    every process below it was ended, and the work until then was judged";
+const LOST: &str = "the supervisor was killed or stopped while the agent worked, probably by the agent; all its \
+                    processes were ended, and the work done until then was judged";
 
 /// Compares the workspace with what it was before, and writes the differences down. The inner error is the reason why
 /// no test can run on what the agent left.
@@ -304,7 +311,7 @@ fn compare(
 fn mount_notes(mounts: &Notes) -> Vec<String> {
     mounts
         .lines(Path::new(""))
-        .map(|line| format!("{line}: what is in it was not judged"))
+        .map(|line| format!("{line}: its content was not judged"))
         .collect()
 }
 
@@ -368,10 +375,12 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
     }
 }
 
-fn is_refused(ending: &Ending) -> bool {
+fn refused(ending: &mut Ending) -> Option<&mut TrialError> {
     match ending {
-        Ending::Failed(error) | Ending::Crashed(error) => error.kind == ErrorKind::Auth,
-        Ending::Completed => false,
+        Ending::Failed(error) | Ending::Crashed(error) => {
+            (error.kind == ErrorKind::Auth).then_some(error)
+        }
+        Ending::Completed => None,
     }
 }
 

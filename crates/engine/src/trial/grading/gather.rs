@@ -52,7 +52,7 @@ pub(super) fn answer(
                 Some(end) => judge(&end),
                 // The work itself runs in a test, and could make an error of its trial that way.
                 None => Ok(Verdict::fail(
-                    "something that the test ran killed or stopped its supervisor",
+                    "a process of the test killed or stopped its supervisor",
                 )),
             }
         }
@@ -191,7 +191,8 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
     Ok(found)
 }
 
-/// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere else,
+/// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere
+/// else,
 /// or nowhere.
 fn is_inside(workspace: &Utf8Path, path: &Path) -> bool {
     matches!(follow(workspace, path), Ok(Followed::Inside(_)))
@@ -203,7 +204,7 @@ fn content(workspace: &Utf8Path, path: &Utf8Path, largest: u64) -> FileContent {
     let inside = match follow(workspace, path) {
         Ok(Followed::Inside(inside)) => inside,
         Ok(Followed::Outside) => {
-            return FileContent::Unreadable("it is a link out of the workspace".into());
+            return FileContent::Unreadable("it is a link to a path outside the workspace".into());
         }
         Ok(Followed::Nowhere) => return FileContent::Missing,
         Err(error) => return FileContent::Unreadable(error.to_string()),

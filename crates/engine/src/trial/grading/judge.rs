@@ -64,7 +64,8 @@ impl Shown {
     }
 }
 
-/// Asks the judge of a test, and once more if it comes to its end without a verdict: a model's slip is no reason to lose
+/// Asks the judge of a test, and once more if it comes to its end without a verdict: a model's slip is no reason
+/// to lose
 /// the work of the agent. The first verdict counts.
 pub(super) fn ask(
     run: &mut TrialRun<'_>,
@@ -77,7 +78,7 @@ pub(super) fn ask(
         return Ok(judgement);
     };
     run.log
-        .line(&format!("no verdict: {reason}; the judge is asked again"))?;
+        .line(&format!("no verdict: {reason}; asking the judge again"))?;
     ask_once(run, test, asked, work)
 }
 

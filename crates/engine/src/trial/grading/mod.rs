@@ -156,7 +156,7 @@ fn run_tests(
                 tests.push(&test.name, grade);
             }
             Err(StageError::Error(reason)) if is_judge || reason.kind == ErrorKind::Setup => {
-                run.log.line(&format!("cannot tell: {}", reason.message))?;
+                run.log.line(&format!("no result: {}", reason.message))?;
                 has_judge_failed |= is_judge;
                 error.get_or_insert(reason);
             }

@@ -23,7 +23,7 @@ pub(super) fn ask(
 ) -> Result<Answer, StageError> {
     if is_behind_plain_proxy(url, env) {
         return Ok(Answer::NotAsked(
-            "it may be behind a proxy for `http`; the agent will find out",
+            "it may be behind an `http` proxy; only the agent can try it",
         ));
     }
     let (body, accept) = match transport {
@@ -53,7 +53,7 @@ pub(super) fn ask(
         Ok(status @ (401 | 403)) => Answer::Failed(format!(
             "it refused the request (HTTP {status}): check its `headers`"
         )),
-        Ok(404) => Answer::Failed("there is nothing at its address (HTTP 404)".to_owned()),
+        Ok(404) => Answer::Failed("nothing was found at its address (HTTP 404)".to_owned()),
         Ok(status @ 500..) => Answer::Failed(format!("it failed (HTTP {status})")),
         Ok(status) => Answer::Ready(format!("answered (HTTP {status})")),
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),

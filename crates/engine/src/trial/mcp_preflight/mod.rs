@@ -74,7 +74,7 @@ pub(super) fn check(
 /// The message about a server that was silent, with what to do about it.
 fn silence(limit: Duration) -> String {
     format!(
-        "it did not answer within {} s; one that is slow to start needs more: `mcpPreflight: {{timeoutSeconds: …}}`",
+        "it did not answer within {} s; give a slow server more time with `mcpPreflight: {{timeoutSeconds: …}}`",
         limit.as_secs_f64()
     )
 }

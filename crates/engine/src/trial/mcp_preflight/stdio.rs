@@ -42,7 +42,7 @@ pub(super) fn ask(
         cwd,
     } = server
     else {
-        return Ok(Answer::NotAsked("it is no program"));
+        return Ok(Answer::NotAsked("it is not a program"));
     };
     let mut env = contained.env.clone();
     env.extend(own.iter().cloned());
@@ -122,7 +122,8 @@ pub(super) fn ask(
     })
 }
 
-/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`. The files of an image are not known
+/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`. The files of an image are
+/// not known
 /// here: the program is looked for when it is started.
 fn program(
     command: &str,
@@ -140,7 +141,8 @@ fn program(
     find_program(command, env.get("PATH").map_or("", String::as_str))
 }
 
-/// Makes a pipe with a name. The end that is returned can be read too, so that the program's end opens at once, and stays
+/// Makes a pipe with a name. The end that is returned can be read too, so that the program's end opens at once,
+/// and stays
 /// open until it is dropped: many servers end when their input ends.
 fn pipe(dir: &Utf8Path) -> io::Result<(File, Utf8PathBuf)> {
     let path = dir.join(format!("requests-{:016x}", fastrand::u64(..)));

@@ -68,7 +68,7 @@ pub(super) fn lead(
             continue;
         };
         if is_behind_plain_proxy(url, env) {
-            let reason = "it may be behind a proxy for `http`";
+            let reason = "it may be behind an `http` proxy";
             notes.push(unseen_server(name, reason));
             continue;
         }
@@ -95,7 +95,8 @@ impl Taps {
         !self.remote.is_empty()
     }
 
-    /// Opens the taps of servers that are programs, and puts them in their places. An agent works without them where they
+    /// Opens the taps of servers that are programs, and puts them in their places. An agent works without them
+    /// where they
     /// cannot be made, and a note says so.
     pub(super) fn open_programs(
         &mut self,
@@ -132,18 +133,20 @@ impl Taps {
 }
 
 fn unseen_server(name: &str, reason: &str) -> String {
-    format!("calls of the MCP server `{name}` are those that the agent reports: {reason}")
+    format!("the calls of the MCP server `{name}` are only those that the agent reports: {reason}")
 }
 
 fn unseen(reason: &str) -> String {
-    format!("calls of MCP servers are those that the agent reports: there is no tap ({reason})")
+    format!(
+        "the calls of MCP servers are only those that the agent reports, because Terca cannot watch them ({reason})"
+    )
 }
 
 /// Puts the evidence of the taps in the place of what the agent said about its servers.
 pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
     if tapped.has_strangers {
         let note =
-            "something that is no tap tried to write to the record of MCP servers, and was refused";
+            "an unknown program tried to write to the record of MCP servers, and was refused";
         reading.notes.push(note.to_owned());
     }
     if tapped.has_too_many {
@@ -155,7 +158,7 @@ pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
             let exits: BTreeSet<&String> = figures.deaths.iter().collect();
             let exits: Vec<&String> = exits.into_iter().collect();
             reading.notes.push(format!(
-                "the MCP server `{name}` died ({})",
+                "the MCP server `{name}` crashed ({})",
                 prose::list(&exits, "and")
             ));
         }

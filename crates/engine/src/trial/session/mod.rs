@@ -286,7 +286,8 @@ fn of_shell(context: &Context, name: &str) -> Option<String> {
     context.host.get(name).map(str::to_owned)
 }
 
-/// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's, and looked
+/// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's,
+/// and looked
 /// for when it is started.
 pub(super) fn find_agent_program(
     choice: &AgentChoice,
@@ -309,7 +310,7 @@ pub(super) fn find_agent_program(
         }
         None => {
             let message = format!(
-                "`{name}` is not installed (to get it: {})",
+                "`{name}` is not installed (to install it: {})",
                 profile.how_to_install()
             );
             Err(StageError::new(ErrorKind::AgentMissing, message))

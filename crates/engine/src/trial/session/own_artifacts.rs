@@ -15,7 +15,8 @@ const KEPT: &str = "agent";
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_FILES: u64 = 1_000;
 
-/// Keeps the files, with secrets masked. Links and everything else that is no file are left out. Returns a remark if not
+/// Keeps the files, with secrets masked. Links and everything else that is no file are left out. Returns a remark
+/// if not
 /// all is kept: it is no part of the work, so that trouble with it is no error.
 pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<String> {
     let own = dirs.own_artifacts();
@@ -23,7 +24,7 @@ pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Opti
     let root = match Dir::open_no_link(&own) {
         Ok(root) => root,
         Err(_) if own.symlink_metadata().is_err() => return None,
-        Err(_) => return Some(remark("it is no directory any more")),
+        Err(_) => return Some(remark("it is not a directory any more")),
     };
     let to = dirs.artifacts.join(KEPT);
     let mut found = Found::default();

@@ -32,7 +32,10 @@ pub(super) fn error(context: &Context, played: &Played) -> Option<TrialError> {
     if source.on_miss == OnMiss::Live {
         return None;
     }
-    let message = format!("the session is not the one of {}: {divergence}", source.run);
+    let message = format!(
+        "the session differs from that of {}: {divergence}",
+        source.run
+    );
     let message = context.mask.text(&message);
     Some(TrialError::new(ErrorKind::Replay, message))
 }
@@ -56,6 +59,7 @@ pub(super) fn add(played: &Played, wire: &Wire, reading: &mut Reading) {
     }
     if played.left > 0 {
         let requests = prose::count(played.left, "recorded request");
-        reading.notes.push(format!("nobody asked for {requests}"));
+        let was = if played.left == 1 { "was" } else { "were" };
+        reading.notes.push(format!("{requests} {was} not used"));
     }
 }

@@ -237,7 +237,7 @@ pub(super) fn run_command(
     if !run.dirs.workspace.is_dir() {
         return Err(StageError::setup(
             &brief(&run.context.mask.masked(text)),
-            &"it has removed the workspace",
+            &"it removed the workspace",
         ));
     }
     Ok(())

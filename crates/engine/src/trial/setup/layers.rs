@@ -43,7 +43,7 @@ pub(super) fn copy(
     origins: &mut Origins,
 ) -> Result<(), StageError> {
     copy_noted(run, layer, origins)
-        .map_err(|error| StageError::setup_tree(&format!("the layer {layer}"), error))
+        .map_err(|error| StageError::setup_tree(&format!("the cached step {layer}"), error))
 }
 
 fn copy_noted(
@@ -87,11 +87,11 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
             LayerError::Maker(error) => error,
             LayerError::Interrupted => StageError::Interrupted,
             LayerError::Failed(reason) => StageError::new(ErrorKind::Setup, reason),
-            LayerError::Machine(error) => StageError::setup("the cache of layers", &error),
+            LayerError::Machine(error) => StageError::setup("the cache of steps", &error),
         })?;
     if !made {
         run.log
-            .section(&format!("prepare: the layer {key}, made before"))?;
+            .section(&format!("prepare: cached step {key}, made before"))?;
     }
     Ok(tree)
 }
@@ -126,7 +126,7 @@ fn check_unchanged(context: &Context, layer: &PreparedLayer) -> Result<(), Stage
     }
     Err(StageError::setup(
         "prepare",
-        &"the suite's files for it changed while the layer was made; run again with the suite as it is now",
+        &"the suite's files for this step changed while it ran; run again with the suite as it is now",
     ))
 }
 

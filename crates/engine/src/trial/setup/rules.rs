@@ -63,7 +63,7 @@ fn make_parent(target: &Utf8Path, workspace: &Utf8Path) -> Result<(), StageError
         return Ok(fs_err::create_dir_all(parent)?);
     }
     let message =
-        format!("the rules file is behind a link that leads out of the workspace: {target}");
+        format!("the rules file is behind a link to a path outside the workspace: {target}");
     Err(StageError::new(ErrorKind::Setup, message))
 }
 

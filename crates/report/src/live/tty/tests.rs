@@ -384,7 +384,7 @@ fn stopping_is_told_in_the_frame_and_in_the_scrollback() {
     let text = screen.text();
     assert!(text.contains("stopping: interrupted\n"), "{text}");
     assert!(
-        text.contains("stopping: waiting for 2 trials (Ctrl+C again to leave at once)\n"),
+        text.contains("stopping, waiting for 2 trials (Ctrl+C again to leave at once)\n"),
         "{text}"
     );
 }

@@ -159,14 +159,14 @@ fn an_open_question_is_settled_by_what_it_takes() {
         repetitions > 10 && command.ends_with(" -x base,with-rules --agent codex"),
         "{command}"
     );
-    assert_eq!(purpose, "enough to see a difference of 20 points");
+    assert_eq!(purpose, "enough to detect a difference of 20 points");
     let once = compared(2, 1, |id| id % 3 == 1);
     let (command, _) = settling(&once).unwrap();
     assert_eq!(command, "terca run -n 5 -x base,with-rules --agent codex");
     for (script, word) in [
-        (compared(8, 3, |_| true), "a harder one"),
-        (compared(8, 3, |_| false), "an easier one"),
-        (compared(3, 5, |id| (id - 1) % 10 >= 5), "more evals"),
+        (compared(8, 3, |_| true), "add a harder eval"),
+        (compared(8, 3, |_| false), "add an easier eval"),
+        (compared(3, 5, |id| (id - 1) % 10 >= 5), "add evals"),
     ] {
         let (command, purpose) = settling(&script).unwrap();
         assert_eq!(command, "terca create-eval");

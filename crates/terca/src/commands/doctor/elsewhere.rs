@@ -80,7 +80,7 @@ fn clock(ahead: SignedDuration) -> String {
     let apart = ahead.abs();
     if apart <= FAR_APART {
         return format!(
-            "✓ clock: {:.1} s apart from the one here",
+            "✓ clock: differs by {:.1} s from this machine's",
             apart.as_secs_f64()
         );
     }
@@ -90,7 +90,7 @@ fn clock(ahead: SignedDuration) -> String {
         "behind"
     };
     format!(
-        "! clock: {:.1} s {direction} the one here; the times of trials there are off by as much",
+        "! clock: {:.1} s {direction} this machine's; the times of its trials are off by as much",
         apart.as_secs_f64()
     )
 }

@@ -54,7 +54,7 @@ fn every_agent_is_in_the_tables() {
     };
     let rows: String = programs().map(row).collect();
     let table =
-        format!("| name | proved with | takes | how to get it |\n|---|---|---|---|\n{rows}");
+        format!("| name | tested version | takes | how to install it |\n|---|---|---|---|\n{rows}");
     generated(PAGE, "agents", &table);
 
     let row = |profile: &Profile| {

@@ -101,14 +101,20 @@ fn what_is_no_verdict() {
         ),
         (
             "{\"score\": \"good\"}",
-            "its score is \"good\", which is no number",
+            "its score is \"good\", which is not a number",
         ),
         (
             "{\"score\": \"4/5\"}",
-            "its score is \"4/5\", which is no number",
+            "its score is \"4/5\", which is not a number",
         ),
-        ("{\"score\": true}", "its score is true, which is no number"),
-        ("{\"score\": null}", "its score is null, which is no number"),
+        (
+            "{\"score\": true}",
+            "its score is true, which is not a number",
+        ),
+        (
+            "{\"score\": null}",
+            "its score is null, which is not a number",
+        ),
         // The last word counts, also when it is no good.
         (
             "{\"score\": 1} or rather {\"score\": 9}",
