@@ -11,6 +11,7 @@ use super::context::Context;
 use super::git_dirs::git_dirs;
 use super::network::AgentNetwork;
 use crate::host::environment::Variables;
+use crate::host::package_caches::store;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
@@ -64,6 +65,12 @@ impl ContainedCommand<'_> {
             }
             hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
         }
+        let mut writable = vec![self.dirs.io.clone(), self.artifacts.to_owned()];
+        if matches!(self.side, Side::Setup | Side::Layer) {
+            let caches = &self.case.suite.package_caches;
+            let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
+            writable.extend(stores);
+        }
         let view = View {
             dirs: match self.side {
                 Side::Setup => self.dirs.for_setup(),
@@ -72,7 +79,7 @@ impl ContainedCommand<'_> {
                 Side::Tests => self.dirs.for_tests(),
             },
             env: self.env,
-            writable: vec![self.dirs.io.clone(), self.artifacts.to_owned()],
+            writable,
             readable,
             hidden,
             own_network: false,

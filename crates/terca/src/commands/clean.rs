@@ -59,8 +59,9 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
 
 fn line(one: &Removable) -> String {
     let what = match one.kind {
-        Kind::Layer => "layer",
-        Kind::Run => "run  ",
+        Kind::Layer => "layer    ",
+        Kind::Downloads => "downloads",
+        Kind::Run => "run      ",
     };
     format!(
         "{what}  {:>9}  {}\n",

@@ -33,6 +33,7 @@ mod diff;
 mod display;
 mod doctor_on;
 mod documentation;
+mod downloads;
 mod endpoints;
 mod errors;
 mod examples;

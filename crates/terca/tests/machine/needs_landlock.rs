@@ -11,7 +11,7 @@ use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, reached};
-use crate::suite_in_sandbox::{open_file, suite_and_not_the_solution};
+use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach. `test -w` and `touch` are no
 /// attempts: the rules are about opening files.
@@ -266,6 +266,12 @@ fn tcp_is_allowed_by_port() {
             assert_eq!(*refused, Value::Null, "{settings}");
         }
     }
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn downloads_are_kept_for_set_up_alone() {
+    downloads_for_set_up_alone("landlock");
 }
 
 #[test]

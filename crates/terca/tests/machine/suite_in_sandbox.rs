@@ -41,6 +41,28 @@ pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
     assert!(copied.contains("checked"), "{copied}");
 }
 
+/// Set-up in a sandbox adds to the downloads that are kept. The agent cannot, even if it knows where they are.
+pub(crate) fn downloads_for_set_up_alone(sandbox: &str) {
+    let project = project();
+    let store = project.path(".terca/cache/packages/npm");
+    // A path that an agent's own command names would be shown to it.
+    let unnamed = format!("{}/$c/packages/npm", project.dir());
+    let fetch = "echo fetched >> $HOME/.npm/packages";
+    let suite = format!(
+        "cache: npm\nprepare: [{{command: '{fetch}'}}]\nbefore: [{{command: '{fetch}'}}]\n\
+         environments:\n  - name: e\n    agent:\n      name: command\n      \
+         command: 'c=.terca/cache; (cat {unnamed}/packages; ls -d $HOME/.npm) > seen.txt; echo mine >> {unnamed}/packages; true'\n\
+         evals: [{{name: task, prompt: x, tests: [{{commandSuccess: '! grep . seen.txt'}}]}}]\n"
+    );
+    let project = project.file("terca.yaml", suite);
+    project
+        .terca(&["run", "--sandbox", sandbox])
+        .expect_status(0);
+    assert_eq!(project.only_trial()["containedBy"], sandbox);
+    let packages = std::fs::read_to_string(store.join("packages")).unwrap();
+    assert_eq!(packages, "fetched\nfetched\n");
+}
+
 const CHECKS: &str = r#"
 prompt: make it
 before: [{command: 'sh -n "$TERCA_SUITE_DIR/tools/check.sh" && echo x > "$TMPDIR/from-before"'}]
