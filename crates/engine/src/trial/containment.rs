@@ -60,7 +60,8 @@ impl ContainedCommand<'_> {
             for eval in &self.case.suite.evals {
                 for solution in eval.solution.iter().chain(&eval.solution_script) {
                     hidden.push(solution.clone());
-                    hidden.push(sealed.place(solution));
+                    // An eval that is not run is a link to the original in the copy, and no sandbox can mount behind a link.
+                    hidden.push(sealed.place_or_original(solution));
                 }
             }
             hidden.extend(project_dir(context).map(|dir| dir.join(".git")));

@@ -15,7 +15,8 @@ pub(crate) fn open_file(path: &Utf8Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
 }
 
-/// Checks that commands of a suite find its files, and that tests find no solution and nothing else.
+/// Checks that commands of a suite find its files, and that tests find no solution and nothing else. Another eval of the
+/// suite is not selected.
 pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
     let project = project()
         .agent("echo x > made.txt")
@@ -25,17 +26,31 @@ pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
         .file(
             "fib/_solution.sh",
             "echo x > made.txt; cp \"$TERCA_SUITE_DIR/tools/check.sh\" copied.sh",
-        );
+        )
+        .file(
+            "other/eval.terca.yaml",
+            "prompt: x\ntests: [{fileExists: a}]\n",
+        )
+        .file("other/_solution/a", "secret")
+        .file("other/_solution.sh", "secret");
     open_file(&project.home().join(".netrc"));
     let yaml = CHECKS
         .replace("REAL", project.dir().as_str())
         .replace("HOME/", &format!("{}/", project.home()));
     let project = project.file("fib/eval.terca.yaml", yaml);
-    let outcome = project.terca(&["run", "--sandbox", sandbox]);
+    let outcome = project.terca(&["run", "-t", "fib", "--sandbox", sandbox]);
     assert_eq!(project.only_trial()["score"], 1.0, "{}", outcome.stdout);
     assert_eq!(project.trial_file("artifacts/mine.txt"), "x\n");
     // The solution itself runs in a sandbox too, and finds its script.
-    let args = ["run", "--sandbox", sandbox, "--agent", "oracle"];
+    let args = [
+        "run",
+        "-t",
+        "fib",
+        "--sandbox",
+        sandbox,
+        "--agent",
+        "oracle",
+    ];
     project.terca(&args).expect_status(0);
     let copied = project.trial_file("workspace/copied.sh");
     assert!(copied.contains("checked"), "{copied}");
@@ -72,6 +87,7 @@ tests:
 - {name: own files, commandSuccess: 'cat "$TERCA_TRANSCRIPT" && echo x > "$TERCA_TRIAL_DIR/artifacts/mine.txt"'}
 - {name: solution, commandSuccess: '! cat "$TERCA_SUITE_DIR"/fib/_solution/answer.txt && ! cat "$TERCA_SUITE_DIR"/fib/_solution.sh'}
 - {name: real solution, commandSuccess: '! cat REAL/fib/_solution/answer.txt && ! cat REAL/fib/_solution.sh'}
+- {name: solution of another eval, commandSuccess: '! cat "$TERCA_SUITE_DIR"/other/_solution/a && ! cat REAL/other/_solution/a && ! cat "$TERCA_SUITE_DIR"/other/_solution.sh && ! cat REAL/other/_solution.sh'}
 - {name: run, commandSuccess: '! cat REAL/.terca/runs/*/events.jsonl'}
 - {name: suite, commandSuccess: '! (echo x > REAL/new) && ! (echo x > "$TERCA_SUITE_DIR/new")'}
 - {name: home, commandSuccess: '! cat HOME/.netrc'}
