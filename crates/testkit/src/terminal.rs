@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -156,6 +157,12 @@ impl Terminal {
         let status = self.child.wait().expect("the program ends");
         wait_until("all that it showed is read", || self.reader.is_finished());
         (status.code().unwrap_or(-1), self.everything())
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a process id");
+        kill_process(pid, signal).expect("the program is there to be signalled");
     }
 
     /// Ends the program.

@@ -149,32 +149,29 @@ pub fn access(
     access
 }
 
-/// Describes the credentials of an agent that could not sign in, by their names, never by their values.
-pub fn given(profile: &Profile, access: &Access) -> String {
-    const NAMED: usize = 3;
-    if !access.credentials.is_empty() {
-        let given: Vec<String> = access
-            .credentials
-            .iter()
-            .map(|name| match name.as_str() {
-                "config" => "a key in `config`".to_owned(),
-                name => name.to_owned(),
-            })
-            .collect();
-        return format!("it was given {}", prose::list(&given, "and"));
-    }
-    let names: Vec<String> = profile
-        .credential_variables
+/// Describes the credentials of an agent that could not sign in, by their names, never by their values. `None` where it
+/// was given none.
+pub fn given(access: &Access) -> Option<String> {
+    let given: Vec<String> = access
+        .credentials
         .iter()
-        .take(NAMED)
-        .map(|name| format!("${name}"))
+        .map(|name| match name.as_str() {
+            "config" => "a key in `config`".to_owned(),
+            name => name.to_owned(),
+        })
         .collect();
+    (!given.is_empty()).then(|| format!("it was given {}", prose::list(&given, "and")))
+}
+
+/// Says that an agent was given nothing to sign in with, and what to do about it.
+pub fn missing(profile: &Profile) -> String {
+    const NAMED: usize = 3;
+    let names = profile.credential_variables.iter().take(NAMED);
+    let names: Vec<&str> = names.copied().collect();
+    let missing = format!("no credentials for {}", profile.name);
     match names.as_slice() {
-        [] => "it was given nothing to sign in with".into(),
-        names => format!(
-            "it was given nothing to sign in with: set {}",
-            prose::list(names, "or")
-        ),
+        [] => missing,
+        names => format!("{missing}: set {}", prose::list(names, "or")),
     }
 }
 

@@ -139,10 +139,13 @@ fn whoever_cannot_sign_in_is_told_what_with() {
     let project = playing("", "play 401");
     assert_eq!(note(&project), "it was given $GEMINI_API_KEY");
     let project = project.env("GEMINI_API_KEY", "");
-    assert_eq!(
-        note(&project),
-        "it was given nothing to sign in with: set $GEMINI_API_KEY or $GOOGLE_API_KEY"
-    );
+    let shown = project.terca(&[]).expect_status(3).stdout;
+    let message = project.only_trial()["error"]["message"].clone();
+    let message = message.as_str().unwrap();
+    let cause = "no credentials for gemini-cli: set GEMINI_API_KEY or GOOGLE_API_KEY (it said \"";
+    assert!(message.starts_with(cause), "{message}");
+    assert!(message.ends_with("\")"), "{message}");
+    assert!(shown.contains(&format!("auth: {cause}")), "{shown}");
     let file = project.home().join(".gemini/oauth_creds.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "{}").unwrap();

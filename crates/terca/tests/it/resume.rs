@@ -113,6 +113,41 @@ fn what_a_finished_run_has_left_behind_is_removed() {
     project.assert_nothing_left();
 }
 
+/// Trials that were interrupted are not done: the display counts as the line above it does.
+#[test]
+fn the_display_counts_what_is_done() {
+    let project = gated(6);
+    let mut session = project.start(&["--format", "plain", "--seed", "7"]);
+    session.wait_until("two trials are done", || finished(&project) >= 2);
+    std::fs::write(project.path("notes/wait"), "").unwrap();
+    session.wait_until("two are in flight", || {
+        project
+            .journal()
+            .matches("\"event\":\"trialStarted\"")
+            .count()
+            >= finished(&project) + 2
+    });
+    session.signal(Signal::INT);
+    session.finish();
+    std::fs::remove_file(project.path("notes/wait")).unwrap();
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let with = |status: &str| {
+        let of_status = trials.iter().filter(|trial| trial["status"] == status);
+        of_status.count()
+    };
+    assert!(with("interrupted") > 0, "{results}");
+    let done = with("passed");
+    let shown = project
+        .terca(&["resume", "--format", "tty"])
+        .expect_status(0)
+        .stderr;
+    let told = format!("{done} done, {} to run", 12 - done);
+    assert!(shown.contains(&told), "{shown}");
+    let first = shown.split_once("/12").unwrap().0;
+    assert!(first.ends_with(&format!(" {done}")), "{done}: {first}");
+}
+
 #[test]
 fn what_is_finished_stays_and_the_rest_is_run() {
     let project = gated(6);
