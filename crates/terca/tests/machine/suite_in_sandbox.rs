@@ -15,8 +15,8 @@ pub(crate) fn open_file(path: &Utf8Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
 }
 
-/// Checks that commands of a suite find its files, and that tests find no solution and nothing else. Another eval of the
-/// suite is not selected.
+/// Checks that commands of a suite find its files, and that tests find no solution and nothing else. Two evals of the
+/// suite are not selected.
 pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
     let project = project()
         .agent("echo x > made.txt")
@@ -32,7 +32,13 @@ pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
             "prompt: x\ntests: [{fileExists: a}]\n",
         )
         .file("other/_solution/a", "secret")
-        .file("other/_solution.sh", "secret");
+        .file("other/_solution.sh", "secret")
+        // No command names this one, so it is a link in the sealed copy of the suite.
+        .file(
+            "unnamed/eval.terca.yaml",
+            "prompt: x\ntests: [{fileExists: a}]\n",
+        )
+        .file("unnamed/_solution/a", "secret");
     open_file(&project.home().join(".netrc"));
     let yaml = CHECKS
         .replace("REAL", project.dir().as_str())
