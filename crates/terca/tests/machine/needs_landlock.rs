@@ -120,7 +120,12 @@ fn a_contained_agent_reaches_nothing_but_its_trial() {
         .terca(&["run", "--sandbox", "none"])
         .expect_status(0);
     let open = reached(&project);
+    let is_superuser = rustix::process::geteuid().is_root();
     for (name, _) in attempts(&project, 1) {
+        // The directories of trials cannot be listed, but by the superuser.
+        if !is_superuser && name.starts_with("find ") {
+            continue;
+        }
         assert!(open.iter().any(|line| line == name), "{name}: {open:?}");
     }
     let outcome = project
