@@ -78,12 +78,15 @@ pub(super) fn watch(args: &WatchArgs, common: &Common) -> Outcome {
         suite_dir,
         is_ended,
     };
-    if let Some(plan) = watcher.load()? {
+    let plan = watcher.load()?;
+    // Before the files are read: one that is saved meanwhile is seen.
+    let last = watcher.stamp();
+    if let Some(plan) = plan {
         let trials = prose::count(plan.trials.len(), "trial");
         screen::err(&format!("watching {} ({trials})", plan.suite.name));
         watcher.seen = watcher.fingerprints(&plan);
     }
-    watcher.watch()
+    watcher.watch(last)
 }
 
 /// The suite as it was last seen.
@@ -102,9 +105,8 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    fn watch(&mut self) -> Outcome {
+    fn watch(&mut self, mut last: Stamp) -> Outcome {
         screen::err("save a file to grade or run what it changes; Ctrl+C ends it");
-        let mut last = self.stamp();
         let (mut is_changed, mut has_waited) = (false, false);
         while !self.is_ended.load(Ordering::Acquire) {
             std::thread::sleep(LOOK_EVERY);
