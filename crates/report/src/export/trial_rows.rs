@@ -148,7 +148,7 @@ pub const COLUMNS: &[Column] = &[
     column("agentSeconds", "how long the agent ran", |_, trial| {
         json!(trial.report.stats.duration_seconds)
     }),
-    column("setupSeconds", "how long set-up took", |_, trial| {
+    column("setupSeconds", "how long setup took", |_, trial| {
         json!(trial.report.phases.setup)
     }),
     column("testsSeconds", "how long the tests took", |_, trial| {
@@ -185,7 +185,7 @@ pub const COLUMNS: &[Column] = &[
         "how often their tools were called",
         |_, trial| mcp_calls(trial),
     ),
-    column("dir", "the trial's folder in the run", |_, trial| {
+    column("dir", "the trial's directory in the run", |_, trial| {
         json!(trial.head.dir)
     }),
     column(
