@@ -61,6 +61,16 @@ fn shell(project: &Project) -> Terminal {
     terminal
 }
 
+/// A run that was started in a shell, whose agents are at work. The shell prints its exit status.
+fn running_in_shell(project: &Project, trials: usize) -> Terminal {
+    let mut terminal = shell(project);
+    terminal
+        .type_in("terca; echo stat''us $?\n")
+        .wait_for_sight(HINT);
+    wait_for_agents(project, trials);
+    terminal
+}
+
 /// Ends the shell. Returns all that a person can see.
 fn leave(mut terminal: Terminal) -> String {
     // The words are put together by the shell, so that they are not found in what was typed.
@@ -81,11 +91,7 @@ fn assert_given_back(seen: &str, written: &str) {
 #[test]
 fn info_and_logs_are_shown_on_request() {
     let project = waiting(2, 600);
-    let mut terminal = shell(&project);
-    terminal
-        .type_in("terca; echo stat''us $?\n")
-        .wait_for_sight(HINT);
-    wait_for_agents(&project, 2);
+    let mut terminal = running_in_shell(&project, 2);
     terminal
         .type_in("i")
         .wait_for_sight("info: 2 trials in flight")
@@ -119,11 +125,7 @@ fn q_stops_and_a_second_q_does_not_wait() {
              evals:\n  - name: task\n    prompt: do it\n    timeoutSeconds: 600\n    allowWarnings: no-tests\n"
         ),
     ));
-    let mut terminal = shell(&project);
-    terminal
-        .type_in("terca; echo stat''us $?\n")
-        .wait_for_sight(HINT);
-    wait_for_agents(&project, 1);
+    let mut terminal = running_in_shell(&project, 1);
     terminal.type_in("q").wait_for_sight("stopping: waiting");
     terminal.type_in("q").wait_for("status 130\r\n");
     let written = terminal.text();
@@ -136,11 +138,7 @@ fn q_stops_and_a_second_q_does_not_wait() {
 #[test]
 fn the_third_stop_leaves_no_frame_behind() {
     let project = waiting(2, 600);
-    let mut terminal = shell(&project);
-    terminal
-        .type_in("terca; echo stat''us $?\n")
-        .wait_for_sight(HINT);
-    wait_for_agents(&project, 2);
+    let mut terminal = running_in_shell(&project, 2);
     // All at once: the keys are read together.
     terminal.type_in("qqq").wait_for("status 130\r\n");
     let written = terminal.text();
@@ -155,11 +153,7 @@ fn ctrl_z_stops_agents_and_time() {
     // The agent has this time, and is stopped for longer.
     const LIMIT: u64 = 12;
     let project = waiting(1, LIMIT);
-    let mut terminal = shell(&project);
-    terminal
-        .type_in("terca; echo stat''us $?\n")
-        .wait_for_sight(HINT);
-    wait_for_agents(&project, 1);
+    let mut terminal = running_in_shell(&project, 1);
     let started = Instant::now();
     terminal.type_in("\u{1a}").wait_for("Stopped");
     wait_until("the agent is stopped", || {
@@ -205,11 +199,7 @@ fn agent_states(project: &Project) -> Vec<String> {
 #[test]
 fn the_frame_is_drawn_anew_after_fg() {
     let project = waiting(1, 600);
-    let mut terminal = shell(&project);
-    terminal
-        .type_in("terca; echo stat''us $?\n")
-        .wait_for_sight(HINT);
-    wait_for_agents(&project, 1);
+    let mut terminal = running_in_shell(&project, 1);
     for _ in 0..2 {
         terminal.type_in("\u{1a}").wait_for("Stopped");
         terminal
