@@ -62,6 +62,10 @@ deny:
 npm *args:
     scripts/npm-pack {{ args }}
 
+# tarballs, npm packages and checksums of a release, in target/dist
+release *args:
+    scripts/release {{ args }}
+
 # puts terca on the PATH
 install:
     cargo install --locked --path crates/terca

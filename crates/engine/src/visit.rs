@@ -113,7 +113,11 @@ fn pass_signals_to(visits: Vec<Sender<Input>>, ending: Ending) -> io::Result<()>
     std::thread::Builder::new()
         .name("visits".into())
         .spawn(move || {
-            for _ in signals {
+            for message in signals {
+                // A pause is over by itself when this is dropped.
+                if !matches!(message, Message::Signal) {
+                    continue;
+                }
                 ending.end();
                 for visit in &visits {
                     let _ = visit.send(None);

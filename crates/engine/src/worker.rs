@@ -386,7 +386,7 @@ impl Reporter {
                     });
                     Ok(())
                 }
-                Message::Slot(_) | Message::Late { .. } => Ok(()),
+                Message::Slot(_) | Message::Late { .. } | Message::Suspend { .. } => Ok(()),
             };
             if sent.is_err() {
                 // Nobody listens: the input is closed too, or soon will be.

@@ -111,6 +111,10 @@ impl Surroundings for Imagined {
         variable(name)
     }
 
+    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+        vec![dir.join("index.ts"), dir.join("lib/missing.ts")]
+    }
+
     fn names_in(&self, _: &Utf8Path) -> Vec<String> {
         vec!["_test".into(), "base".into(), "AGENTS.md".into()]
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
@@ -11,6 +12,8 @@ use terca_report::github::Printed;
 use terca_report::{JsonLines, Plain, TimeLimits, Tty};
 
 use crate::args::{CiArgs, Common, Format};
+use crate::live_screen::LiveScreen;
+use crate::run_keys::WithKeys;
 use crate::{export, screen};
 
 /// The arguments of a command that say how a run is shown.
@@ -31,7 +34,12 @@ impl Observer for Nobody {
 }
 
 /// Returns the display of a run that goes on.
-pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) -> Box<dyn Observer> {
+pub fn observer(
+    run: &PreparedRun<'_>,
+    run_dir: &Utf8Path,
+    display: Display<'_>,
+    common: &Common,
+) -> Box<dyn Observer> {
     let limits: TimeLimits = run.time_limits().collect();
     let palette = screen::err_palette(common.color);
     match display.format {
@@ -42,7 +50,8 @@ pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) ->
             Box::new(Tty::new(canvas, palette).with_limits(limits))
         }
         Format::Auto if screen::is_lively() => {
-            Box::new(Tty::new(io::stderr(), palette).with_limits(limits))
+            let tty = Tty::new(LiveScreen, palette).with_limits(limits);
+            Box::new(WithKeys::new(tty, run.stopper(), run_dir))
         }
         Format::Auto | Format::Plain => {
             let lines = screen::lines(io::stderr(), Printed::Text);

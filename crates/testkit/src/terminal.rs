@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -156,6 +157,23 @@ impl Terminal {
         let status = self.child.wait().expect("the program ends");
         wait_until("all that it showed is read", || self.reader.is_finished());
         (status.code().unwrap_or(-1), self.everything())
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a process id");
+        kill_process(pid, signal).expect("the program is there to be signalled");
+    }
+
+    /// Types keys until the program ends: those that come between two questions are lost. Returns its exit status, and
+    /// all that a person can see or scroll back to.
+    pub fn insist(mut self, keys: &str) -> (i32, String) {
+        wait_until("the program ends", || {
+            // Nobody may be there any more to take them.
+            let _ = self.keyboard.write_all(keys.as_bytes());
+            matches!(self.child.try_wait(), Ok(Some(_)))
+        });
+        self.see_it_out()
     }
 
     /// Ends the program.

@@ -20,6 +20,7 @@ mod mcp_preflight;
 mod mcp_server;
 mod names;
 mod network;
+pub mod package_cache;
 mod prices;
 mod repetitions;
 pub mod sandbox;

@@ -21,6 +21,7 @@ use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::network::{hosts, network};
+use crate::config::package_cache::{self, PackageCache, package_caches};
 use crate::config::prices::prices;
 use crate::config::repetitions::repetitions;
 use crate::config::sandbox::{Sandbox, sandbox};
@@ -113,6 +114,9 @@ pub struct Suite {
     /// Pass the registries of packages that this machine is set up for to the suite's own commands.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
+    /// Package managers whose downloads are kept. It changes nothing about the task.
+    #[serde(skip)]
+    pub package_caches: Vec<PackageCache>,
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     #[serde(skip)]
     pub mcp_preflight: McpPreflight,
@@ -338,6 +342,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
+    let package_caches = fields.optional("cache", package_caches(), package_cache::ABOUT);
     let mcp_preflight = fields.optional(
         "mcpPreflight",
         mcp_preflight(),
@@ -389,6 +394,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         before,
         track_ignored,
         pass_registries,
+        package_caches: package_caches.unwrap_or_default(),
         mcp_preflight: mcp_preflight.unwrap_or_default(),
         gateway,
         require_delivery,

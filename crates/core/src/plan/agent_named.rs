@@ -18,30 +18,55 @@ pub fn prepare(
     agent: &AgentChoice,
     problems: &mut Diagnostics,
 ) -> Selection {
-    let selected = selected_environments(suite, selection, problems);
+    let mut unknown = Diagnostics::default();
+    let selected = selected_environments(suite, selection, &mut unknown);
+    let environments = renamed(&selected, agent);
+    suite.environments = if unknown.has_errors() {
+        // The new names are in tables and results, so they are typed, too.
+        let all: Vec<&Setup> = suite.environments.iter().collect();
+        let mut with_new_names = suite.clone();
+        with_new_names.environments = renamed(&all, agent);
+        let mut still_unknown = Diagnostics::default();
+        let found = selected_environments(&with_new_names, selection, &mut still_unknown);
+        if still_unknown.has_errors() {
+            unknown
+                .iter()
+                .cloned()
+                .for_each(|problem| problems.push(problem));
+            environments
+        } else {
+            found.into_iter().cloned().collect()
+        }
+    } else {
+        environments
+    };
+    Selection {
+        environments: Vec::new(),
+        ..selection.clone()
+    }
+}
+
+/// Gives new names to the environments that have another agent.
+fn renamed(selected: &[&Setup], agent: &AgentChoice) -> Vec<Setup> {
     let (own, others): (Vec<&Setup>, Vec<&Setup>) = selected
         .iter()
         .copied()
         .partition(|setup| has(setup, agent));
     let mut taken: Vec<String> = own.iter().map(|setup| one_folder(&setup.name)).collect();
     let is_alone = others.len() == 1;
-    let named = selected.into_iter().map(|setup| {
+    let named = selected.iter().map(|setup| {
         if has(setup, agent) {
-            return setup.clone();
+            return (*setup).clone();
         }
         let name = new_name(agent, setup, is_alone, &taken);
         taken.push(one_folder(&name));
         Setup {
             name,
             real_name: Some(setup.name.clone()),
-            ..setup.clone()
+            ..(*setup).clone()
         }
     });
-    suite.environments = named.collect();
-    Selection {
-        environments: Vec::new(),
-        ..selection.clone()
-    }
+    named.collect()
 }
 
 fn has(setup: &Setup, agent: &AgentChoice) -> bool {

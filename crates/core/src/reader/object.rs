@@ -147,6 +147,10 @@ impl Surroundings for Nothing {
         None
     }
 
+    fn files_below(&self, _: &Utf8Path) -> Vec<Utf8PathBuf> {
+        Vec::new()
+    }
+
     fn names_in(&self, _: &Utf8Path) -> Vec<String> {
         Vec::new()
     }

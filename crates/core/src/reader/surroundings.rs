@@ -13,10 +13,7 @@ pub trait Surroundings {
     /// Returns a variable of the environment that Terca runs in.
     fn variable(&self, name: &str) -> Option<String>;
     /// Returns the files below a directory, sorted. Links are not followed.
-    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
-        let _ = dir;
-        Vec::new()
-    }
+    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf>;
     /// Returns the names in a directory, sorted. There are none where it cannot be read.
     fn names_in(&self, dir: &Utf8Path) -> Vec<String>;
     /// Returns whether a file can be started. One that is missing counts as such: others say that it is.

@@ -11,4 +11,8 @@ pub trait Observer {
     fn event(&mut self, event: &Event, state: &RunState);
     /// Called a few times a second, and when nothing happens.
     fn tick(&mut self, now: Timestamp, state: &RunState);
+    /// Called before the terminal goes to another program.
+    fn suspend(&mut self) {}
+    /// Called when Terca has the terminal again.
+    fn resume(&mut self, _now: Timestamp, _state: &RunState) {}
 }

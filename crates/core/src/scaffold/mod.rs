@@ -12,7 +12,7 @@ mod yaml_scalar;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use eval::{eval, eval_name_problem};
-pub use for_library::{LibrarySuite, library_suite};
+pub use for_library::{LibrarySuite, library_eval, library_suite};
 pub use suite::{NewSuite, suite};
 
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no

@@ -157,6 +157,15 @@ impl Surroundings for Project {
         self.variables.get(name).cloned()
     }
 
+    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let files = self.entries.iter();
+        let files = files.filter(|(_, entry)| matches!(entry, Entry::File(_)));
+        let files = files.map(|(path, _)| path.clone());
+        let mut files: Vec<Utf8PathBuf> = files.filter(|path| path.starts_with(dir)).collect();
+        files.sort();
+        files
+    }
+
     fn names_in(&self, dir: &Utf8Path) -> Vec<String> {
         let below = self.entries.keys();
         let firsts = below.filter_map(|path| path.strip_prefix(dir).ok()?.components().next());

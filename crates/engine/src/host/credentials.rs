@@ -149,27 +149,30 @@ pub fn access(
     access
 }
 
-/// Describes the credentials that an agent had, by their names, never by their values. There is nothing to say where it
-/// had none.
+/// Describes the credentials that an agent had, by their names, never by their values. `None` where it
+/// was given none.
 pub fn given(access: &Access) -> Option<String> {
-    let names = access.credentials.iter().map(|name| match name.as_str() {
-        "config" => "a key in `config`".to_owned(),
-        name => name.to_owned(),
-    });
-    let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| format!("its credentials: {}", prose::list(&names, "and")))
+    let given: Vec<String> = access
+        .credentials
+        .iter()
+        .map(|name| match name.as_str() {
+            "config" => "a key in `config`".to_owned(),
+            name => name.to_owned(),
+        })
+        .collect();
+    (!given.is_empty()).then(|| format!("its credentials: {}", prose::list(&given, "and")))
 }
 
-/// Says that an agent had no credentials, and which it takes.
+/// Says that an agent was given nothing to sign in with, and what to do about it.
 pub fn missing(profile: &Profile) -> String {
     const NAMED: usize = 3;
-    let variables = profile.credential_variables.iter().take(NAMED);
-    let names: Vec<String> = variables.map(|name| format!("${name}")).collect();
-    let advice = match names.as_slice() {
-        [] => String::new(),
-        names => format!(": set {}", prose::list(names, "or")),
-    };
-    format!("no credentials for `{}`{advice}", profile.name)
+    let names = profile.credential_variables.iter().take(NAMED);
+    let names: Vec<&str> = names.copied().collect();
+    let missing = format!("no credentials for {}", profile.name);
+    match names.as_slice() {
+        [] => missing,
+        names => format!("{missing}: set {}", prose::list(names, "or")),
+    }
 }
 
 /// Returns every value that must not be written down: those of the variables, and the tokens in the files.

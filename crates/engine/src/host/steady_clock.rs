@@ -2,12 +2,14 @@
 //!
 //! A run takes hours, and a machine's clock may be set back or on meanwhile: the difference of two times would then be no
 //! duration. So the time of day is looked at once, and from there on counted by the time since the machine was started,
-//! its sleep included.
+//! its sleep included. The time for which Terca was stopped by Ctrl+Z is left out: it belongs to no trial.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+
+use crate::process::pause::counted_time;
 
 /// A time of day, and the time since the machine's start at that moment.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +24,9 @@ pub fn now() -> Timestamp {
     static ANCHOR: OnceLock<Anchor> = OnceLock::new();
     let anchor = ANCHOR.get_or_init(|| Anchor {
         day: Timestamp::now(),
-        running: running_time(),
+        running: counted_time(),
     });
-    anchor.after(running_time())
+    anchor.after(counted_time())
 }
 
 impl Anchor {
@@ -33,23 +35,6 @@ impl Anchor {
         let passed = SignedDuration::try_from(passed).unwrap_or(SignedDuration::MAX);
         self.day.saturating_add(passed).unwrap_or(Timestamp::MAX)
     }
-}
-
-/// Returns the time since the machine was started, or since some other moment that does not change.
-#[cfg(target_os = "linux")]
-fn running_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    Duration::new(
-        time.tv_sec.try_into().unwrap_or(0),
-        time.tv_nsec.try_into().unwrap_or(0),
-    )
-}
-
-#[cfg(not(target_os = "linux"))]
-fn running_time() -> Duration {
-    use std::time::Instant;
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
 }
 
 #[cfg(test)]

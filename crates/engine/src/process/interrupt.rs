@@ -1,12 +1,14 @@
-//! The two levels of Ctrl+C, in a form that `poll(2)` can wait for.
+//! The two levels of Ctrl+C, in a form that `poll(2)` can wait for, and the pause of Ctrl+Z.
 //!
 //! Each level is the read end of a pipe. Raising the level closes the write end, which wakes every thread that polls,
-//! now and later: no signal can be missed, and none has to be consumed.
+//! now and later: no signal can be missed, and none has to be consumed. A pause comes and goes, so everybody looks for it
+//! from time to time.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::tree::ShouldStop;
 
@@ -15,6 +17,25 @@ use crate::tree::ShouldStop;
 pub struct Interrupt {
     stop: Level,
     kill: Level,
+    pause: Mutex<Pause>,
+    heeded: Condvar,
+}
+
+/// The pause, and those who have to heed it.
+#[derive(Debug, Default)]
+struct Pause {
+    is_asked: bool,
+    /// The commands that run.
+    commands: usize,
+    /// Those of them that were told to stop.
+    told: usize,
+}
+
+/// A command that runs, and stops in a pause.
+#[derive(Debug)]
+pub(crate) struct Paused<'a> {
+    interrupt: &'a Interrupt,
+    is_told: bool,
 }
 
 #[derive(Debug)]
@@ -30,6 +51,8 @@ impl Interrupt {
         Ok(Interrupt {
             stop: Level::new()?,
             kill: Level::new()?,
+            pause: Mutex::default(),
+            heeded: Condvar::new(),
         })
     }
 
@@ -54,12 +77,68 @@ impl Interrupt {
         self.kill.raised.load(Ordering::Acquire)
     }
 
+    /// Asks for a pause, and waits until all commands that run were told of it, at most so long.
+    pub fn pause(&self, patience: Duration) {
+        self.locked().is_asked = true;
+        let not_all = |pause: &mut Pause| pause.told < pause.commands;
+        let waited = self
+            .heeded
+            .wait_timeout_while(self.locked(), patience, not_all);
+        drop(waited);
+    }
+
+    /// Ends the pause.
+    pub fn go_on(&self) {
+        self.locked().is_asked = false;
+    }
+
+    /// Notes that a command runs.
+    pub(crate) fn pausable(&self) -> Paused<'_> {
+        self.locked().commands += 1;
+        Paused {
+            interrupt: self,
+            is_told: false,
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Pause> {
+        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn stop_file(&self) -> &OwnedFd {
         &self.stop.read
     }
 
     pub(crate) fn kill_file(&self) -> &OwnedFd {
         &self.kill.read
+    }
+}
+
+impl Paused<'_> {
+    /// Returns whether a pause has begun or ended since the command was last told: `true` for a beginning.
+    pub(crate) fn news(&self) -> Option<bool> {
+        let is_asked = self.interrupt.locked().is_asked;
+        (is_asked != self.is_told).then_some(is_asked)
+    }
+
+    /// Notes that the command was told.
+    pub(crate) fn told(&mut self, is_asked: bool) {
+        let mut pause = self.interrupt.locked();
+        if is_asked && !self.is_told {
+            pause.told += 1;
+        } else if !is_asked && self.is_told {
+            pause.told -= 1;
+        }
+        self.is_told = is_asked;
+        self.interrupt.heeded.notify_all();
+    }
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        self.told(false);
+        self.interrupt.locked().commands -= 1;
+        self.interrupt.heeded.notify_all();
     }
 }
 

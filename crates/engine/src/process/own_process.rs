@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use camino::Utf8Path;
+use rustix::process::{Pid, getpgid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGCHLD, SIGXFSZ};
 
 /// The first file that is none of input, output and errors.
@@ -49,6 +50,30 @@ fn close_to_others() {
 
 #[cfg(not(target_os = "linux"))]
 fn close_to_others() {}
+
+/// Tells whether no shell would continue this program when it is stopped: no process above its group is in its session.
+pub fn is_orphaned() -> bool {
+    let (group, session) = (getpgrp(), getsid(None).ok());
+    let mut above = getppid();
+    while let Some(process) = above {
+        if getsid(Some(process)).ok() != session {
+            return true;
+        }
+        if getpgid(Some(process)) != Ok(group) {
+            return false;
+        }
+        above = parent_of(process);
+    }
+    true
+}
+
+/// Returns the parent of a process.
+fn parent_of(process: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The command's name is in brackets and may hold any text; the parent comes after the state.
+    let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+    Pid::from_raw(parent.parse().ok()?)
+}
 
 /// Gives a signal a handler that does nothing.
 fn handle(signal: i32) -> io::Result<()> {

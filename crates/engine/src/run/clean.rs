@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::host::package_caches::PACKAGES;
 use crate::run::files::{EVENTS, open_run, runs_dir};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
@@ -27,6 +28,8 @@ pub struct Removable {
 pub enum Kind {
     /// A layer that `prepare` made.
     Layer,
+    /// Downloads of package managers.
+    Downloads,
     /// A run.
     Run,
 }
@@ -36,7 +39,15 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
     let mut found = Vec::new();
     if let Ok(entries) = layers::cache_dir(suite_dir).read_dir_utf8() {
         let layers = entries.flatten().filter(|entry| entry.path().is_dir());
-        found.extend(layers.map(|entry| measured(entry.path(), Kind::Layer)));
+        found.extend(layers.map(|entry| {
+            let is_layer = entry.file_name() != PACKAGES;
+            let kind = if is_layer {
+                Kind::Layer
+            } else {
+                Kind::Downloads
+            };
+            measured(entry.path(), kind)
+        }));
     }
     let names = past_runs::names(suite_dir).unwrap_or_default();
     let dirs = names.iter().map(|name| runs_dir(suite_dir).join(name));
@@ -79,7 +90,7 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
 /// Removes a directory unless it is in use.
 pub fn remove(what: &Removable) -> Removal {
     match what.kind {
-        Kind::Layer => layers::remove_unused(&what.path),
+        Kind::Layer | Kind::Downloads => layers::remove_unused(&what.path),
         Kind::Run if is_going_on(&what.path) => Removal::InUse,
         Kind::Run => Removal::of(&what.path),
     }

@@ -114,6 +114,7 @@ impl Run<'_> {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Trial(kind)) => self.hear(*kind)?,
                 Ok(Message::Signal) => self.signal()?,
+                Ok(Message::Suspend { ready, go_on }) => self.suspend(&ready, &go_on),
                 Ok(Message::Slot(news)) => self.slot_changed(*news)?,
                 Ok(Message::Late {
                     trial,
@@ -412,6 +413,15 @@ impl Run<'_> {
         } else {
             Ok(())
         }
+    }
+
+    /// Gives the screen back, and waits until Terca has it again.
+    fn suspend(&mut self, ready: &Sender<()>, go_on: &Receiver<()>) {
+        self.observer.suspend();
+        let _ = ready.send(());
+        // Closed or told: either way it goes on.
+        let _ = go_on.recv();
+        self.observer.resume(steady_clock::now(), &self.state);
     }
 
     /// Number, journal, fold, show.

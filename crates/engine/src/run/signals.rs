@@ -1,14 +1,18 @@
-//! Ctrl+C, SIGTERM and SIGHUP: they stop a run instead of ending the program.
+//! Ctrl+C, SIGTERM and SIGHUP stop a run instead of ending the program; Ctrl+Z pauses it.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::process::interrupt::Interrupt;
+use crate::process::{own_process, pause};
 use crate::run::trial_thread::Message;
 
 /// The exit status of a program that was interrupted.
@@ -21,34 +25,153 @@ const INTERRUPTED: i32 = 130;
 /// in less time.
 const ECHO: Duration = Duration::from_millis(500);
 
+/// The time that commands have to hear of a pause, and then the display to give the screen back.
+const BEFORE_A_PAUSE: Duration = Duration::from_secs(1);
+
+static BEFORE_LEAVING: OnceLock<fn()> = OnceLock::new();
+
+/// Says what is done before the program ends at once: the third Ctrl+C does not wait for anybody who would tidy up.
+pub fn before_leaving(act: fn()) {
+    // Nobody says so twice.
+    let _ = BEFORE_LEAVING.set(act);
+}
+
+fn tidy_up() {
+    if let Some(act) = BEFORE_LEAVING.get() {
+        act();
+    }
+}
+
 /// Receives signals from now on: the first asks agents to end, the second kills them. This thread raises the
 /// interrupt itself, since the scheduler may be stuck writing to a pipe that nobody reads. The third ends the program
-/// at once; the supervisors kill what is left.
-pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<()> {
+/// at once; the supervisors kill what is left. The result does the same for somebody who presses a key.
+pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<Stopper> {
     let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP]
+    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
         .into_iter()
         .filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
-    let (to, interrupt) = (to.clone(), interrupt.clone());
+    let stopper = Stopper {
+        to: to.clone(),
+        interrupt: interrupt.clone(),
+        heard: Arc::default(),
+    };
+    let mut suspension = Suspension {
+        to: to.clone(),
+        interrupt: interrupt.clone(),
+        go_on: None,
+    };
+    let of_thread = stopper.clone();
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            let mut heard = Heard::default();
             for signal in signals.forever() {
-                if heard.is_echo(signal, Instant::now()) {
-                    continue;
+                match signal {
+                    SIGTSTP => suspension.begin(),
+                    SIGCONT => suspension.end(),
+                    SIGQUIT => {
+                        tidy_up();
+                        let _ = emulate_default_handler(signal);
+                    }
+                    _ => of_thread.hear(signal),
                 }
-                match heard.count {
-                    1 => interrupt.stop(),
-                    2 => interrupt.kill(),
-                    _ => std::process::exit(INTERRUPTED),
-                }
-                // Fails when the run is over already.
-                let _ = to.send(Message::Signal);
             }
         })?;
-    Ok(())
+    Ok(stopper)
+}
+
+/// Notes Ctrl+C, SIGTERM and SIGHUP from now on, for a program that looks when it has the time.
+pub fn noted() -> io::Result<Arc<AtomicBool>> {
+    let is_noted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if ignored_signals() >> (signal - 1) & 1 == 0 {
+            signal_hook::flag::register(signal, is_noted.clone())?;
+        }
+    }
+    Ok(is_noted)
+}
+
+/// A hand that stops a run as Ctrl+C does.
+#[derive(Debug, Clone)]
+pub struct Stopper {
+    to: Sender<Message>,
+    interrupt: Arc<Interrupt>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl Stopper {
+    /// Counts a key that was pressed, which has no echo.
+    pub fn press(&self) {
+        let count = {
+            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.count += 1;
+            heard.count
+        };
+        self.act(count);
+    }
+
+    fn hear(&self, signal: i32) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.is_echo(signal, Instant::now()) {
+            return;
+        }
+        let count = heard.count;
+        drop(heard);
+        self.act(count);
+    }
+
+    fn act(&self, count: usize) {
+        match count {
+            1 => self.interrupt.stop(),
+            2 => self.interrupt.kill(),
+            _ => {
+                tidy_up();
+                std::process::exit(INTERRUPTED);
+            }
+        }
+        // Fails when the run is over already.
+        let _ = self.to.send(Message::Signal);
+    }
+}
+
+/// Ctrl+Z, and what follows it.
+#[derive(Debug)]
+struct Suspension {
+    to: Sender<Message>,
+    interrupt: Arc<Interrupt>,
+    /// Wakes the display when it is dropped. `None` where Terca is not stopped.
+    go_on: Option<Sender<()>>,
+}
+
+impl Suspension {
+    /// Stops agents, gives the screen back, and stops this program. Where no shell could continue it, nothing happens,
+    /// as the kernel has it.
+    fn begin(&mut self) {
+        if own_process::is_orphaned() {
+            return;
+        }
+        if self.go_on.is_none() {
+            pause::begin();
+            self.interrupt.pause(BEFORE_A_PAUSE);
+            let (ready, is_ready) = channel();
+            let (sender, go_on) = channel();
+            self.go_on = Some(sender);
+            if self.to.send(Message::Suspend { ready, go_on }).is_ok() {
+                // The loop may be stuck writing to a pipe whose reader is stopped already.
+                let _ = is_ready.recv_timeout(BEFORE_A_PAUSE);
+            }
+        }
+        let _ = kill_process(getpid(), Signal::STOP);
+    }
+
+    /// Goes on where it was stopped.
+    fn end(&mut self) {
+        if self.go_on.is_some() {
+            pause::end();
+            self.interrupt.go_on();
+            self.go_on = None;
+        }
+    }
 }
 
 /// The signals so far, without echoes.

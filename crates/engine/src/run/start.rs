@@ -38,7 +38,7 @@ use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::scheduler;
 use crate::run::scheduler::{Past, RunRequest};
-use crate::run::signals;
+use crate::run::signals::{self, Stopper};
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread;
 use crate::run::trial_thread::Mailbox;
@@ -132,6 +132,7 @@ pub struct PreparedRun<'a> {
     sandboxes: Sandboxes,
     limit_keeper: LimitKeeper,
     interrupt: Arc<Interrupt>,
+    stopper: Stopper,
     mailbox: Mailbox,
     replay: Option<ReplaySource>,
     launcher: Arc<Launcher>,
@@ -219,7 +220,7 @@ impl<'a> PreparedRun<'a> {
         }
         let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
         let mailbox = trial_thread::mailbox();
-        signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
+        let stopper = signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
             plan,
             settings,
@@ -234,6 +235,7 @@ impl<'a> PreparedRun<'a> {
             sandboxes,
             limit_keeper,
             interrupt,
+            stopper,
             mailbox,
             replay,
             launcher: Launcher::of_this_program(),
@@ -242,6 +244,11 @@ impl<'a> PreparedRun<'a> {
             crew: None,
             opened: None,
         })
+    }
+
+    /// Returns the hand that stops the run as Ctrl+C does.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
     }
 
     /// Makes a directory of the run's own.

@@ -63,6 +63,13 @@ pub enum Message {
     },
     /// SIGINT, SIGTERM or SIGHUP.
     Signal,
+    /// Ctrl+Z: the terminal goes to another program.
+    Suspend {
+        /// Told when the screen is given back.
+        ready: Sender<()>,
+        /// Told, or closed, when Terca has it again.
+        go_on: Receiver<()>,
+    },
 }
 
 /// The two ends of the loop's channel.

@@ -7,3 +7,4 @@ pub mod harbor;
 pub mod library;
 mod listing;
 pub mod locate;
+pub mod stamp;

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::git_dirs::git_dirs;
 use super::network::AgentNetwork;
 use crate::host::environment::Variables;
+use crate::host::package_caches::store;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
@@ -59,10 +60,17 @@ impl ContainedCommand<'_> {
             for eval in &self.case.suite.evals {
                 for solution in eval.solution.iter().chain(&eval.solution_script) {
                     hidden.push(solution.clone());
-                    hidden.push(sealed.place(solution));
+                    // An eval that is not run is a link to the original in the copy, and no sandbox can mount behind a link.
+                    hidden.push(sealed.place_or_original(solution));
                 }
             }
             hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
+        }
+        let mut writable = vec![self.dirs.io.clone(), self.artifacts.to_owned()];
+        if matches!(self.side, Side::Setup | Side::Layer) {
+            let caches = &self.case.suite.package_caches;
+            let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
+            writable.extend(stores);
         }
         let view = View {
             dirs: match self.side {
@@ -72,7 +80,7 @@ impl ContainedCommand<'_> {
                 Side::Tests => self.dirs.for_tests(),
             },
             env: self.env,
-            writable: vec![self.dirs.io.clone(), self.artifacts.to_owned()],
+            writable,
             readable,
             hidden,
             own_network: false,

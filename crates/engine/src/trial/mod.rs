@@ -75,8 +75,6 @@ mod timing;
 mod too_large;
 mod trial_run;
 
-use std::time::Instant;
-
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
@@ -84,6 +82,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
 pub use crate::host::version::Versions;
+use crate::process::pause::Stopwatch;
 pub use attempts::clear as clear_folder;
 pub use context::Context;
 pub use gateway::RunGateway;
@@ -101,7 +100,7 @@ pub fn run(
     context: &Context,
     emit: &dyn Fn(EventKind),
 ) -> TrialReport {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let started_at = steady_clock::now();
     let mut report = match TrialRun::open(spec, attempt, context, emit) {
         Ok(mut run) => {

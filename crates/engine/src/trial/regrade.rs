@@ -1,7 +1,6 @@
 //! Grades a trial again that ran before, with the tests as they are now. No agent runs, and the saved files stay.
 
 use std::io;
-use std::time::Instant;
 
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
@@ -15,6 +14,7 @@ use super::stage_error::StageError;
 use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
+use crate::process::pause::Stopwatch;
 use crate::tree::Dir;
 
 /// The reason why a trial cannot be graded again.
@@ -60,7 +60,7 @@ pub fn regrade(
     grading: u32,
     context: &Context,
 ) -> Option<TrialReport> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let mut report = old.clone();
     let mut judges = Vec::new();
     let grades = grade(spec, grading, context, &mut judges);

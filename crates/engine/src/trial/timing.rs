@@ -1,10 +1,10 @@
 //! The times of a trial's stages.
 
-use std::time::Instant;
+use crate::process::pause::Stopwatch;
 
 /// Runs a stage and notes how long it took.
 pub(super) fn timed<T>(seconds: &mut Option<f64>, stage: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let result = stage();
     *seconds = Some(rounded(started.elapsed().as_secs_f64()));
     result

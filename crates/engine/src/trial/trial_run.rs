@@ -22,6 +22,7 @@ use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
+use crate::host::package_caches::PackageCaches;
 use crate::host::registries::{self, RegistryFiles};
 use crate::limits::LimitedCommand;
 use crate::process::output_file::Output;
@@ -292,6 +293,12 @@ impl<'a> TrialRun<'a> {
             return Ok(RegistryFiles::default());
         }
         RegistryFiles::place(&self.context.host, home)
+    }
+
+    /// Links the downloads of package managers into a home, if the suite keeps them.
+    pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PackageCaches> {
+        let caches = &self.spec.case.suite.package_caches;
+        PackageCaches::place(caches, &self.context.suite_dir, home)
     }
 
     /// Returns the image of the containers that the trial's commands run in.

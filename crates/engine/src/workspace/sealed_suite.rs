@@ -284,7 +284,8 @@ impl SealedSuite {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    fn place_or_original(&self, path: &Utf8Path) -> Utf8PathBuf {
+    /// Returns the place of a path in the copy, or the path itself where the copy does not have it.
+    pub fn place_or_original(&self, path: &Utf8Path) -> Utf8PathBuf {
         match self.seal_of(path) {
             Some(_) => self.place(path),
             None => path.to_owned(),

@@ -17,7 +17,9 @@ use terca_core::text::prose;
 use crate::live::bar;
 use crate::live::clock::Clock;
 use crate::live::counts_line::counts_line;
+use crate::live::keys;
 use crate::live::layout::Layout;
+use crate::live::log_panel::LogPanel;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;
@@ -29,21 +31,37 @@ use crate::term::styled_line::StyledLine;
 /// From this height on, an empty line sets the frame apart from what scrolls above it, and progress takes two lines.
 const TALL: usize = 12;
 
+/// The things that a frame shows beside the run itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    pub clock: Clock,
+    pub limits: &'a TimeLimits,
+    /// Keys are heard.
+    pub keys: bool,
+    /// The log that is open, in the place of the trials.
+    pub log: Option<&'a LogPanel>,
+}
+
 /// At most `rows - 1` lines, none wider than `columns - 1`.
 pub fn frame(
     state: &RunState,
     names: &Names,
-    (clock, limits): (Clock, &TimeLimits),
+    shown: Shown<'_>,
     size: Size,
     palette: Palette,
 ) -> Vec<String> {
+    let Shown { clock, limits, .. } = shown;
     let columns = size.usable_columns();
-    let mut lines = footer(state, clock, size);
+    let mut lines = footer(state, shown, size);
     // What cannot be shown is dropped from the top: the bar is the last to go.
     let most = most_lines(size.rows);
     let excess = lines.len().saturating_sub(most);
     lines.drain(..excess);
-    let mut whole = trials(state, names, (clock, limits), columns, most - lines.len());
+    let room = most - lines.len();
+    let mut whole = match shown.log {
+        Some(log) => log.lines(state, names, room),
+        None => trials(state, names, (clock, limits), columns, room),
+    };
     whole.append(&mut lines);
     if size.rows >= TALL {
         whole.insert(0, StyledLine::new());
@@ -108,7 +126,8 @@ fn rest(shown: usize, all: usize) -> String {
     }
 }
 
-fn footer(state: &RunState, clock: Clock, size: Size) -> Vec<StyledLine> {
+fn footer(state: &RunState, shown: Shown<'_>, size: Size) -> Vec<StyledLine> {
+    let clock = shown.clock;
     let columns = size.usable_columns();
     let mut lines = Vec::new();
     lines.extend(
@@ -122,6 +141,9 @@ fn footer(state: &RunState, clock: Clock, size: Size) -> Vec<StyledLine> {
     }
     lines.push(bar::bar(state, clock, columns));
     lines.extend(Some(counts_line(state, columns)).filter(|tally| !tally.is_empty()));
+    if shown.keys {
+        lines.push(keys::hint(shown.log.is_some()));
+    }
     lines
 }
 
@@ -147,13 +169,15 @@ mod tests {
         frame(
             &script.state,
             &names,
-            (
-                Clock {
+            Shown {
+                clock: Clock {
                     now: script.now,
                     since: None,
                 },
-                &TimeLimits::default(),
-            ),
+                limits: &TimeLimits::default(),
+                keys: false,
+                log: None,
+            },
             Size { columns, rows },
             Palette::new(colour),
         )

@@ -11,9 +11,12 @@ use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
 use crate::live::clock::Clock;
-use crate::live::frame::frame;
+use crate::live::frame::{Shown, frame};
 use crate::live::header::{particulars, title};
+use crate::live::info;
+use crate::live::keys::{self, Key};
 use crate::live::layout::Layout;
+use crate::live::log_panel::LogPanel;
 use crate::live::notices::notice;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
@@ -42,6 +45,9 @@ pub struct Tty<W: Write> {
     /// The width of the screen when it was last drawn on.
     columns: usize,
     limits: TimeLimits,
+    /// Keys are heard.
+    keys: bool,
+    log: Option<LogPanel>,
 }
 
 /// Lines are laid out when they are drawn, for the width that the screen has then.
@@ -70,12 +76,66 @@ impl<W: Write> Tty<W> {
             drawn_at: None,
             columns: Size::FALLBACK.usable_columns(),
             limits: TimeLimits::default(),
+            keys: false,
+            log: None,
         }
     }
 
     /// Shows which trials come close to these limits.
     pub fn with_limits(self, limits: TimeLimits) -> Self {
         Tty { limits, ..self }
+    }
+
+    /// Says which keys are heard.
+    pub fn with_keys(self) -> Self {
+        Tty { keys: true, ..self }
+    }
+
+    /// Does what a key asks for, and shows it at once.
+    pub fn press(&mut self, key: Key, now: Timestamp, state: &RunState) {
+        let Some(names) = &self.names else { return };
+        match key {
+            Key::Info => {
+                let lines = info::info(state, names, &self.limits, now);
+                lines
+                    .into_iter()
+                    .for_each(|line| self.print(Above::Line(line)));
+            }
+            Key::Help => self.print(Above::Line(keys::help())),
+            Key::Log if self.log.is_some() => self.log = None,
+            Key::Log => self.log = LogPanel::open(state),
+            Key::Close => self.log = None,
+            Key::Next | Key::Previous | Key::Number(_) => {
+                if let Some(log) = &mut self.log {
+                    log.choose(key, state);
+                }
+            }
+        }
+        self.draw(now, state);
+    }
+
+    /// Returns the trial whose log is open.
+    pub fn open_log(&self) -> Option<u32> {
+        self.log.as_ref().map(LogPanel::trial)
+    }
+
+    /// Shows the last lines of the log that is open.
+    pub fn set_log(&mut self, lines: Vec<String>) {
+        if let Some(log) = &mut self.log {
+            log.set(lines);
+        }
+    }
+
+    /// Erases the frame, for another program that has the terminal next. The next draw brings it back.
+    pub fn suspend(&mut self) {
+        self.painter.finish();
+    }
+
+    /// Draws the frame on a terminal that another program has had.
+    pub fn resume(&mut self, now: Timestamp, state: &RunState) {
+        if state.finished_at().is_none() {
+            self.draw(now, state);
+        }
     }
 
     /// Erases the frame and gives the cursor back. Also happens when the run is finished, and on drop.
@@ -106,6 +166,7 @@ impl<W: Write> Tty<W> {
 
     fn draw(&mut self, now: Timestamp, state: &RunState) {
         let Some(names) = &self.names else { return };
+        self.log = self.log.take().filter(|log| log.is_of_running(state));
         let size = (self.size)();
         self.columns = size.usable_columns();
         let above: Vec<String> = self
@@ -118,7 +179,13 @@ impl<W: Write> Tty<W> {
             None => {
                 let since = self.since;
                 let clock = Clock { now, since };
-                frame(state, names, (clock, &self.limits), size, self.palette)
+                let shown = Shown {
+                    clock,
+                    limits: &self.limits,
+                    keys: self.keys,
+                    log: self.log.as_ref(),
+                };
+                frame(state, names, shown, size, self.palette)
             }
             Some(_) => Vec::new(),
         };

@@ -105,6 +105,10 @@ fn push_frame(text: &mut String, frame: &[String], unchanged: &[String]) {
             text.push_str(ERASE_LINE);
             text.push_str(line);
         }
+        // The cursor rests here. Some terminals (tmux) lose its place when they rewrap lines, unless something is there.
+        if index == 0 && line.is_empty() {
+            text.push(' ');
+        }
     }
     // Stepping over the last line leaves the cursor at its beginning, where erasing below would take it away.
     if unchanged.is_empty() {
@@ -262,6 +266,22 @@ mod tests {
         screen.feed("\x1b[2;1Ha234567890\r\n123456\x1b[K\r\nb234567890\r\n123456\x1b[K\x1b[2;1H");
         painter.paint(&[], lines(&["short", "lines"]), narrow);
         assert_eq!(screen.text(), "kept\nshort\nlines");
+    }
+
+    #[test]
+    fn the_cursor_rests_on_a_character() {
+        // tmux, from 80 columns to 50: with the cursor on a line without any, it was two rows too low afterwards, and
+        // the line above it stayed.
+        let screen = Screen::new(SIZE);
+        let mut painter = Painter::new(screen.clone());
+        for frame in [["", "one"], ["", "two"]] {
+            painter.paint(&[], lines(&frame), SIZE);
+            let written = screen.writes().pop().unwrap();
+            let first_row = written.split("\r\n").next().unwrap();
+            assert!(first_row.ends_with("\x1b[K "), "{written:?}");
+        }
+        painter.finish();
+        assert_eq!(screen.text(), "");
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
 fn line(one: &Removable) -> String {
     let what = match one.kind {
         Kind::Layer => "cached step",
+        Kind::Downloads => "downloads  ",
         Kind::Run => "run        ",
     };
     format!(

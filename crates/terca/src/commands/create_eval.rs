@@ -2,10 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
-use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
+use terca_core::scaffold::{self, EVAL_SCHEMA, LibrarySuite, NewFile, SCHEMAS, Sample};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
-use terca_engine::suite::{create as engine, discover};
+use terca_engine::suite::{create as engine, discover, library};
 
 use super::init::{eval_name, misuse, no_answer, nobody_to_ask, write};
 use crate::args::Common;
@@ -42,7 +42,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
         return Err(CliError::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
     let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
-    let files = scaffold::eval(dir, Sample::Small, has_schemas);
+    let files = files(suite, dir, has_schemas);
     write(suite, vec![suite.join(dir)], &files)?;
     screen::err(&format!(
         "\nnext: write the prompt, the hidden tests and the solution, then\n  \
@@ -50,6 +50,24 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
         dir.file_name().unwrap_or(&name)
     ));
     Ok(())
+}
+
+/// Returns the files of the eval: in the language of the library that the suite is about, or with shell scripts.
+fn files(suite: &Utf8Path, dir: &Utf8Path, has_schemas: bool) -> Vec<NewFile> {
+    let text = std::fs::read_to_string(suite.join(discover::SUITE_FILE)).unwrap_or_default();
+    // Without a repository around it, the suite's parent is the library.
+    let library = library::around(suite).or_else(|| library::around(suite.parent()?));
+    let about = library.as_ref().map(|library| LibrarySuite {
+        name: String::new(),
+        dir: suite,
+        agents: Vec::new(),
+        eval: None,
+        library,
+    });
+    match about.filter(|about| about.is_delivered_by(&text)) {
+        Some(about) => scaffold::library_eval(&about, dir, has_schemas),
+        None => scaffold::eval(dir, Sample::Small, has_schemas),
+    }
 }
 
 /// Returns the name that was given, or an answer.

@@ -180,7 +180,7 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     };
     let mut items: Vec<String> = Vec::new();
     if let Some(library) = &library {
-        items.push(format!("Evals of {}, the library here", library.title()));
+        items.push(format!("Evals of {}", library.title()));
     }
     items.push("An example with shell scripts".to_owned());
     items.push("The smallest suite that runs".to_owned());
@@ -223,7 +223,7 @@ fn make(plan: &Plan) -> Result<(), CliError> {
             told::found(library, &plan.installed);
             let files = scaffold::library_suite(&new);
             write(dir, engine::parts(dir, &files), &files)?;
-            told::what_to_edit(&new, &files);
+            told::what_to_edit(&new, &files, has_stand_in(&plan.agents));
         }
         About::Sample(sample) => {
             let eval = plan.eval.as_deref().unwrap_or(sample.usual_name());
@@ -239,6 +239,11 @@ fn make(plan: &Plan) -> Result<(), CliError> {
     }
     told::next(dir);
     Ok(())
+}
+
+/// Returns whether an agent is built in, and so does nothing that has to be evaluated.
+fn has_stand_in(agents: &[AgentRef]) -> bool {
+    agents.iter().any(|agent| agent.profile().is_built_in())
 }
 
 /// Writes files, none of which may exist, and shows which were made.

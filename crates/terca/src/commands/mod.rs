@@ -27,6 +27,7 @@ mod show;
 mod validate;
 mod verify;
 mod view;
+mod watch;
 mod worker;
 
 use clap::Subcommand;
@@ -66,6 +67,8 @@ pub enum Command {
     Report(report::ReportArgs),
     /// Show a run in the browser, with live updates while it runs
     View(view::ViewArgs),
+    /// Watch the suite: grade again when tests are saved, offer to run what else has changed
+    Watch(watch::WatchArgs),
     /// Finish an interrupted run
     Resume(resume::ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
@@ -101,9 +104,11 @@ impl Command {
     /// Returns what it needs around it.
     fn need(&self) -> Need {
         match self {
-            Command::Run(_) | Command::Check(_) | Command::Validate(_) | Command::Plan(_) => {
-                Need::Suite
-            }
+            Command::Run(_)
+            | Command::Check(_)
+            | Command::Validate(_)
+            | Command::Plan(_)
+            | Command::Watch(_) => Need::Suite,
             Command::Resume(_)
             | Command::Regrade(_)
             | Command::Replay(_)
@@ -145,6 +150,7 @@ impl Command {
             Command::Health(args) => health::health(args, common),
             Command::Report(args) => report::report(args, common),
             Command::View(args) => view::view(args, common),
+            Command::Watch(args) => watch::watch(args, common),
             Command::Resume(args) => resume::resume(args, common),
             Command::Regrade(args) => regrade::regrade(args, common),
             Command::Replay(args) => replay::replay(args, common),

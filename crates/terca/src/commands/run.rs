@@ -178,7 +178,7 @@ pub(super) fn execute(
 ) -> Outcome {
     run_output::note_before_start(&run, display.quiet);
     let store = run.create_dir()?;
-    let mut observer = run_display::observer(&run, display, common);
+    let mut observer = run_display::observer(&run, &store.dir, display, common);
     let finished = run.execute(store, None, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")

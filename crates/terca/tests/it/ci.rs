@@ -59,7 +59,7 @@ fn what_is_better_passes() {
             played
                 .installed()
                 .lines()
-                .all(|line| line.starts_with("install --global terca")),
+                .all(|line| line == "install --global @anthropic-ai/claude-code"),
             "{name}"
         );
 

@@ -69,6 +69,26 @@ fn a_terminal_that_wants_no_colour_gets_none() {
     assert!(is_coloured(&colourful.stderr));
 }
 
+#[test]
+fn colour_can_be_forced_on_a_pipe() {
+    let project = good_and_bad(1);
+    for (variables, is_expected) in [
+        (&[][..], false),
+        (&[("FORCE_COLOR", "1")], true),
+        (&[("CLICOLOR_FORCE", "1")], true),
+        (&[("FORCE_COLOR", "0")], false),
+        (&[("FORCE_COLOR", "")], false),
+        (&[("FORCE_COLOR", "1"), ("NO_COLOR", "1")], false),
+    ] {
+        let outcome = project.terca_with(variables, &["--format", "plain"]);
+        let said = [&outcome.stdout, &outcome.stderr];
+        let is_found = said.map(|said| is_coloured(said));
+        assert_eq!(is_found, [is_expected; 2], "{variables:?}: {said:?}");
+    }
+    let never = project.terca_with(&[("FORCE_COLOR", "1")], &["show", "--color", "never"]);
+    assert!(!is_coloured(&never.stdout), "{:?}", never.stdout);
+}
+
 /// Whether there is an escape sequence that ends in `m`; others move the cursor.
 fn is_coloured(screen: &str) -> bool {
     let ends = |sequence: &str| sequence.chars().find(char::is_ascii_alphabetic);

@@ -19,8 +19,10 @@ mod results;
 mod room;
 #[cfg(test)]
 mod statuses;
+mod unpublished;
 #[cfg(test)]
 mod variables;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +35,7 @@ const EXEMPT: &[(&str, usize)] = &[
     ("README.md", 1),
     ("docs/add-an-agent.md", 1),
     ("docs/architecture.md", 2),
+    ("docs/introduction.md", 2),
     ("docs/guides/cluster.md", 1),
     ("docs/guides/replay.md", 3),
     ("docs/reference/terca-yaml.md", 1),
@@ -137,9 +140,52 @@ fn the_readme() {
     are_true(&["README.md".into()]);
 }
 
+/// The guide whose commands need Node and Python.
+const OF_LIBRARIES: &str = "docs/guides/my-library.md";
+
 #[test]
 fn the_guides() {
-    are_true(&pages_below("docs/guides"));
+    let mut guides = pages_below("docs/guides");
+    guides.retain(|guide| guide != OF_LIBRARIES);
+    are_true(&guides);
+}
+
+mod needs_test_runners {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs Node and Python: scripts/test runs it"]
+    fn the_guide_for_libraries() {
+        are_true(&[OF_LIBRARIES.into()]);
+    }
+}
+
+/// Whoever follows these pages types every command that they need.
+#[test]
+fn guides_hide_no_setup() {
+    let mut pages = pages_below("docs/guides");
+    pages.extend(["README.md", "docs/introduction.md", "docs/tutorial.md"].map(Utf8PathBuf::from));
+    let problems = pages
+        .iter()
+        .flat_map(|path| Page::load(&repository(), path).hidden_setup());
+    let problems: Vec<String> = problems.collect();
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// A reader follows several guides in one clone: `cp -r` into a directory that is there makes another below it.
+#[test]
+fn no_two_guides_copy_to_the_same_place() {
+    let mut places = BTreeMap::new();
+    for path in pages_below("docs/guides") {
+        let text = std::fs::read_to_string(repository().join(&path)).unwrap();
+        for line in text.lines().filter(|line| line.contains("cp -r examples/")) {
+            let copy = line.split("cp -r ").nth(1).unwrap();
+            let place = copy.split_whitespace().nth(1).unwrap().to_owned();
+            let other = places.insert(place, path.clone());
+            assert_eq!(other, None, "{path}: {line}");
+        }
+    }
+    assert!(places.len() > 8, "{places:?}");
 }
 
 #[test]
@@ -180,6 +226,41 @@ fn pages_beside_the_book_name_commands_that_there_are() {
             .chain(spans)
             .flat_map(|text| flags.problems(text));
         problems.extend(found.map(|problem| format!("{path}: {problem}")));
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// Errors are written with the code; the list of changes is history.
+#[test]
+fn pages_are_in_plain_english() {
+    let mut pages = pages_below("docs");
+    pages.extend(pages_beside_the_book());
+    pages.retain(|page| page != "docs/reference/errors.md" && page != "CHANGELOG.md");
+    let problems = pages.iter().flat_map(|page| {
+        let text = std::fs::read_to_string(repository().join(page)).unwrap();
+        wording::problems(page, &text)
+    });
+    let problems: Vec<String> = problems.collect();
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// Every page and every file of an example or a package that a reader may copy.
+#[test]
+fn nobody_is_told_to_install_what_is_not_published() {
+    let output = std::process::Command::new("git")
+        .args(["ls-files", "*.md", "docs", "examples", "npm", ".github"])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    let files = String::from_utf8(output.stdout).unwrap();
+    assert!(files.lines().count() > 100, "{files}");
+    let mut problems = Vec::new();
+    for file in files.lines() {
+        // What is no text, and what was removed since, installs nothing.
+        if let Ok(text) = std::fs::read_to_string(repository().join(file)) {
+            let found = unpublished::commands(&text);
+            problems.extend(found.iter().map(|command| format!("{file}: {command}")));
+        }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }

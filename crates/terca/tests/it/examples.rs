@@ -108,6 +108,7 @@ fn the_evals_of_quickstart_are_sound() {
 fn every_command_of_a_readme_works() {
     for (name, suite, eval, least) in [
         ("quickstart", "quickstart", "greeting", 5),
+        ("acme-sdk", "acme-sdk", "001-retry", 3),
         ("proven", "proven", "table", 1),
         ("ci", "quickstart", "", 5),
     ] {

@@ -130,30 +130,29 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
 
 #[test]
 fn an_agent_that_cannot_sign_in_says_with_which_credentials() {
-    let error = |project: &Project| {
+    let note = |project: &Project| {
         assert_eq!(project.terca(&[]).status, 3);
         let trial = project.only_trial();
         assert_eq!(trial["error"]["kind"], "auth");
-        let message = trial["error"]["message"].as_str().unwrap().to_owned();
-        (message, trial["notes"][0].as_str().map(str::to_owned))
+        trial["notes"][0].as_str().unwrap().to_owned()
     };
     let project = playing("", "play 401");
-    let (_, note) = error(&project);
-    assert_eq!(note.unwrap(), "its credentials: $GEMINI_API_KEY");
+    assert_eq!(note(&project), "its credentials: $GEMINI_API_KEY");
     let project = project.env("GEMINI_API_KEY", "");
-    let (message, note) = error(&project);
-    assert!(
-        message.starts_with(
-            "no credentials for `gemini-cli`: set $GEMINI_API_KEY or $GOOGLE_API_KEY ("
-        ),
-        "{message}"
-    );
-    assert_eq!(note, None);
+    let shown = project.terca(&[]).expect_status(3).stdout;
+    let message = project.only_trial()["error"]["message"].clone();
+    let message = message.as_str().unwrap();
+    let cause = "no credentials for gemini-cli: set GEMINI_API_KEY or GOOGLE_API_KEY (it said \"";
+    assert!(message.starts_with(cause), "{message}");
+    assert!(message.ends_with("\")"), "{message}");
+    assert!(shown.contains(&format!("auth: {cause}")), "{shown}");
     let file = project.home().join(".gemini/oauth_creds.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "{}").unwrap();
-    let (_, note) = error(&project);
-    assert_eq!(note.unwrap(), "its credentials: ~/.gemini/oauth_creds.json");
+    assert_eq!(
+        note(&project),
+        "its credentials: ~/.gemini/oauth_creds.json"
+    );
     let shown = project.terca(&["show"]).stdout;
     assert!(
         shown.contains(" its credentials: ~/.gemini/oauth_creds.json\n"),

@@ -1,30 +1,9 @@
 //! `terca init` in a library: the suite is about it, and proves something.
 
-use camino::Utf8Path;
-use terca_testkit::{Outcome, Project};
+use terca_testkit::{Outcome, Project, Terminal};
 
+use crate::common::libraries::{crate_in_rust, library, module_in_go};
 use crate::common::project;
-
-/// A copy of a real library.
-fn library(name: &str) -> Project {
-    let from = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/libraries")
-        .join(name);
-    let mut project = project().directory(".git");
-    let mut unseen = vec![from.clone()];
-    while let Some(dir) = unseen.pop() {
-        for entry in dir.read_dir_utf8().unwrap().map(Result::unwrap) {
-            let path = entry.path();
-            if path.is_dir() {
-                unseen.push(path.to_owned());
-            } else {
-                let text = std::fs::read_to_string(path).unwrap();
-                project = project.file(path.strip_prefix(&from).unwrap().as_str(), text);
-            }
-        }
-    }
-    project
-}
 
 fn init(project: &Project) -> Outcome {
     project
@@ -46,48 +25,106 @@ fn prove(project: &Project) {
 }
 
 #[test]
-fn a_python_library_is_copied_into_the_workspace() {
-    let project = library("iniconfig").file("AGENTS.md", "- Use it.\n");
+fn a_rust_library_is_copied_into_the_workspace() {
+    let project = crate_in_rust();
     let told = init(&project).stderr;
-    for part in [
-        "iniconfig (pyproject.toml)",
-        "Python",
-        "pytest",
-        "AGENTS.md",
-        "terca validate",
-    ] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-    let suite = project.read("evals/terca.yaml");
-    assert!(suite.contains("rules: ../AGENTS.md "), "{suite}");
+    assert!(told.contains("tiny-add 0.3.1 (Cargo.toml)"), "{told}");
+    assert!(project.path("evals/rules/AGENTS.md").is_file());
     prove(&project);
 }
 
 #[test]
-fn a_rust_library_is_copied_into_the_workspace() {
-    let project = project()
-        .file(
-            "Cargo.toml",
-            "[package]\nname = \"tiny-add\"\nversion = \"0.3.1\"\nedition = \"2021\"\n",
-        )
-        .file(
-            "src/lib.rs",
-            "pub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n",
-        );
+fn a_go_library_is_found() {
+    let project = module_in_go();
     let told = init(&project).stderr;
-    assert!(told.contains("tiny-add 0.3.1 (Cargo.toml)"), "{told}");
-    assert!(project.path("evals/rules/AGENTS.md").is_file());
-    project.terca(&["-C", "evals", "check"]).expect_status(0);
+    assert!(told.contains("example.com/tiny (go.mod)"), "{told}");
+    let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
+    assert_eq!(checked.stderr, "", "not a warning either");
 }
 
 #[test]
-fn a_go_library_is_found() {
-    let project = project()
-        .file("go.mod", "module example.com/tiny\n\ngo 1.21\n")
-        .file("tiny.go", "package tiny\n");
-    let told = init(&project).stderr;
-    assert!(told.contains("example.com/tiny (go.mod)"), "{told}");
-    project.terca(&["-C", "evals", "check"]).expect_status(0);
+fn hidden_tests_use_the_runner_of_the_library() {
+    let vitest = r#"{"name": "tinyq", "type": "module", "scripts": {"test": "vitest run"}}"#;
+    let libraries = [
+        (
+            library("iniconfig")
+                .file(".venv/bin/python", "")
+                .file(".venv/bin/pytest", ""),
+            "/../.venv/bin/python\" -I -m pytest",
+        ),
+        (
+            project()
+                .file("package.json", vitest)
+                .file("index.js", "export const one = 1;\n")
+                .file("node_modules/vitest/vitest.mjs", ""),
+            "node \"$TERCA_SUITE_DIR/../node_modules/vitest/vitest.mjs\" run",
+        ),
+    ];
+    for (project, command) in libraries {
+        init(&project);
+        let eval = project.read("evals/001-exports/eval.terca.yaml");
+        assert!(eval.contains(command), "{eval}");
+        let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
+        assert_eq!(checked.stderr, "", "not a warning either");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for project in [
+        library("tiny-invariant"),
+        library("iniconfig"),
+        crate_in_rust(),
+        module_in_go(),
+    ] {
+        let command = project.command(&["init", "--yes", "--agent", "oracle", "--color", "never"]);
+        let (status, text) = Terminal::sized(command, 80, 50).finish();
+        assert_eq!(status, 0, "{text}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_first_eval_can_have_the_name_of_the_second() {
+    for name in ["002-kinds", "group/002-kinds", "002-kinds/first"] {
+        let project = library("iniconfig");
+        project
+            .terca(&["init", "--yes", "--agent", "oracle", "--eval", name])
+            .expect_status(0);
+        assert!(project.path("evals/003-kinds/eval.terca.yaml").is_file());
+        let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
+        assert_eq!(checked.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn one_more_eval_is_in_the_language_of_the_suite() {
+    let libraries = [
+        (library("tiny-invariant"), "_solution/exports.mjs"),
+        (library("iniconfig"), "_solution/exports.py"),
+        (crate_in_rust(), "_solution/src/main.rs"),
+        (module_in_go(), "_solution/main.go"),
+    ];
+    for (project, solution) in libraries {
+        init(&project);
+        let inside = ["-C", "evals", "create-eval", "group/more"];
+        project.terca(&inside).expect_status(0);
+        let more = project.path("evals/group/more");
+        assert!(more.join(solution).is_file(), "{solution}");
+        let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
+        assert_eq!(checked.stderr, "", "{solution}");
+    }
+    // A suite in a library that is not about it.
+    let project = library("iniconfig").file(
+        "evals/terca.yaml",
+        "environments: [{name: e, agent: oracle}]\n",
+    );
+    project
+        .terca(&["-C", "evals", "create-eval", "more"])
+        .expect_status(0);
+    assert!(project.path("evals/more/_solution/hello.sh").is_file());
 }
 
 #[test]
@@ -135,4 +172,73 @@ fn a_suite_is_not_made_behind_a_link_nor_in_a_home() {
             .next()
             .is_none()
     );
+}
+
+/// Evals that are graded by Node or Python.
+mod needs_test_runners {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs Node and Python: scripts/test runs it"]
+    fn a_python_library_is_copied_into_the_workspace() {
+        let project = library("iniconfig").file("AGENTS.md", "- Use it.\n");
+        let told = init(&project).stderr;
+        for part in [
+            "iniconfig (pyproject.toml)",
+            "Python",
+            "pytest",
+            "AGENTS.md",
+            "terca validate",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        let suite = project.read("evals/terca.yaml");
+        assert!(suite.contains("rules: ../AGENTS.md "), "{suite}");
+        prove(&project);
+    }
+
+    #[test]
+    #[ignore = "needs Node and Python: scripts/test runs it"]
+    fn a_typescript_library_is_packed_as_for_npm() {
+        let project = library("tiny-invariant");
+        let told = init(&project).stderr;
+        assert!(
+            told.contains("`prepare` does not build the library"),
+            "{told}"
+        );
+        assert!(told.contains("name your agent in its place"), "{told}");
+        prove(&project);
+    }
+
+    #[test]
+    #[ignore = "needs Node and Python: scripts/test runs it"]
+    fn a_library_without_dependencies_is_built() {
+        let package = r#"{"name": "tinyq", "version": "1.0.0", "type": "module", "exports": "./dist/index.js", "files": ["dist"],
+            "scripts": {"build": "mkdir -p dist && cp src/index.js dist"}}"#;
+        let project = project()
+            .file("package.json", package)
+            .file("src/index.js", "export const one = 1;\n");
+        init(&project);
+        let suite = project.read("evals/terca.yaml");
+        assert!(suite.contains("npm run build"), "{suite}");
+        prove(&project);
+        assert!(!project.path("dist").exists(), "it is built in a copy");
+    }
+
+    #[test]
+    #[ignore = "needs Node and Python: scripts/test runs it"]
+    fn one_more_eval_is_proven() {
+        for project in [
+            library("tiny-invariant"),
+            library("iniconfig"),
+            crate_in_rust(),
+        ] {
+            init(&project);
+            let inside = ["-C", "evals", "create-eval", "more"];
+            project.terca(&inside).expect_status(0);
+            let proven = project.terca(&["-C", "evals", "validate", "-t", "more"]);
+            let proven = proven.expect_status(0).stdout;
+            assert!(proven.contains(" proven\n"), "{proven}");
+        }
+    }
 }

@@ -41,8 +41,8 @@ fn finished(project: &Project) -> usize {
     }
 }
 
-/// Starts a run and kills it when two trials are done and two more are at work.
-fn killed_in_the_middle(project: &Project) {
+/// Starts a run, and ends it with a signal when two trials are done and two more are at work.
+fn ended_in_the_middle(project: &Project, signal: Signal) {
     let mut session = project.start(&["--format", "plain", "--seed", "7"]);
     session.wait_until("two trials are done", || finished(project) >= 2);
     std::fs::write(project.path("notes/wait"), "").unwrap();
@@ -53,7 +53,7 @@ fn killed_in_the_middle(project: &Project) {
             .count()
             >= finished(project) + 2
     });
-    session.signal(Signal::KILL);
+    session.signal(signal);
     session.finish();
     std::fs::remove_file(project.path("notes/wait")).unwrap();
 }
@@ -113,10 +113,33 @@ fn what_a_finished_run_has_left_behind_is_removed() {
     project.assert_nothing_left();
 }
 
+/// Trials that were interrupted are not done: the display counts as the line above it does.
+#[test]
+fn the_display_counts_what_is_done() {
+    let project = gated(6);
+    ended_in_the_middle(&project, Signal::INT);
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let with = |status: &str| {
+        let of_status = trials.iter().filter(|trial| trial["status"] == status);
+        of_status.count()
+    };
+    assert!(with("interrupted") > 0, "{results}");
+    let done = with("passed");
+    let shown = project
+        .terca(&["resume", "--format", "tty"])
+        .expect_status(0)
+        .stderr;
+    let told = format!("{done} done, {} to run", 12 - done);
+    assert!(shown.contains(&told), "{shown}");
+    let first = shown.split_once("/12").unwrap().0;
+    assert!(first.ends_with(&format!(" {done}")), "{done}: {first}");
+}
+
 #[test]
 fn what_is_finished_stays_and_the_rest_is_run() {
     let project = gated(6);
-    killed_in_the_middle(&project);
+    ended_in_the_middle(&project, Signal::KILL);
     let before = project.results();
     let done = ends(&project);
     let outcome = resume(&project, &[]);
@@ -156,7 +179,7 @@ fn what_is_finished_stays_and_the_rest_is_run() {
 #[test]
 fn a_torn_line_is_no_obstacle() {
     let project = gated(4);
-    killed_in_the_middle(&project);
+    ended_in_the_middle(&project, Signal::KILL);
     let journal = project.run_dir().join("events.jsonl");
     let mut text = std::fs::read(&journal).unwrap();
     text.extend(br#"{"seq":99,"at":"2026-11-15T00:00:00Z","event":"trialFini"#);
@@ -171,7 +194,7 @@ fn a_torn_line_is_no_obstacle() {
 #[test]
 fn a_new_run_mentions_an_interrupted_one() {
     let project = gated(4);
-    killed_in_the_middle(&project);
+    ended_in_the_middle(&project, Signal::KILL);
     let other = project.terca(&["--format", "plain"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
     assert!(
@@ -216,7 +239,7 @@ fn after_ctrl_c_too() {
 #[test]
 fn a_changed_suite_is_not_mixed_unless_told() {
     let project = gated(4);
-    killed_in_the_middle(&project);
+    ended_in_the_middle(&project, Signal::KILL);
     let yaml = project.read("terca.yaml");
     let project = project
         .file("terca.yaml", yaml.replace("do a", "do A"))

@@ -466,6 +466,19 @@ fn an_environment_is_called_by_the_agent_that_runs() {
         .terca(&["--agent", "nop", "-e", "gemini-cli"])
         .expect_status(0);
     assert_eq!(environments(&project), ["nop"]);
+    // And by the name that tables and results have.
+    project
+        .terca(&["--agent", "nop", "-e", "nop"])
+        .expect_status(0);
+    assert_eq!(environments(&project), ["nop"]);
+    let unknown = project
+        .terca(&["--agent", "nop", "-e", "codex"])
+        .expect_status(2)
+        .stderr;
+    assert!(
+        unknown.contains("no environment matches `codex`"),
+        "{unknown}"
+    );
     // Later commands find the trials by these names.
     project.terca(&["regrade"]).expect_status(0);
     project.terca(&["resume"]).expect_status(0);

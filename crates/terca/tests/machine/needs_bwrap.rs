@@ -14,7 +14,7 @@ use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
-use crate::suite_in_sandbox::{open_file, suite_and_not_the_solution};
+use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
 /// A process of the same user that is none of an agent's business.
 pub(crate) struct Victim(pub(crate) Child);
@@ -355,6 +355,12 @@ fn the_supervisor_cannot_be_killed_or_stopped_from_inside() {
     let trial = project.only_trial();
     assert_eq!(trial["tests"]["ran"]["score"], 1.0, "{trial}");
     assert_eq!(trial["notes"], Value::Null, "{trial}");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn downloads_are_kept_for_set_up_alone() {
+    downloads_for_set_up_alone("bwrap");
 }
 
 #[test]

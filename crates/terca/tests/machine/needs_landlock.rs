@@ -11,7 +11,7 @@ use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, reached};
-use crate::suite_in_sandbox::{open_file, suite_and_not_the_solution};
+use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach. `test -w` and `touch` are no
 /// attempts: the rules are about opening files.
@@ -120,7 +120,12 @@ fn a_contained_agent_reaches_nothing_but_its_trial() {
         .terca(&["run", "--sandbox", "none"])
         .expect_status(0);
     let open = reached(&project);
+    let is_superuser = rustix::process::geteuid().is_root();
     for (name, _) in attempts(&project, 1) {
+        // The directories of trials cannot be listed, but by the superuser.
+        if !is_superuser && name.starts_with("find ") {
+            continue;
+        }
         assert!(open.iter().any(|line| line == name), "{name}: {open:?}");
     }
     let outcome = project
@@ -266,6 +271,12 @@ fn tcp_is_allowed_by_port() {
             assert_eq!(*refused, Value::Null, "{settings}");
         }
     }
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn downloads_are_kept_for_set_up_alone() {
+    downloads_for_set_up_alone("landlock");
 }
 
 #[test]

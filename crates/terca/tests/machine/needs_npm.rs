@@ -1,5 +1,7 @@
 //! The packages for npm: packed, installed into an empty place as a user would, and run.
 
+mod release;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

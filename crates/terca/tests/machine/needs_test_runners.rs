@@ -3,6 +3,7 @@
 use serde_json::Value;
 use terca_testkit::{Project, runners};
 
+use crate::common::libraries::script_the_agent;
 use crate::common::project;
 
 const ADD_JS: &str = "export const add = (a, b) => a - b;\n";
@@ -152,4 +153,67 @@ fn reports_of_real_runners_give_a_share() {
         assert!((found - score).abs() < 1e-9, "{name}: {grade}");
         assert_eq!(grade["report"]["passed"], 1, "{name}: {grade}");
     }
+}
+
+/// Proves a new suite about a library, and returns what is shown of a trial that a scripted agent fails.
+fn message_of_a_new_suite(project: &Project, end: &str) -> String {
+    let made = project.terca(&["init", "--yes", "--agent", "oracle"]);
+    made.expect_status(0);
+    let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
+    assert_eq!(checked.stderr, "", "not a warning either");
+    let proven = project.terca(&["-C", "evals", "validate"]).expect_status(0);
+    let count = proven.stdout.matches(" proven\n").count();
+    assert_eq!(count, 2, "{}{}", proven.stdout, proven.stderr);
+    script_the_agent(project, end);
+    project
+        .terca(&["-C", "evals", "--format", "plain"])
+        .expect_status(1);
+    let shown = project.terca(&["-C", "evals", "show", "001-exports control #01"]);
+    shown.expect_status(0).stdout
+}
+
+#[test]
+#[ignore = "needs Node with npm, and Python with venv"]
+fn a_library_with_vitest_has_hidden_tests_for_it() {
+    let package = r#"{"name": "tinyq", "version": "1.2.0", "type": "module", "main": "index.js", "scripts": {"test": "vitest run"}}"#;
+    let project = project()
+        .directory(".git")
+        .file("package.json", package)
+        .file("index.js", "export const add = (a, b) => a + b;\n")
+        .file("AGENTS.md", "- Print every name.\n")
+        .symlink("node_modules", runners::vitest_modules().as_str());
+    let message = message_of_a_new_suite(&project, "mjs");
+    let suite = project.read("evals/001-exports/eval.terca.yaml");
+    assert!(suite.contains("vitest.mjs\" run"), "{suite}");
+    assert!(
+        message.contains("every export is listed") && message.contains("deep"),
+        "{message}"
+    );
+}
+
+#[test]
+#[ignore = "needs Node with npm, and Python with venv"]
+fn a_library_with_pytest_has_hidden_tests_for_it() {
+    let python = runners::python_with_pytest();
+    let environment = python.parent().and_then(|bin| bin.parent()).unwrap();
+    // Not iniconfig, which pytest itself imports.
+    let project = project()
+        .directory(".git")
+        .file(
+            "pyproject.toml",
+            "[project]\nname = \"tinypq\"\nversion = \"1.2.0\"\n\n[tool.pytest.ini_options]\n",
+        )
+        .file(
+            "src/tinypq/__init__.py",
+            "def last(items):\n    return items[-1]\n",
+        )
+        .file("AGENTS.md", "- Print every name.\n")
+        .symlink(".venv", environment.as_str());
+    let message = message_of_a_new_suite(&project, "py");
+    let suite = project.read("evals/001-exports/eval.terca.yaml");
+    assert!(suite.contains("-m pytest"), "{suite}");
+    assert!(
+        message.contains("test_every_public_name_is_listed: AssertionError: Lists differ"),
+        "{message}"
+    );
 }

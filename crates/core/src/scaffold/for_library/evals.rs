@@ -103,23 +103,43 @@ const GO: [Sample; 2] = [
 
 /// Returns the files of both evals.
 pub(super) fn evals(new: &LibrarySuite<'_>) -> Vec<NewFile> {
-    let samples = match new.library.language {
+    let samples = samples(new);
+    let first = Utf8Path::new(new.eval.as_deref().unwrap_or(samples[0].name));
+    let second = free_name(samples[1].name, first);
+    let mut made = files(new, first, &samples[0], true);
+    made.extend(files(new, Utf8Path::new(&second), &samples[1], true));
+    made
+}
+
+/// Returns the files of one more eval, as the first one is. Without schemas in the suite there is no line for editors.
+pub(super) fn eval(new: &LibrarySuite<'_>, dir: &Utf8Path, has_schemas: bool) -> Vec<NewFile> {
+    files(new, dir, &samples(new)[0], has_schemas)
+}
+
+fn samples(new: &LibrarySuite<'_>) -> &'static [Sample; 2] {
+    match new.library.language {
         Language::Node => &NODE,
         Language::Python => &PYTHON,
         Language::Rust => &RUST,
         Language::Go => &GO,
-    };
-    let names = [
-        new.eval.as_deref().unwrap_or(samples[0].name),
-        samples[1].name,
-    ];
-    let pairs = names.into_iter().zip(samples);
-    pairs
-        .flat_map(|(name, sample)| files(new, Utf8Path::new(name), sample))
-        .collect()
+    }
 }
 
-fn files(new: &LibrarySuite<'_>, dir: &Utf8Path, sample: &Sample) -> Vec<NewFile> {
+/// Returns the usual name of the second eval, with another number if the first one has that name.
+fn free_name(usual: &str, first: &Utf8Path) -> String {
+    if first.components().any(|part| part.as_str() == usual) {
+        usual.replacen("002", "003", 1)
+    } else {
+        usual.to_owned()
+    }
+}
+
+fn files(
+    new: &LibrarySuite<'_>,
+    dir: &Utf8Path,
+    sample: &Sample,
+    has_schemas: bool,
+) -> Vec<NewFile> {
     let filled = |text: &str| {
         let text = text
             .replace("@runner@", &runner(new))
@@ -128,7 +148,10 @@ fn files(new: &LibrarySuite<'_>, dir: &Utf8Path, sample: &Sample) -> Vec<NewFile
         new.filled(&text)
     };
     let yaml = dir.join("eval.terca.yaml");
-    let line = editor_line(&yaml, EVAL_SCHEMA);
+    let line = match has_schemas {
+        true => editor_line(&yaml, EVAL_SCHEMA),
+        false => String::new(),
+    };
     let mut files = vec![NewFile::new(yaml, format!("{line}{}", filled(sample.yaml)))];
     let others = sample.files.iter();
     files.extend(others.map(|(path, text)| NewFile::new(dir.join(path), filled(text))));

@@ -45,6 +45,16 @@ impl LibrarySuite<'_> {
         joined.into_string()
     }
 
+    /// Returns whether the text of a `terca.yaml` puts the library into the workspaces, as far as a look at it tells.
+    pub fn is_delivered_by(&self, suite_file: &str) -> bool {
+        let paths: Vec<&String> = match &self.library.delivery {
+            Delivery::Copies(copies) => copies.iter().map(|(from, _)| from).collect(),
+            Delivery::Script { inputs, .. } => inputs.iter().collect(),
+        };
+        let mut paths = paths.into_iter().map(|from| path(&self.to_library(from)));
+        suite_file.contains("\nprepare:") && paths.any(|path| suite_file.contains(&path))
+    }
+
     /// Returns the new file with rules, if the suite has one because the library has none.
     pub fn new_rules(&self) -> Option<&'static str> {
         let is_needed = self.library.guidance.rules.is_empty() && all_take_rules(&self.agents);
@@ -77,6 +87,11 @@ pub fn library_suite(new: &LibrarySuite<'_>) -> Vec<NewFile> {
     files.extend(base(new));
     files.extend(evals::evals(new));
     files
+}
+
+/// Returns the files of one more eval in a suite about a library.
+pub fn library_eval(new: &LibrarySuite<'_>, dir: &Utf8Path, has_schemas: bool) -> Vec<NewFile> {
+    evals::eval(new, dir, has_schemas)
 }
 
 fn suite_file(new: &LibrarySuite<'_>) -> String {

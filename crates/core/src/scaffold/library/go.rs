@@ -33,7 +33,7 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         installed_runner: None,
         delivery: Delivery::Copies(copies.collect()),
         remark: Some(
-            "directories without Go files at the top of the library are not copied".to_owned(),
+            "copies the files and directories at the top of the library that Go reads".to_owned(),
         ),
         exports: Vec::new(),
         has_dependencies: text.contains("require"),

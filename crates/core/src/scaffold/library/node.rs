@@ -107,21 +107,20 @@ fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option
     let mut from = "@library@";
     let sources = std::iter::once(MANIFEST).chain(SOURCES);
     let inputs = match build {
-        Some(script) if files.has("node_modules") => {
+        Some(script) if can_build(package, files) => {
             let mut read = files.existing(sources);
             read.extend(settings(files));
             read.retain(|path| !built.contains(path));
             read.sort();
             read.dedup();
-            lines.extend(build_lines(script, &read));
+            lines.extend(build_lines(script, &read, files.has("node_modules")));
             from = "\"$TMPDIR/library\"";
             read
         }
         _ => {
             if build.is_some() {
                 remark = Some(
-                    "the library is taken as it is built now: its dependencies are not installed, so `prepare` does not \
-                     build it"
+                    "does not build the library but takes it as it is: its dependencies are not installed"
                         .to_owned(),
                 );
             }
@@ -133,7 +132,7 @@ fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option
         }
     };
     lines.push(format!(
-        "npm pack --silent --ignore-scripts {from} > /dev/null"
+        "npm pack --loglevel=error --ignore-scripts {from} > /dev/null"
     ));
     if has_dependencies(package) {
         lines.push("npm install --silent --no-save --no-audit --no-fund ./*.tgz".to_owned());
@@ -147,22 +146,34 @@ fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option
     (Delivery::Script { lines, inputs }, remark)
 }
 
+/// Returns whether everything that a build needs is installed, or it needs nothing.
+fn can_build(package: &Value, files: &Files<'_>) -> bool {
+    files.has("node_modules") || !names_some(package, &["dependencies", "devDependencies"])
+}
+
 fn has_dependencies(package: &Value) -> bool {
-    ["dependencies", "peerDependencies"]
+    names_some(package, &["dependencies", "peerDependencies"])
+}
+
+fn names_some(package: &Value, kinds: &[&str]) -> bool {
+    kinds
         .iter()
         .any(|kind| package[kind].as_object().is_some_and(|map| !map.is_empty()))
 }
 
 /// Returns lines that build the library in a copy of its inputs: a sandbox has the library itself for reading alone, and
 /// a build from anything else than the inputs fails at once.
-fn build_lines(script: &str, inputs: &[String]) -> [String; 4] {
+fn build_lines(script: &str, inputs: &[String], has_modules: bool) -> Vec<String> {
     let all = inputs.join(" ");
-    [
+    let mut lines = vec![
         "mkdir \"$TMPDIR/library\"".to_owned(),
         format!("(cd @library@ && cp -R {all} \"$TMPDIR/library\")"),
-        "ln -s @library@/node_modules \"$TMPDIR/library/node_modules\"".to_owned(),
-        format!("(cd \"$TMPDIR/library\" && npm run {script})"),
-    ]
+    ];
+    if has_modules {
+        lines.push("ln -s @library@/node_modules \"$TMPDIR/library/node_modules\"".to_owned());
+    }
+    lines.push(format!("(cd \"$TMPDIR/library\" && npm run {script})"));
+    lines
 }
 
 /// Returns the files at the top of the library that may be settings of a build.

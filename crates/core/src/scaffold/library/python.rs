@@ -107,8 +107,7 @@ fn delivery(
 ) -> (Delivery, Option<String>) {
     if let Some(Package { path, .. }) = package.filter(|_| !has_dependencies(project)) {
         let to = path.strip_prefix("src/").unwrap_or(&path).to_owned();
-        let remark = "the package is copied as it is; a library that has to be compiled needs \
-                      `python3 -m pip install --target .` in `prepare`";
+        let remark = "copies the package as it is; one that has to be compiled needs `python3 -m pip install --target .`";
         return (Delivery::Copies(vec![(path, to)]), Some(remark.to_owned()));
     }
     let lines = vec!["python3 -m pip install --quiet --target . @library@".to_owned()];

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
@@ -18,6 +18,7 @@ use super::launcher::{Awaited, Enclosure, Launcher, Way, pid_of};
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
+use crate::process::pause::Stopwatch;
 
 /// The time between two turns of the caller while a command runs.
 const TURN: Duration = Duration::from_millis(100);
@@ -122,7 +123,7 @@ impl Supervisor {
             .spawn_in(enclosure)
             .map_err(|error| SuperviseError::Enclosure(error.to_string()))?;
         let mut errors = child.stderr.take();
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let (socket, keeper) = match way {
             Way::Open(socket) => (socket, None),
             Way::Awaited(awaited) => {
@@ -231,12 +232,13 @@ impl Supervisor {
     ) -> Result<Ended, SuperviseError> {
         self.send(&Request::Run(Box::new(job.clone())))?;
         let mut passed = Passed::Nothing;
+        let mut pausable = interrupt.pausable();
         // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
-        let allowed = job
+        let mut allowed = job
             .timeout
             .saturating_add(job.grace)
             .saturating_add(PATIENCE);
-        let mut last_moment = Instant::now().checked_add(allowed);
+        let mut since = Stopwatch::start();
         let mut patience = TURN;
         loop {
             match self.receive(interrupt, passed, patience)? {
@@ -255,6 +257,14 @@ impl Supervisor {
                 )
                 | None => {}
             }
+            if let Some(begins) = pausable.news() {
+                self.send(if begins {
+                    &Request::Pause
+                } else {
+                    &Request::GoOn
+                })?;
+                pausable.told(begins);
+            }
             let turn = on_turn();
             let asked = match turn {
                 Turn::Stop if passed == Passed::Nothing => Some((Request::Stop, Passed::Stop)),
@@ -264,9 +274,10 @@ impl Supervisor {
             if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
                 self.send(&request)?;
                 passed = now;
-                last_moment = Instant::now().checked_add(job.grace.saturating_add(PATIENCE));
+                since = Stopwatch::start();
+                allowed = job.grace.saturating_add(PATIENCE);
             }
-            if last_moment.is_some_and(|moment| Instant::now() >= moment) {
+            if since.elapsed() >= allowed {
                 return Err(self.give_up(SuperviseError::Stuck));
             }
             patience = match turn {
@@ -301,7 +312,7 @@ impl Supervisor {
         expected: impl Fn(Response) -> Option<T>,
     ) -> Result<T, SuperviseError> {
         self.send(request)?;
-        let started = Instant::now();
+        let started = Stopwatch::start();
         loop {
             let response = self.receive(interrupt, Passed::Kill, TURN)?;
             if let Some(response) = response.and_then(&expected) {
@@ -417,7 +428,7 @@ impl Keeper {
 
 /// Waits until the supervisor in a container connects.
 fn meet(awaited: &Awaited, child: &mut Child) -> io::Result<UnixStream> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let timeout = Timespec {
         tv_sec: 0,
         tv_nsec: i64::from(TURN.subsec_nanos()),

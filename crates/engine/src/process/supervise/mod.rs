@@ -14,6 +14,7 @@
 //! - The supervisor is shot by the agent: its orphans come to Terca, which is a subreaper too and ends them.
 //! - The supervisor is stopped by the agent: when it does not answer in time, Terca shoots it itself.
 //! - Either way the command has ended like one that was killed, and another supervisor takes the next one.
+//! - Terca is stopped by Ctrl+Z: the supervisor stops everything below it (see [`freeze`]), and the time does not count.
 //! - Commands read from files and write to files, never to pipes: a slow reader cannot slow an agent, a background
 //!   child that holds the output open cannot block a trial, and a crash loses nothing.
 //!
@@ -55,6 +56,7 @@
 
 mod client;
 mod condition;
+mod freeze;
 mod keeper;
 mod launcher;
 mod os;

@@ -1,7 +1,6 @@
 //! The supervisors of a run.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use rustix::process::Pid;
 use terca_core::process::Exit;
@@ -10,6 +9,7 @@ use super::client::{SuperviseError, Supervisor, Turn};
 use super::launcher::{Enclosure, Launcher};
 use super::protocol::{Ended, Job};
 use crate::process::interrupt::Interrupt;
+use crate::process::pause::Stopwatch;
 
 /// Supervisors that can be used again. All of them end with this value.
 ///
@@ -66,7 +66,7 @@ impl SupervisorPool {
 }
 
 /// Returns the end of a command whose supervisor did not live to see it.
-fn lost(started: Instant, timed_out: bool, stopped: bool) -> Ended {
+fn lost(started: Stopwatch, timed_out: bool, stopped: bool) -> Ended {
     Ended {
         exit: Exit::Signal(9),
         timed_out: timed_out && !stopped,
@@ -114,7 +114,7 @@ impl SupervisorGuard<'_> {
         if self.supervisor.has_ended() {
             self.replace()?;
         }
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let timed_out = match self.supervisor.run(job, self.interrupt, on_turn) {
             Err(SuperviseError::Lost) => false,
             Err(SuperviseError::Stuck) => true,
@@ -136,7 +136,7 @@ impl SupervisorGuard<'_> {
         on_turn: &mut dyn FnMut(Option<Pid>) -> Turn,
     ) -> Result<Ended, SuperviseError> {
         let mut inside = Supervisor::start_in(&self.pool.launcher, enclosure, self.interrupt)?;
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let root = inside.root();
         let ended = match inside.run(job, self.interrupt, &mut || on_turn(root)) {
             Err(SuperviseError::Lost) => lost(started, false, self.interrupt.is_stop()),

@@ -62,6 +62,10 @@ pub(super) enum Request {
     Stop,
     /// End it at once.
     Kill,
+    /// Stop all processes, and the time of the running command.
+    Pause,
+    /// Go on after a pause.
+    GoOn,
     /// End what earlier commands have left running.
     Sweep,
     /// End what is left of the trial, and say whether another one may begin here.

@@ -19,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::process::Exit;
 
 use super::condition::Condition;
+use super::freeze::Frozen;
 use super::protocol::{ENCLOSED, Ended, Job, Lines, Received, Request, Response, Signal, send};
 use super::sweep::end_children;
 use super::{os, passed_sockets};
@@ -70,7 +71,10 @@ pub fn serve() -> io::Result<()> {
                 passed_sockets::listen(&socket, &addresses)?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
-            Ok(Received::Message(Request::Stop | Request::Kill) | Received::Partial) => {}
+            Ok(
+                Received::Message(Request::Stop | Request::Kill | Request::Pause | Request::GoOn)
+                | Received::Partial,
+            ) => {}
             Ok(Received::Closed) | Err(_) => break,
         }
     }
@@ -101,20 +105,28 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
         timed_out: false,
         stopped: false,
     };
-    let mut deadline = started.checked_add(job.timeout);
+    let mut clock = CommandClock {
+        started,
+        deadline: started.checked_add(job.timeout),
+        frozen: None,
+    };
     let exit_watch = os::exit_watch(pid);
     loop {
         watch.reap();
         if watch.is_over() {
             break;
         }
-        if lines.has_message() || wait(socket, exit_watch.as_ref(), deadline, &watch) {
+        if lines.has_message() || wait(socket, exit_watch.as_ref(), clock.limit(), &watch) {
             match lines.receive(socket) {
                 Ok(Received::Message(Request::Stop)) => {
+                    clock.go_on();
                     watch.stopped = true;
-                    deadline = watch.ask_to_end(job);
+                    clock.deadline = watch.ask_to_end(job);
                 }
+                Ok(Received::Message(Request::Pause)) => clock.pause(),
+                Ok(Received::Message(Request::GoOn)) => clock.go_on(),
                 Ok(Received::Message(Request::Kill)) => {
+                    clock.go_on();
                     watch.stopped = true;
                     watch.kill();
                 }
@@ -127,11 +139,12 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
                 Ok(Received::Closed) | Err(_) => return None,
             }
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            deadline = watch.out_of_time(job);
+        if (clock.limit()).is_some_and(|deadline| Instant::now() >= deadline) {
+            clock.deadline = watch.out_of_time(job);
         }
     }
-    let seconds = started.elapsed().as_secs_f64();
+    clock.go_on();
+    let seconds = clock.started.elapsed().as_secs_f64();
     let sweep = job.sweep || watch.phase != Phase::Running;
     let left_behind = if sweep { end_children(|_| true) } else { 0 };
     let exit = watch.status.unwrap_or(Exit::Signal(9));
@@ -196,6 +209,35 @@ fn wait(
     match poll(&mut files, Some(&timeout)) {
         Ok(_) => !files[0].revents().is_empty(),
         Err(_) => false,
+    }
+}
+
+/// The time of the command that is running. It stands still in a pause.
+struct CommandClock {
+    /// Its start, moved on by the length of each pause.
+    started: Instant,
+    deadline: Option<Instant>,
+    frozen: Option<Frozen>,
+}
+
+impl CommandClock {
+    /// Returns the next moment to act at. There is none in a pause.
+    fn limit(&self) -> Option<Instant> {
+        self.deadline.filter(|_| self.frozen.is_none())
+    }
+
+    fn pause(&mut self) {
+        if self.frozen.is_none() {
+            self.frozen = Some(Frozen::all());
+        }
+    }
+
+    fn go_on(&mut self) {
+        if let Some(frozen) = self.frozen.take() {
+            let paused = frozen.thaw();
+            self.started += paused;
+            self.deadline = self.deadline.and_then(|at| at.checked_add(paused));
+        }
     }
 }
 

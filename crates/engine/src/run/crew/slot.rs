@@ -12,6 +12,7 @@ use terca_core::worker_pool::WorkerPlace;
 
 use super::CrewRequest;
 use super::job::{Job, Running, failed, new_file, take_files};
+use crate::process::pause::Stopwatch;
 use crate::remote::message::{FromWorker, Opened, ToWorker};
 use crate::remote::{Call, Connection, Heard, WorkerError, unexpected};
 use crate::run::trial_thread::{Message, SlotId, SlotNews};
@@ -257,14 +258,14 @@ impl SlotThread {
         inputs: &Receiver<Input>,
     ) -> End {
         let mut running: Option<Running> = None;
-        let mut last_heard = Instant::now();
+        let mut last_heard = Stopwatch::start();
         let silence = self.place(|place| place.pool.silence);
         loop {
             let left = silence.saturating_sub(last_heard.elapsed());
             let end = match inputs.recv_timeout(left.min(LOOK)) {
                 Ok(Input::Heard(generation, _)) if generation != self.generation => None,
                 Ok(Input::Heard(_, heard)) => {
-                    last_heard = Instant::now();
+                    last_heard = Stopwatch::start();
                     if matches!(heard, Heard::Data(_)) {
                         connection.done_with_piece();
                     }
@@ -286,7 +287,7 @@ impl SlotThread {
                 Err(RecvTimeoutError::Timeout) if last_heard.elapsed() < silence => None,
                 Err(RecvTimeoutError::Timeout) => {
                     // As long again for a result that is late, then it is started again.
-                    last_heard = Instant::now();
+                    last_heard = Stopwatch::start();
                     is_silent(node, silence, &mut running)
                 }
             };

@@ -136,7 +136,7 @@ impl PreparedRun<'_> {
                         error: WorkerError::Interrupted,
                     });
                 }
-                Ok(Message::Trial(_) | Message::Late { .. }) => {}
+                Ok(Message::Trial(_) | Message::Late { .. } | Message::Suspend { .. }) => {}
             }
             if let Some((place, error)) = crew.failure().cloned() {
                 return Err(StartError::Worker { place, error });

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Reading, TimeLimit};
+use terca_core::agent::{Ending, Profile, Reading, TimeLimit};
 use terca_core::network::TrialNetwork;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -172,21 +172,19 @@ fn work(
     run.log
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
-    let credentials = credentials::given(&session.access);
     let profile = session.profile;
+    let credentials = credentials::given(&session.access);
     let way_notes = session.notes.clone();
     let played = play(run, session)?;
     let mut reading = played.reading;
     let mut notes = way_notes;
     notes.append(&mut reading.notes);
     notes.extend(played.note);
-    if let Some(error) = refused(&mut reading.ending) {
+    if let Some(error) = refusal(&mut reading.ending) {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         match credentials {
             Some(given) => notes.push(given),
-            None => {
-                error.message = format!("{} ({})", credentials::missing(profile), error.message);
-            }
+            None => cause_first(error, profile),
         }
     }
     if played.ended.lost && !played.ended.stopped {
@@ -375,13 +373,21 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
     }
 }
 
-fn refused(ending: &mut Ending) -> Option<&mut TrialError> {
+/// Returns the error of an agent that could not sign in.
+fn refusal(ending: &mut Ending) -> Option<&mut TrialError> {
     match ending {
         Ending::Failed(error) | Ending::Crashed(error) => {
-            (error.kind == ErrorKind::Auth).then_some(error)
+            Some(error).filter(|error| error.kind == ErrorKind::Auth)
         }
         Ending::Completed => None,
     }
+}
+
+/// Says what is missing before the agent's own words.
+fn cause_first(error: &mut TrialError, profile: &Profile) {
+    let words = error.message.strip_prefix("the session has no end: ");
+    let words = words.unwrap_or(&error.message);
+    error.message = format!("{} (it said \"{words}\")", credentials::missing(profile));
 }
 
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.

@@ -5,8 +5,6 @@
 mod gather;
 mod judge;
 
-use std::time::Instant;
-
 use camino::Utf8Path;
 use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
@@ -19,6 +17,7 @@ use super::stages::{AgentRun, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
+use crate::process::pause::Stopwatch;
 use crate::tree::{Dir, copy};
 use gather::answer;
 
@@ -181,7 +180,7 @@ fn grade_test(
     test: &TestSpec,
     work: &AgentWork,
 ) -> Result<Grade, StageError> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     run.log.section(&format!("test: {}", test.name))?;
     let answer = answer(run, test, work)?;
     // A test without a verdict is no failure of the agent's: the trial was not judged.

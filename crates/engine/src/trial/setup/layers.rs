@@ -146,8 +146,10 @@ fn make(
 ) -> Result<(), StageError> {
     fs_err::create_dir(&run.dirs.layer_home)?;
     let registries = run.place_registries(&run.dirs.layer_home)?;
+    let package_caches = run.place_package_caches(&run.dirs.layer_home)?;
     let made = fill_workspace(run, layer, below).and_then(|()| empty_workspace_into(tree, run));
     registries.remove()?;
+    package_caches.remove()?;
     let home = &run.dirs.layer_home;
     let removed = remove(home, &run.context.own_tree(Limits::NONE))?;
     removed.left.into_result(home.as_std_path())?;

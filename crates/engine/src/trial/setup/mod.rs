@@ -36,8 +36,10 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     find_judges(&case, run.image(), &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
+    let package_caches = run.place_package_caches(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
     // The agent's home is this one.
+    package_caches.remove()?;
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;

@@ -39,7 +39,7 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
 }
 
 /// Shows which files are to be made one's own.
-pub(super) fn what_to_edit(new: &LibrarySuite<'_>, files: &[NewFile]) {
+pub(super) fn what_to_edit(new: &LibrarySuite<'_>, files: &[NewFile], has_stand_in: bool) {
     let shown = |path: &str| screen::short(&new.dir.join(path)).to_string();
     let evals = files
         .iter()
@@ -54,17 +54,45 @@ pub(super) fn what_to_edit(new: &LibrarySuite<'_>, files: &[NewFile]) {
         let text = "the rules that agents get: write what they have to know";
         rows.push((shown(rules), text.to_owned()));
     }
-    let remark = new.library.remark.as_ref();
-    let text = match remark {
-        Some(remark) => format!("`prepare`: {remark}"),
-        None => "`prepare`: the build of the library".to_owned(),
-    };
-    rows.push((shown(discover::SUITE_FILE), text));
+    let remark = new.library.remark.as_deref();
+    let text = remark.unwrap_or("puts the library into every workspace");
+    rows.push((shown(discover::SUITE_FILE), format!("`prepare` {text}")));
+    if has_stand_in {
+        let text =
+            "`environments`: `oracle` only copies the solutions; name your agent in its place";
+        rows.push((shown(discover::SUITE_FILE), text.to_owned()));
+    }
+    screen::err(&format!("\nedit:{}", table(&rows, screen::columns())));
+}
+
+/// Breaks a text between its words.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Returns rows in two columns; the right one is broken into lines that fit.
+fn table(rows: &[(String, String)], columns: usize) -> String {
     let width = rows.iter().map(|(path, _)| path.len()).max().unwrap_or(0);
-    let rows = rows
-        .iter()
-        .map(|(path, text)| format!("\n  {path:<width$}  {text}"));
-    screen::err(&format!("\nedit:{}", rows.collect::<String>()));
+    let room = columns.saturating_sub(width + 4).max(30);
+    let lines = rows.iter().flat_map(|(path, text)| {
+        let lines = broken(text, room).into_iter().enumerate();
+        lines.map(move |(at, line)| {
+            let path = if at == 0 { path.as_str() } else { "" };
+            format!("\n  {path:<width$}  {line}")
+        })
+    });
+    lines.collect()
 }
 
 /// Shows the next commands.

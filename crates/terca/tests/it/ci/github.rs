@@ -2,13 +2,16 @@
 
 use serde_json::Value;
 
-use crate::ci::machine::{Job, Pipeline, Played, copy};
+use crate::ci::machine::{Job, Pipeline, Played, TARBALL, copy};
 
 pub fn play(file: &Value, pipeline: Pipeline) -> Played {
     assert_eq!(file["defaults"]["run"]["shell"], "bash");
     let dir = file["defaults"]["run"]["working-directory"]
         .as_str()
         .unwrap();
+    let variables = file["env"].as_object().unwrap();
+    assert_eq!(variables["TERCA_TARBALL"], "${{ vars.TERCA_TARBALL }}");
+    assert_eq!(variables.len(), 1);
     let mut played = Played {
         pipeline,
         jobs: Vec::new(),
@@ -91,6 +94,7 @@ impl Runner<'_> {
     fn run(&self, script: &str, env: &Value, job: &mut Job) {
         let script = self.filled(script);
         let summary = self.pipeline.step_summary();
+        let added = self.pipeline.added_paths();
         let mut env: Vec<(&str, &str)> = env
             .as_object()
             .into_iter()
@@ -107,6 +111,8 @@ impl Runner<'_> {
         env.extend([
             ("GITHUB_ACTIONS", "true"),
             ("GITHUB_STEP_SUMMARY", summary.as_str()),
+            ("GITHUB_PATH", added.as_str()),
+            ("TERCA_TARBALL", TARBALL),
         ]);
         let outcome = self.pipeline.run(self.dir, &script, &env);
         job.passed &= outcome.status == 0;

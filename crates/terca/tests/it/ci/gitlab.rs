@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::ci::machine::{Job, Pipeline, Played, copy};
+use crate::ci::machine::{Job, Pipeline, Played, TARBALL, copy};
 
 /// What a file says beside its jobs.
 const KEYWORDS: [&str; 2] = ["stages", "default"];
@@ -52,11 +52,16 @@ fn run(pipeline: &Pipeline, name: &str, job: &Value, before: &str, index: u64) -
     cache.inspect(|path| pipeline.restore_cache(path));
     let (number, of) = (index.to_string(), parallel.unwrap_or(1).to_string());
     let env = [
+        ("TERCA_TARBALL", TARBALL),
         ("CI_NODE_INDEX", number.as_str()),
         ("CI_NODE_TOTAL", of.as_str()),
     ];
     let script = format!("{before}{}", lines(&job["script"]));
-    let outcome = pipeline.run(".", &script, if parallel.is_some() { &env } else { &[] });
+    let outcome = pipeline.run(
+        ".",
+        &script,
+        if parallel.is_some() { &env } else { &env[..1] },
+    );
     let passed = outcome.status == 0;
     cache
         .filter(|_| passed)

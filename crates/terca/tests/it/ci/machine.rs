@@ -5,6 +5,9 @@ use terca_testkit::{Outcome, Project};
 
 use crate::common::project;
 
+/// The address of a release of Terca.
+pub const TARBALL: &str = "https://example.com/terca.tar.gz";
+
 /// What the rules do to the agent of the suite.
 #[derive(Debug, Clone, Copy)]
 pub enum Rules {
@@ -53,18 +56,21 @@ impl Pipeline {
         let home = self.project.home();
         copy(&self.dir().join("."), &home.join("repository"));
         let bin = home.join("bin");
+        let release = home.join("release/terca-some-target-v1");
         std::fs::create_dir_all(&bin).unwrap();
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_terca"), bin.join("terca")).unwrap();
-        // There is nothing to be installed from here; that it is asked for is noted.
-        let npm = format!("echo \"$@\" >> {home}/npm");
-        std::fs::write(bin.join("npm"), format!("#!/bin/sh\n{npm}\n")).unwrap();
-        assert!(
-            self.project
-                .other("chmod", &["+x", bin.join("npm").as_str()])
-                .status()
-                .unwrap()
-                .success()
+        std::fs::create_dir_all(&release).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_terca"), release.join("terca")).unwrap();
+        // There is no network: requests are noted, and the tarball of a release is here.
+        let curl = format!(
+            "[ \"$*\" = \"-fsSL {TARBALL}\" ] && exec tar -cz -C {home}/release terca-some-target-v1"
         );
+        let npm = format!("echo \"$@\" >> {home}/npm");
+        for (name, script) in [("npm", npm), ("curl", curl)] {
+            let program = bin.join(name);
+            std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            let mut chmod = self.project.other("chmod", &["+x", program.as_str()]);
+            assert!(chmod.status().unwrap().success());
+        }
     }
 
     pub fn dir(&self) -> Utf8PathBuf {
@@ -81,8 +87,15 @@ impl Pipeline {
         self.project.home().join("step-summary.md")
     }
 
-    /// A new machine, with the repository on it.
+    /// The directories that a job has put on its `PATH`.
+    pub fn added_paths(&self) -> Utf8PathBuf {
+        self.project.home().join("github-path")
+    }
+
+    /// A new machine, with the repository on it and without Terca.
     pub fn check_out(&self) {
+        let _ = std::fs::remove_dir_all(self.project.home().join("terca"));
+        let _ = std::fs::remove_file(self.added_paths());
         for entry in self.dir().read_dir_utf8().unwrap().flatten() {
             remove(entry.path());
         }
@@ -106,11 +119,12 @@ impl Pipeline {
 
     /// A script in a directory of the checkout, as both services run them.
     pub fn run(&self, dir: &str, script: &str, env: &[(&str, &str)]) -> Outcome {
-        let path = format!(
-            "{}/bin:{}",
-            self.project.home(),
-            std::env::var("PATH").unwrap_or_default()
-        );
+        let added = std::fs::read_to_string(self.added_paths()).unwrap_or_default();
+        let bin = self.project.home().join("bin");
+        let others = std::env::var("PATH").unwrap_or_default();
+        let mut dirs: Vec<&str> = added.lines().collect();
+        dirs.extend([bin.as_str(), others.as_str()]);
+        let path = dirs.join(":");
         let mut command = self.project.other(
             "bash",
             &["--noprofile", "--norc", "-eo", "pipefail", "-c", script],

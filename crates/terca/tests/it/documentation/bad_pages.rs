@@ -156,8 +156,37 @@ fn comments_for_the_tests() {
         "nothing follows",
     );
     is_wrong("<!-- test: like -->\n```sh\ntrue\n```\n", "does not belong");
-    is_wrong("<!-- test: run\nfalse\n-->\n", "the set-up ended with 1");
+    is_wrong("<!-- test: run\nfalse\n-->\n", "the setup ended with 1");
     is_fine("<!-- test: run\ntouch a\n-->\n\n```sh\ntest -f a\n```\n");
+}
+
+/// Only pages for readers who follow them step by step: the reference may hide what it needs.
+#[test]
+fn a_page_without_hidden_setup() {
+    let problems = |text: &str| Page::parse(Utf8Path::new("docs/page.md"), text).hidden_setup();
+    assert_eq!(
+        problems("In `a.sh`:\n\n<!-- test: file a.sh -->\n```sh\ntrue\n```\n"),
+        [] as [&str; 0]
+    );
+    for (text, why) in [
+        ("Text.\n\n<!-- test: run\ntouch a\n-->\n", "hidden"),
+        (
+            "<!-- test: file a.sh -->\n```sh\ntrue\n```\n",
+            "does not name the file a.sh",
+        ),
+    ] {
+        let found = problems(text);
+        assert!(found.len() == 1 && found[0].contains(why), "{found:?}");
+    }
+}
+
+/// A page that copies an example finds it, without what somebody ran there.
+#[test]
+fn examples() {
+    is_fine(
+        "```sh\ncp -r examples/acme-sdk a && cd a && test -f terca.yaml && test ! -e .terca\n```\n",
+    );
+    is_fine("```sh\ntest ! -e \"$(echo examples)\"\n```\n");
 }
 
 #[test]

@@ -29,6 +29,9 @@ pub fn check(page: &Page, repository: &Utf8Path, flags: &Flags) -> Findings {
         suites: BTreeSet::new(),
         findings: Findings::default(),
     };
+    if page.uses_examples() {
+        reader.room.clone_examples();
+    }
     reader.read();
     reader.findings
 }
@@ -87,7 +90,7 @@ impl Reader<'_> {
         } else if directive.verb == "run" {
             let said = self.room.run("sh", &directive.body);
             if said.status != 0 {
-                let what = format!("the set-up ended with {}:\n{}", said.status, said.output);
+                let what = format!("the setup ended with {}:\n{}", said.status, said.output);
                 self.complain(directive.line, &what);
             }
         } else {

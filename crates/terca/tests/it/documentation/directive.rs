@@ -2,7 +2,7 @@
 //!
 //! | comment | |
 //! |---|---|
-//! | `test: run`, then lines of shell | set-up that a reader need not see |
+//! | `test: run`, then lines of shell | setup that a reader of the reference need not see; no guide has it |
 //! | `test: status N` | the commands below end with this exit status (else 0) |
 //! | `test: like` | the output below differs from time to time in its numbers |
 //! | `test: file PATH` | the block below is this file |

@@ -81,6 +81,35 @@ impl Page {
         reader.page
     }
 
+    /// Tells whether its commands need the examples of the repository.
+    pub fn uses_examples(&self) -> bool {
+        self.parts.iter().any(|part| {
+            matches!(part, Part::Block(block) if block.language == "sh" && block.text.contains("examples/"))
+        })
+    }
+
+    /// The steps that a reader of the page is not told: commands in comments, and files without a name.
+    pub fn hidden_setup(&self) -> Vec<String> {
+        let directives = self.parts.iter().filter_map(|part| match part {
+            Part::Directive(directive) => Some(directive),
+            _ => None,
+        });
+        let problems = directives.filter_map(|directive| match directive.verb.as_str() {
+            "run" => Some((
+                directive.line,
+                "this setup is hidden from the reader".to_owned(),
+            )),
+            "file" if !self.code.iter().any(|spot| spot.text == directive.argument) => Some((
+                directive.line,
+                format!("the text does not name the file {}", directive.argument),
+            )),
+            _ => None,
+        });
+        problems
+            .map(|(line, what)| format!("{}:{line}: {what}", self.path))
+            .collect()
+    }
+
     /// The tables that such a directive stands before, with what it says.
     pub fn tables(&self, verb: &str) -> Vec<(&Directive, &Table)> {
         let mut found = Vec::new();

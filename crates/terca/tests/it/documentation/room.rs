@@ -1,4 +1,5 @@
-//! Where a page's commands run: a directory, a home and a `PATH` of their own, with stand-ins for agents and no network.
+//! The place where a page's commands run: a directory, a home and a `PATH` of their own, with stand-ins for agents and
+//! no network.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -46,6 +47,13 @@ impl Room {
 
     pub fn root(&self) -> &Utf8Path {
         Utf8Path::from_path(self.guard.path()).unwrap()
+    }
+
+    /// Puts the examples of the repository where the page begins, as they are in a fresh clone.
+    pub fn clone_examples(&self) {
+        let script = "cp -a \"$REPOSITORY/examples\" . && rm -rf examples/*/.terca";
+        let said = self.run("sh", script);
+        assert_eq!(said.status, 0, "{}", said.output);
     }
 
     /// Where a page begins.
@@ -99,11 +107,6 @@ impl Room {
             // The pages are the same on machines with and without sandboxes.
             .env("TERCA_SANDBOX", "none")
             .env("STAND_INS", self.root().join("bin"))
-            .env(
-                "ACME",
-                self.repository
-                    .join("crates/terca/tests/it/documentation/acme"),
-            )
             .env("REPOSITORY", &self.repository);
         for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env(name, "http://127.0.0.1:9");

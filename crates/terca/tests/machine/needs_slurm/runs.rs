@@ -24,7 +24,8 @@ fn with_cluster(repetitions: usize, test: impl FnOnce(&RefCell<SlurmCluster>, &W
 #[ignore = "needs slurm"]
 fn trials_on_a_cluster_equal_those_at_home() {
     with_cluster(100, |_, workers| {
-        workers::trials_elsewhere_equal_those_at_home(workers, &["n1", "n2", "n3"]);
+        let nodes = workers::trials_elsewhere_equal_those_at_home(workers);
+        assert_eq!(nodes, ["n1", "n2", "n3"]);
     });
 }
 

@@ -4,9 +4,12 @@ import subprocess
 import sys
 import unittest
 
-# At the end: no file of the workspace takes the place of a module of Python.
-sys.path.append(os.getcwd())
+# The library is the one in the workspace, also where another one is installed. No other file of the workspace takes the
+# place of a module of Python.
+at = next((at for at, path in enumerate(sys.path) if path.endswith("-packages")), len(sys.path))
+sys.path.insert(at, os.getcwd())
 library = importlib.import_module("@import@")
+sys.path.remove(os.getcwd())
 
 
 def kind(name):
