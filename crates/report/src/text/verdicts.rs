@@ -63,10 +63,10 @@ pub fn brief_verdicts(
     text + &paragraph((Role::Dim, ""), &rest, 0, columns_of_prose, palette)
 }
 
-/// The evals that broke or were mended anywhere, each once.
+/// The evals that broke or were fixed anywhere, each once.
 fn changed(comparisons: &[Comparison]) -> Vec<String> {
     let mut lines = Vec::new();
-    for (change, word) in [(Change::Broke, "broke"), (Change::Mended, "mended")] {
+    for (change, word) in [(Change::Broke, "broke"), (Change::Mended, "fixed")] {
         let mut named: Vec<String> = Vec::new();
         for comparison in comparisons.iter().filter(|one| one.place.is_some()) {
             let evals = comparison.per_eval.iter();

@@ -126,7 +126,7 @@ fn q_stops_and_a_second_q_does_not_wait() {
         ),
     ));
     let mut terminal = running_in_shell(&project, 1);
-    terminal.type_in("q").wait_for_sight("stopping: waiting");
+    terminal.type_in("q").wait_for_sight("stopping, waiting");
     terminal.type_in("q").wait_for("status 130\r\n");
     let written = terminal.text();
     assert_given_back(&leave(terminal), &written);
