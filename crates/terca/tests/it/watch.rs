@@ -169,7 +169,7 @@ fn the_flags_of_a_run_are_passed_on() {
     watching.end();
     let run = std::fs::read_to_string(project.run_dir().join("run.json")).unwrap();
     let run: serde_json::Value = serde_json::from_str(&run).unwrap();
-    let settings = &run["settings"];
+    let settings = &run["command"];
     assert_eq!(settings["selection"]["timeout"], 50.0, "{run}");
     assert_eq!(settings["keep"], "failed", "{run}");
 }
