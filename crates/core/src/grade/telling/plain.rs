@@ -43,7 +43,7 @@ pub(super) fn complaint(lines: &[&str]) -> Option<String> {
     let error = telling().find(|line| looks.is_some_and(|looks| looks.is_match(line)));
     let last = || lines.iter().rev().find(|line| !line.trim().is_empty());
     let line = error
-        .or_else(|| telling().last())
+        .or_else(|| telling().next_back())
         .or_else(|| last().copied())?;
     Some(line.trim().to_owned())
 }
