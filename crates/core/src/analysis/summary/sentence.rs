@@ -364,7 +364,7 @@ fn price(comparison: &Comparison) -> Option<String> {
                 ratio_interval(interval)
             )
         }
-        None if (0.995..1.005).contains(&ratio) => {
+        None if comparison.repetitions.max > 1 && (0.995..1.005).contains(&ratio) => {
             let same = if is_cost {
                 "cost the same"
             } else {
