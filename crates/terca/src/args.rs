@@ -1,6 +1,7 @@
 //! Arguments that several commands share. Those of one command alone are in its file.
 
 pub mod margin;
+pub mod typed;
 pub mod values;
 
 use camino::Utf8PathBuf;
@@ -10,7 +11,7 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::network::Network;
 use terca_core::run::settings::{self, Keep, SelectionSettings};
 
-use self::values::{network, sandbox, seconds, within};
+use self::values::{network, sandbox, seconds, usd, within};
 
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
@@ -142,6 +143,31 @@ pub struct TrialArgs {
     pub run: Option<String>,
     /// A trial: its eval, name or directory, or a unique part of one
     pub trial: Vec<String>,
+}
+
+/// The way in which trials are run.
+#[derive(Debug, Clone, Args)]
+pub struct ConductArgs {
+    /// Stop starting trials once the known spending reaches this amount
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    pub budget_usd: Option<f64>,
+    /// Trials to run at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
+    pub concurrency: Option<u32>,
+    /// Stop starting trials after the first one that does not pass
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Try a trial again, up to N times, when it ended in an error (never when it failed its tests)
+    #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
+    pub retries: Option<u32>,
+    /// The workspaces to keep on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    pub keep: KeepChoice,
+    /// Run the `prepare` steps again instead of using the cached ones
+    #[arg(long)]
+    pub no_cache: bool,
+    #[command(flatten)]
+    pub workers: WorkerArgs,
 }
 
 /// The workers that trials run on.

@@ -1,30 +1,40 @@
 //! Questions to the user at the terminal, with line editing and arrow keys.
 
-use std::io::{self, IsTerminal, stderr, stdin};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod keys;
+mod line;
+mod list;
 
-use dialoguer::console::Term;
-use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
-use dialoguer::{Error, Input, MultiSelect, Select};
-use signal_hook::consts::SIGINT;
+use std::io::{IsTerminal, stderr, stdin};
+
+use console::Style;
 use terca_report::shown;
 
+use self::keys::Keys;
+use self::line::Line;
+use self::list::List;
 use crate::screen;
 
 /// Questions to somebody at a terminal.
 pub struct Asker {
-    theme: Box<dyn Theme>,
-    terminal: Term,
+    keys: Keys,
+    style: Look,
 }
 
 /// A question that stays without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// Ctrl+C.
+    /// Ctrl+C or Ctrl+D.
     Interrupted,
     /// The terminal is gone.
     Closed,
+}
+
+/// The look of questions.
+struct Look {
+    question: Style,
+    hint: Style,
+    /// The item that Enter chooses.
+    current: Style,
 }
 
 /// Tells whether there is anybody to ask.
@@ -35,17 +45,14 @@ pub fn is_possible() -> bool {
 impl Asker {
     /// Makes questions in colour, or without.
     pub fn new(colour: bool) -> Self {
-        // The library raises the signal after Ctrl+C, and returns an error too. That one ends the program, with the cursor
-        // shown again.
-        let _ = signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
-        let theme: Box<dyn Theme> = if colour {
-            Box::new(ColorfulTheme::default())
-        } else {
-            Box::new(SimpleTheme)
-        };
+        let style = || Style::new().force_styling(colour);
         Asker {
-            theme,
-            terminal: Term::stderr(),
+            keys: Keys::open(),
+            style: Look {
+                question: style().bold(),
+                hint: style().dim(),
+                current: style().cyan(),
+            },
         }
     }
 
@@ -56,12 +63,16 @@ impl Asker {
         usual: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, NoAnswer> {
+        let prompt = format!(
+            "{} {}: ",
+            self.style.question.apply_to(shown(question)),
+            self.style
+                .hint
+                .apply_to(format!("[{}]", shown(usual).into_owned()))
+        );
         loop {
-            let input = Input::<String>::with_theme(&*self.theme)
-                .with_prompt(shown(question))
-                .default(shown(usual).into_owned());
-            let answer = self.answered(input.interact_text_on(&self.terminal))?;
-            match read(answer.trim()) {
+            let typed = self.answered(Line::default().ask(&prompt, usual, &self.keys))?;
+            match read(&typed) {
                 Ok(value) => return Ok(value),
                 Err(reason) => screen::err(&format!("  {reason}")),
             }
@@ -70,28 +81,16 @@ impl Asker {
 
     /// Asks for one of some items, and returns its position.
     pub fn choice(&self, question: &str, items: &[String]) -> Result<usize, NoAnswer> {
-        let select = Select::with_theme(&*self.theme)
-            .with_prompt(format!("{} (arrow keys, Enter)", shown(question)))
-            .items(items.iter().map(|item| shown(item)))
-            .default(0);
-        self.answered(select.interact_on(&self.terminal))
+        let list = List::of_one(items);
+        let chosen = self.chosen(question, "(arrow keys, Enter)", list)?;
+        Ok(chosen.first().copied().unwrap_or(0))
     }
 
     /// Asks for at least one of some items, and returns their positions. The first is chosen before.
     pub fn choices(&self, question: &str, items: &[String]) -> Result<Vec<usize>, NoAnswer> {
         loop {
-            let select = MultiSelect::with_theme(&*self.theme)
-                .with_prompt(format!(
-                    "{} (arrow keys, Space to choose, Enter)",
-                    shown(question)
-                ))
-                .items_checked(
-                    items
-                        .iter()
-                        .enumerate()
-                        .map(|(at, item)| (shown(item), at == 0)),
-                );
-            let chosen = self.answered(select.interact_on(&self.terminal))?;
+            let list = List::of_several(items);
+            let chosen = self.chosen(question, "(arrow keys, Space to choose, Enter)", list)?;
             if !chosen.is_empty() {
                 return Ok(chosen);
             }
@@ -99,17 +98,21 @@ impl Asker {
         }
     }
 
-    fn answered<T>(&self, answer: Result<T, Error>) -> Result<T, NoAnswer> {
-        let Error::IO(error) = match answer {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
+    fn chosen(&self, question: &str, hint: &str, list: List<'_>) -> Result<Vec<usize>, NoAnswer> {
+        let title = format!(
+            "{} {}",
+            self.style.question.apply_to(shown(question)),
+            self.style.hint.apply_to(hint)
+        );
+        self.answered(list.ask(&title, &self.style.current, &self.keys))
+    }
+
+    fn answered<T>(&self, answer: Result<T, NoAnswer>) -> Result<T, NoAnswer> {
         // A list hides the cursor while it is open.
-        let _ = self.terminal.show_cursor();
-        screen::err("");
-        Err(match error.kind() {
-            io::ErrorKind::Interrupted => NoAnswer::Interrupted,
-            _ => NoAnswer::Closed,
-        })
+        self.keys.show_cursor();
+        if answer.is_err() {
+            screen::err("");
+        }
+        answer
     }
 }

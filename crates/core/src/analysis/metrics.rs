@@ -5,6 +5,7 @@
 
 use crate::analysis::summary::wording::{percent, probability, ratio, score, signed, signed_score};
 use crate::analysis::summary::{Comparison, Effect, Figures, Measure};
+use crate::stats::ALPHA;
 use crate::text::prose;
 use crate::transcript::Stats;
 
@@ -142,12 +143,14 @@ fn unit(comparison: &Comparison) -> fn(f64) -> String {
     }
 }
 
-/// `1.31×`, or `(1.05×)` where the interval holds 1 and no difference was shown.
+/// `1.31×`, or `(1.05×)` where no difference was shown.
 fn ratio_shown(effect: &Effect) -> Option<String> {
     let text = ratio(effect.value?);
-    let is_open = effect
-        .interval
-        .is_none_or(|interval| interval.contains(1.0));
+    let is_open = match effect.interval {
+        Some(interval) => interval.contains(1.0),
+        // Trials that all have the same ratio give no interval. Then the p-value decides, unless there is no difference to see.
+        None => effect.p.is_none_or(|p| p > ALPHA) || text == ratio(1.0),
+    };
     Some(if is_open { format!("({text})") } else { text })
 }
 
@@ -171,6 +174,29 @@ fn rates(comparison: &Comparison) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn a_ratio_that_is_the_same_in_every_trial_is_a_difference() {
+        let effect = |value: f64, p: f64| Effect {
+            value: Some(value),
+            p: Some(p),
+            ..Effect::default()
+        };
+        let shown = |effect: Effect| ratio_shown(&effect).unwrap();
+        assert_eq!(shown(effect(1.14, 0.008)), "1.14×");
+        assert_eq!(shown(effect(1.14, 0.25)), "(1.14×)");
+        assert_eq!(shown(effect(1.0001, 0.008)), "(1.00×)");
+        let wide = Interval {
+            low: 0.9,
+            high: 1.4,
+        };
+        let with_interval = Effect {
+            interval: Some(wide),
+            ..effect(1.14, 0.008)
+        };
+        assert_eq!(shown(with_interval), "(1.14×)");
+    }
 
     #[test]
     fn a_name_is_a_key_of_the_figures() {

@@ -6,6 +6,8 @@
 //! rows its old lines take up at the new width: it clears from the cursor to the end of the screen and
 //! paints anew. (With the cursor at the end of the frame that guess is needed, and terminals differ by one row when
 //! a line exactly fills the width.) A terminal that gets lower drops rows below the cursor first, which are ours.
+//! Out of reach is only what a terminal has moved into its history. tmux does that with the top of the screen when lines get
+//! more rows, even while rows below the frame are empty: on a screen that was just cleared, old rows may stay there.
 //!
 //! **No wrapping.** The caller makes lines narrower than the screen; besides, automatic wrapping is off
 //! within a repaint, so that neither a window that shrinks at this very moment nor a character whose width the
@@ -28,7 +30,9 @@ const ERASE_LINE: &str = "\x1b[K";
 const ERASE_BELOW: &str = "\x1b[J";
 /// Makes the terminal as it was, for a program that leaves without dropping its painter: erases the frame and
 /// shows the cursor. Does no harm when there is no frame.
-pub const RESTORE: &str = "\x1b[?7h\r\x1b[J\x1b[?25h\x1b[?2026l";
+///
+/// It erases below from the second column on: in the top left corner, tmux would first save the frame in its history.
+pub const RESTORE: &str = "\x1b[?7h\r \x1b[J\r\x1b[K\x1b[?25h\x1b[?2026l";
 
 #[derive(Debug)]
 pub struct Painter<W: Write> {

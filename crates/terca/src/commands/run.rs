@@ -2,7 +2,7 @@
 
 use clap::Args;
 use terca_core::plan::shard::Shard;
-use terca_core::run::settings::{self, FailedSettings, RunSettings, SelectionSettings};
+use terca_core::run::settings::{FailedSettings, RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
@@ -11,8 +11,8 @@ use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
-use crate::args::values::{points, share, usd, within};
-use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs, SelectionArgs, WorkerArgs};
+use crate::args::values::{points, share};
+use crate::args::{CiArgs, Common, ConductArgs, Format, QuietArgs, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::place::from_here;
 use crate::run_display::Display;
@@ -31,18 +31,8 @@ pub struct RunArgs {
     /// Run the baseline against itself, under two names: any difference is chance or a fault of the setup
     #[arg(long)]
     aa: bool,
-    /// Stop starting trials once the known spending reaches this amount
-    #[arg(long, value_name = "USD", value_parser = usd)]
-    budget_usd: Option<f64>,
-    /// Trials to run at once
-    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
-    concurrency: Option<u32>,
-    /// Stop starting trials after the first one that does not pass
-    #[arg(long)]
-    fail_fast: bool,
-    /// Try a trial again, up to N times, when it ended in an error (never when it failed its tests)
-    #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
-    retries: Option<u32>,
+    #[command(flatten)]
+    conduct: ConductArgs,
     /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
@@ -52,14 +42,6 @@ pub struct RunArgs {
     /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
-    /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
-    keep: KeepChoice,
-    /// Run the `prepare` steps again instead of using the cached ones
-    #[arg(long)]
-    no_cache: bool,
-    #[command(flatten)]
-    workers: WorkerArgs,
     /// Print the trials that would run, in order, and stop
     #[arg(long)]
     dry_run: bool,
@@ -89,16 +71,16 @@ impl From<&RunArgs> for RunSettings {
             shard: args.shard,
             aa: args.aa,
             validate: false,
-            budget_usd: args.budget_usd,
-            concurrency: args.concurrency,
-            fail_fast: args.fail_fast,
-            retries: args.retries,
+            budget_usd: args.conduct.budget_usd,
+            concurrency: args.conduct.concurrency,
+            fail_fast: args.conduct.fail_fast,
+            retries: args.conduct.retries,
             fail_under: args.fail_under,
             margin: args.margin,
-            keep: args.keep.into(),
+            keep: args.conduct.keep.into(),
             replay: None,
             failed: None,
-            on: args.workers.on.clone(),
+            on: args.conduct.workers.on.clone(),
         }
     }
 }
@@ -147,7 +129,14 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    start(&settings, &plan, host, args.no_cache, display, common)
+    start(
+        &settings,
+        &plan,
+        host,
+        args.conduct.no_cache,
+        display,
+        common,
+    )
 }
 
 /// Runs a plan in a directory of its own.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use terca_core::plan::fingerprint::CaseFingerprint;
-use terca_core::run::settings::{self, RunSettings, SelectionSettings};
+use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
@@ -24,8 +24,8 @@ use terca_engine::suite::stamp::Stamp;
 use terca_engine::workspace::suite_inputs::Inputs;
 
 use self::changed::Changed;
-use crate::args::values::within;
-use crate::args::{Common, NameArgs};
+use crate::args::typed::Typed;
+use crate::args::{Common, ConductArgs, SelectionArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::place::from_here;
 use crate::screen;
@@ -38,16 +38,9 @@ const LATEST: usize = 5;
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
-    names: NameArgs,
-    /// Repetitions of each eval in each variant, instead of the suite's
-    #[arg(short = 'n', long, value_name = "N", value_parser = within(settings::REPETITIONS))]
-    repetitions: Option<u32>,
-    /// Run every variant with this agent instead
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-    /// Run every variant with this model instead, passed to the agent in the agent's own way
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    selection: Typed<SelectionArgs>,
+    #[command(flatten)]
+    conduct: Typed<ConductArgs>,
     /// Run what has changed without a question
     #[arg(short = 'y', long)]
     yes: bool,
@@ -58,18 +51,13 @@ pub(super) fn watch(args: &WatchArgs, common: &Common) -> Outcome {
         signals::noted().map_err(|error| CliError::trouble(Code::Internal, error.to_string()))?;
     let suite_dir = common.dir.canonicalize_utf8();
     let suite_dir = suite_dir.map_err(|error| CliError::trouble(Code::NoSuite, error))?;
-    let selection = SelectionSettings {
-        repetitions: args.repetitions,
-        agent: args.agent.clone(),
-        named_by_agent: args.agent.is_some(),
-        model: args.model.clone(),
-        ..SelectionSettings::from(&args.names)
-    };
+    let selection = SelectionSettings::from(&args.selection.args);
     let mut watcher = Watcher {
         args,
         common,
         settings: RunSettings {
             selection: from_here(selection, common),
+            on: args.conduct.args.workers.on.clone(),
             ..RunSettings::default()
         },
         host: Host::of_this_process(),

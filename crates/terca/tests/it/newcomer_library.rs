@@ -127,14 +127,34 @@ fn keys_that_leave_the_wizard_leave_nothing() {
         for (question, key) in &QUESTIONS[..asked] {
             wizard.wait_for_sight(question).type_in(key);
         }
-        wizard.wait_for_sight(QUESTIONS[asked].0);
-        // Ctrl+D is no answer; a wizard that goes on after it makes nothing until the last question is answered.
-        wizard.type_in(CTRL_D);
-        let (status, text) = wizard.insist(CTRL_C);
-        assert_eq!(status, 130, "{text}");
-        assert_shows(&text, &["nothing was made"]);
-        assert!(!project.path("evals").exists(), "{text}");
+        wizard.wait_for_sight(QUESTIONS[asked].0).type_in(CTRL_D);
+        assert_left(&project, wizard);
     }
+}
+
+/// The wizard has drawn the answer to a key, and does not wait for the next one yet.
+#[test]
+fn an_interrupt_between_two_keys_counts() {
+    for _ in 0..10 {
+        let project = with_rules("iniconfig");
+        let args = ["init", "--color", "never"];
+        let mut wizard = Terminal::start(project.command(&args));
+        wizard.wait_for_sight(QUESTIONS[0].0).type_in("\r");
+        wizard
+            .wait_for_sight(QUESTIONS[1].0)
+            .type_in(DOWN)
+            .wait_for("> An example")
+            .type_in(CTRL_C);
+        assert_left(&project, wizard);
+    }
+}
+
+#[track_caller]
+fn assert_left(project: &Project, wizard: Terminal) {
+    let (status, text) = wizard.finish();
+    assert_eq!(status, 130, "{text}");
+    assert_shows(&text, &["nothing was made"]);
+    assert!(!project.path("evals").exists(), "{text}");
 }
 
 mod needs_test_runners {

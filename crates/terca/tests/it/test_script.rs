@@ -14,7 +14,7 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 19] = [
     "needs_browser",
     "needs_bwrap",
     "needs_cgroups",
@@ -31,6 +31,7 @@ const MODULES: [&str; 18] = [
     "needs_slurm",
     "needs_ssh",
     "needs_test_runners",
+    "needs_tmux",
     "needs_xmllint",
     "needs_zsh",
 ];
@@ -90,7 +91,7 @@ impl Machine {
 
     fn with_everything(self) -> Self {
         [
-            "node", "npm", "chromium", "xmllint", "zsh", "python3", "bwrap", "setpriv",
+            "node", "npm", "chromium", "xmllint", "zsh", "tmux", "python3", "bwrap", "setpriv",
         ]
         .into_iter()
         .fold(self, |machine, program| machine.with(program, ""))
@@ -210,14 +211,14 @@ fn what_can_run_is_included() {
     assert_eq!(
         asked,
         "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/(^|::)needs_/) or \
-         test(/(^|::)(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_bwrap|needs_browser|needs_real_agents|needs_contained_agents)::/))\n"
+         test(/(^|::)(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap|needs_browser|needs_real_agents|needs_contained_agents)::/))\n"
     );
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
     assert_eq!(ignored(&outcome).len(), 12, "{}", outcome.stderr);
     assert!(asked.contains(
-        "(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_bwrap)::"
+        "(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap)::"
     ));
 }
 
@@ -369,7 +370,7 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     assert!(
         asked.contains(
             "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs libxml2-utils munge nodejs npm \
-             openssh-client openssh-server podman python3-venv runc slurm-client slurmctld slurmd util-linux zsh"
+             openssh-client openssh-server podman python3-venv runc slurm-client slurmctld slurmd tmux util-linux zsh"
         ),
         "{asked}"
     );

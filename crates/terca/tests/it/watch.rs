@@ -132,6 +132,49 @@ fn mistakes_are_shown_and_what_else_has_changed_is_told() {
 }
 
 #[test]
+fn the_flags_of_a_run_are_passed_on() {
+    let project = suite();
+    let flags = [
+        "-n",
+        "2",
+        "--sandbox",
+        "none",
+        "--timeout",
+        "50",
+        "--seed",
+        "7",
+        "-c",
+        "1",
+        "--retries",
+        "0",
+        "--fail-fast",
+        "--keep",
+        "failed",
+        "-t",
+        "fib",
+        "-x",
+        "other",
+    ];
+    let watching = Watching::start(&project, &flags);
+    save(&project, "rules.md", "be better\n");
+    watching.wait_for(
+        "2 trials of 1 eval, cost not known: `terca run -t fib -x other -e e --repetitions 2 --timeout 50 --sandbox none \
+         --seed 7 --concurrency 1 --fail-fast --retries 0 --keep failed` runs them",
+    );
+    watching.end();
+
+    let watching = Watching::start(&project, &[&["--yes"], &flags[..]].concat());
+    save(&project, "rules.md", "be best\n");
+    watching.wait_for("2 trials: 2 passed");
+    watching.end();
+    let run = std::fs::read_to_string(project.run_dir().join("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    let settings = &run["command"];
+    assert_eq!(settings["selection"]["timeout"], 50.0, "{run}");
+    assert_eq!(settings["keep"], "failed", "{run}");
+}
+
+#[test]
 fn with_yes_what_has_changed_is_run() {
     let project = suite();
     let watching = Watching::start(&project, &["--yes", "-t", "fib"]);

@@ -31,5 +31,6 @@ mod needs_real_agents;
 mod needs_slurm;
 mod needs_ssh;
 mod needs_test_runners;
+mod needs_tmux;
 mod needs_xmllint;
 mod needs_zsh;

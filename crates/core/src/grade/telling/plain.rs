@@ -33,21 +33,33 @@ const NOISE: [&str; 9] = [
 
 /// Returns the first line that looks like an error, or else the last one that is not noise, or else the last one.
 pub(super) fn complaint(lines: &[&str]) -> Option<String> {
-    let said = |line: &&&str| !line.trim().is_empty();
-    let is_noise = |line: &str| {
-        NOISE
-            .iter()
-            .any(|noise| line.trim_start().starts_with(noise))
+    let telling = || {
+        let all = lines.iter().enumerate();
+        all.filter(|(at, line)| !is_noise(line) && !is_echo(lines, *at))
+            .map(|(_, line)| *line)
+            .filter(|line| !line.trim().is_empty())
     };
     let looks = LOOKS_LIKE_AN_ERROR.as_ref();
-    let error = lines
-        .iter()
-        .find(|line| !is_noise(line) && looks.is_some_and(|looks| looks.is_match(line)));
-    let last = || lines.iter().rev().filter(said).find(|line| !is_noise(line));
+    let error = telling().find(|line| looks.is_some_and(|looks| looks.is_match(line)));
+    let last = || lines.iter().rev().find(|line| !line.trim().is_empty());
     let line = error
-        .or_else(last)
-        .or_else(|| lines.iter().rev().find(said))?;
+        .or_else(|| telling().next_back())
+        .or_else(|| last().copied())?;
     Some(line.trim().to_owned())
+}
+
+fn is_noise(line: &str) -> bool {
+    let line = line.trim_start();
+    NOISE.iter().any(|noise| line.starts_with(noise))
+}
+
+/// Returns whether npm names a script that it starts: the package and the script, then the command, each after `> `.
+fn is_echo(lines: &[&str], at: usize) -> bool {
+    let begins = |at: Option<usize>| {
+        let line = at.and_then(|at| lines.get(at));
+        line.is_some_and(|line| line.starts_with("> "))
+    };
+    begins(Some(at)) && (begins(at.checked_sub(1)) || begins(at.checked_add(1)))
 }
 
 /// The error of npm itself, which comes after lines with codes and paths.
@@ -83,4 +95,25 @@ pub(super) fn npm(lines: &[&str]) -> Option<Complaint> {
     }
     said.next()
         .map(|said| Complaint::plain(format!("npm: {said}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_npm_starts_is_no_error() {
+        let echo = ["", "> tinyq@1.2.0 build", "> tsc", ""];
+        let said = ["sh: 1: tsc: not found"];
+        for lines in [[&said[..], &echo].concat(), [&echo[..], &said].concat()] {
+            assert_eq!(complaint(&lines).unwrap(), "sh: 1: tsc: not found");
+        }
+        // Where nothing else was said, it is better than nothing.
+        assert_eq!(complaint(&echo).unwrap(), "> tsc");
+        assert_eq!(
+            complaint(&["first", "> quoted"]).unwrap(),
+            "> quoted",
+            "one line alone is no command of npm"
+        );
+    }
 }

@@ -15,6 +15,7 @@ use terca_engine::run::{files, past_runs};
 
 use super::Watcher;
 use super::changed::{CaseName, Changed, distinct, name};
+use crate::args::NameArgs;
 use crate::cli_error::{CliError, INTERRUPTED};
 use crate::{ask, screen, shell};
 
@@ -83,7 +84,8 @@ impl Watcher<'_> {
         words.extend(flags("-t", &evals));
         words.extend(flags("-x", &experiments));
         words.extend(self.environments(&environments));
-        words.extend(self.own_flags());
+        words.extend(self.args.selection.words_without::<NameArgs>());
+        words.extend(self.args.conduct.words());
         if self.args.yes {
             screen::err(&format!("{what}: running"));
         } else if !ask::is_possible() {
@@ -102,8 +104,9 @@ impl Watcher<'_> {
 
     /// Environments that another agent runs have names that depend on the selection, so that is typed again.
     fn environments(&self, names: &BTreeSet<&str>) -> Vec<String> {
-        if self.args.agent.is_some() {
-            let typed = self.args.names.environments.iter();
+        let typed = &self.args.selection.args;
+        if typed.agent.is_some() {
+            let typed = typed.names.environments.iter();
             return flags("-e", &typed.map(String::as_str).collect());
         }
         flags("-e", names)
@@ -128,20 +131,6 @@ impl Watcher<'_> {
         costs
             .filter(|costs| !costs.is_empty())
             .map(|costs| costs.iter().sum())
-    }
-
-    fn own_flags(&self) -> Vec<String> {
-        let args = self.args;
-        let mut words = Vec::new();
-        if let Some(number) = args.repetitions {
-            words.extend(["-n".to_owned(), number.to_string()]);
-        }
-        for (flag, value) in [("--agent", &args.agent), ("--model", &args.model)] {
-            if let Some(value) = value {
-                words.extend([flag.to_owned(), value.clone()]);
-            }
-        }
-        words
     }
 
     /// Asks. Ctrl+C is no answer, but the end.

@@ -1,7 +1,7 @@
 //! The place where a page's commands run: a directory, a home and a `PATH` of their own, with stand-ins for agents and
 //! no network.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -114,14 +114,11 @@ impl Room {
         command
     }
 
-    /// Makes a file in the place where the page is; a script can be started.
+    /// Makes a file in the place where the page is, as an editor does: a script cannot be started yet.
     pub fn write(&self, path: &str, text: &str) -> Utf8PathBuf {
         let path = self.current_dir().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        if text.starts_with("#!") {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        }
         path
     }
 }
