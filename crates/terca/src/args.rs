@@ -161,7 +161,7 @@ pub struct ConductArgs {
     #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
     pub retries: Option<u32>,
     /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
     pub keep: KeepChoice,
     /// Run the `prepare` steps again instead of using the cached ones
     #[arg(long)]
@@ -217,6 +217,7 @@ pub enum TableFormat {
 /// The workspaces that stay on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KeepChoice {
+    Changed,
     All,
     Failed,
     None,
@@ -225,6 +226,7 @@ pub enum KeepChoice {
 impl From<KeepChoice> for Keep {
     fn from(choice: KeepChoice) -> Self {
         match choice {
+            KeepChoice::Changed => Keep::Changed,
             KeepChoice::All => Keep::All,
             KeepChoice::Failed => Keep::Failed,
             KeepChoice::None => Keep::None,

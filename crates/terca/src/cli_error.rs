@@ -19,10 +19,12 @@ use terca_engine::remote::WorkerError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::past_runs::RunsError;
 use terca_engine::run::resume::OpenError;
+use terca_engine::run::saved_workspace::WorkspaceError;
 use terca_engine::run::start::StartError;
 use terca_engine::run::store::StoreError;
 use terca_engine::sandbox::SandboxError;
 use terca_engine::suite::discover::{DiscoverError, Guess};
+use terca_engine::workspace::saved::restore::RestoreError;
 
 use crate::args::Common;
 use crate::screen;
@@ -166,6 +168,25 @@ pub fn suites_below(suites: &[Utf8PathBuf]) -> String {
         "go to the suite that you mean, or name it with `-C`: {}{more}",
         named.join(", ")
     )
+}
+
+impl From<WorkspaceError> for CliError {
+    fn from(error: WorkspaceError) -> Self {
+        match &error {
+            WorkspaceError::Saved { source, .. } => match source {
+                RestoreError::NotSaved => CliError::misuse(Code::NoWorkspace, error).help(
+                    "the trial's changes.diff shows what the agent changed; `--keep` sets which workspaces are kept",
+                ),
+                RestoreError::Newer(_) => CliError::trouble(Code::DamagedRun, error)
+                    .help("use that version of Terca or a newer one"),
+                _ => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
+            },
+            WorkspaceError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
+                .help("name a directory that is not there yet: `--to DIR`"),
+            WorkspaceError::Write(_) => CliError::trouble(Code::CannotWrite, error)
+                .help("`--to DIR` names another directory"),
+        }
+    }
 }
 
 impl From<RunsError> for CliError {

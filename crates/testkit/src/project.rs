@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -18,6 +19,8 @@ pub struct Project {
     program: Utf8PathBuf,
     guard: TempDir,
     env: Vec<(String, String)>,
+    /// The number of workspaces that were made again.
+    restored: AtomicUsize,
 }
 
 impl Project {
@@ -33,6 +36,7 @@ impl Project {
             program: program.into(),
             guard,
             env: Vec::new(),
+            restored: AtomicUsize::new(0),
         };
         for dir in ["suite", "work", "home"] {
             std::fs::create_dir(project.root().join(dir)).expect("a directory");
@@ -252,12 +256,37 @@ impl Project {
         read_text(&self.trial_path(name))
     }
 
-    /// Where a file in the folder of the one trial is.
+    /// Where a file in the folder of the one trial is. A workspace that is not there as a whole is made again.
     pub fn trial_path(&self, name: &str) -> Utf8PathBuf {
         let trial = self.only_trial();
-        self.run_dir()
-            .join(trial["dir"].as_str().expect("dir"))
-            .join(name)
+        let folder = self.run_dir().join(trial["dir"].as_str().expect("dir"));
+        match name.strip_prefix("workspace") {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                let workspace = self.workspace_of(&folder);
+                Utf8PathBuf::from(format!("{workspace}{rest}"))
+            }
+            _ => folder.join(name),
+        }
+    }
+
+    /// The workspace of a trial, by the trial's folder: in it, or made again from what was saved.
+    pub fn workspace_of(&self, folder: &Utf8Path) -> Utf8PathBuf {
+        let whole = folder.join("workspace");
+        if whole.symlink_metadata().is_ok() || !folder.join("workspace.changes").is_dir() {
+            return whole;
+        }
+        let runs = self.path(".terca/runs");
+        let below = folder.strip_prefix(&runs).expect("a trial of this project");
+        let run = below.components().next().expect("a run").as_str();
+        let trial = below.strip_prefix(run).expect("below its run");
+        let number = self.restored.fetch_add(1, Ordering::Relaxed);
+        let made = self.root().join(format!("restored-{number}"));
+        let output = self
+            .command(&["workspace", run, trial.as_str(), "--to", made.as_str()])
+            .output()
+            .expect("terca workspace");
+        assert!(output.status.success(), "{output:?}");
+        made
     }
 
     /// Processes that this project's runs have started and that still run, zombies left out.

@@ -147,7 +147,7 @@ impl Default for RunSettings {
             retries: None,
             fail_under: 1.0,
             margin: None,
-            keep: Keep::All,
+            keep: Keep::Changed,
             replay: None,
             failed: None,
             on: Vec::new(),
@@ -262,10 +262,12 @@ impl SelectionSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
-    /// Every workspace.
+    /// Every workspace, as what changed in the files that it started from.
     #[default]
+    Changed,
+    /// Every workspace, as a whole.
     All,
-    /// Those of trials that did not pass.
+    /// Those of trials that did not pass, as what changed.
     Failed,
     /// No workspace.
     None,

@@ -19,6 +19,7 @@ use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Limits, Options, TreeError};
+use crate::workspace::base_layers::{LAYERS, content_hash_in};
 use crate::workspace::removal::remove_and_tell;
 
 /// Runs that cannot be merged.
@@ -66,6 +67,9 @@ pub enum MergeRunsError {
         source: io::Error,
     },
 }
+
+/// A run has a few layers for each eval. An eval of the name `layers` has its trials beside them.
+const MOST_LAYERS: u64 = 1_000_000;
 
 struct Part {
     name: String,
@@ -125,6 +129,7 @@ fn fill(
     journals: &[(String, Vec<Event>)],
 ) -> Result<PastRun, MergeRunsError> {
     copy_trials(parts, &store.dir, &RunState::fold(events))?;
+    copy_layers(parts, &store.dir)?;
     for event in merge(&store.name, journals)? {
         store.append(&event)?;
     }
@@ -224,20 +229,54 @@ fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
     })
 }
 
-fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
-    let refused = |from: &Utf8Path| {
-        let from = from.to_owned();
-        move |error: TreeError| MergeRunsError::Copy {
-            from,
-            source: error.into(),
-        }
-    };
-    let target = open_run(to).map_err(refused(to))?;
-    // A workspace that was kept was not too large for its suite.
-    let options = Options {
+/// A workspace that was kept was not too large for its suite.
+fn unlimited() -> Options<'static> {
+    Options {
         limits: Limits::NONE,
         ..Options::default()
-    };
+    }
+}
+
+fn refused(from: &Utf8Path) -> impl FnOnce(TreeError) -> MergeRunsError {
+    let from = from.to_owned();
+    move |error| MergeRunsError::Copy {
+        from,
+        source: error.into(),
+    }
+}
+
+/// Copies the layers that the workspaces of the parts started from, each once.
+fn copy_layers(parts: &[Part], to: &Utf8Path) -> Result<(), MergeRunsError> {
+    let target = open_run(to).map_err(refused(to))?;
+    for part in parts {
+        let from = part.dir.join(LAYERS);
+        let layers = match open_run(&part.dir).and_then(|run| run.open_dir(LAYERS)) {
+            Ok(layers) => layers,
+            Err(error) if error.is_not_found() => continue,
+            Err(error) => return Err(refused(&from)(error)),
+        };
+        let target = target
+            .create_dir_all(LAYERS, DIR_MODE)
+            .map_err(refused(&from))?;
+        for name in layers.names(MOST_LAYERS).map_err(refused(&from))? {
+            let is_layer = name
+                .to_str()
+                .is_some_and(|name| content_hash_in(name).is_some());
+            let is_known = target.meta_at(&name).map_err(refused(&from))?.is_some();
+            if !is_layer || is_known {
+                continue;
+            }
+            let source = layers.open_dir(&name).map_err(refused(&from))?;
+            let place = target.create_dir(&name, DIR_MODE).map_err(refused(&from))?;
+            tree::copy(&source, &place, &unlimited(), &mut |_| Ok(true)).map_err(refused(&from))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
+    let target = open_run(to).map_err(refused(to))?;
+    let options = unlimited();
     for trial in whole.trials() {
         let dir = &trial.head.dir;
         for part in parts {

@@ -16,6 +16,7 @@ pub mod regrade;
 pub mod replay;
 mod results_throttle;
 pub mod resume;
+pub mod saved_workspace;
 pub mod scheduler;
 pub mod signals;
 pub mod start;

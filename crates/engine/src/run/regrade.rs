@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{Event, EventKind, RegradedTrial};
 use terca_core::run::outcome::TrialReport;
@@ -20,6 +21,7 @@ use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;
 use crate::run::trial_thread::Mailbox;
 use crate::trial::{Context, Ungradable, is_gradable, regrade};
+use crate::workspace::saved::restore::RestoreError;
 
 /// The trials that are graded again, and how.
 #[derive(Debug)]
@@ -36,6 +38,9 @@ pub struct Regrading {
     pub not_kept: usize,
     /// Trials without the facts about their agents' work: they stay as they were graded, too.
     pub no_facts: usize,
+    /// The first trial whose saved workspace cannot be made again, by its directory, and the reason. Nothing is graded
+    /// then: a part of a run would be graded with other tests than the rest.
+    pub damaged: Option<(Utf8PathBuf, RestoreError)>,
 }
 
 /// A trial to be graded, and its report so far.
@@ -84,6 +89,7 @@ impl Regrading {
         let mut tasks = Vec::new();
         let mut not_kept = 0;
         let mut no_facts = 0;
+        let mut damaged = None;
         for trial in &plan.trials {
             let Some(known) = run.past.state.trial(trial.id) else {
                 continue;
@@ -95,6 +101,9 @@ impl Regrading {
                 }),
                 Err(Ungradable::NotKept) => not_kept += 1,
                 Err(Ungradable::NoFacts) => no_facts += 1,
+                Err(Ungradable::Damaged(error)) => {
+                    damaged.get_or_insert((trial.dir.clone(), error));
+                }
                 Err(Ungradable::NotRun) => {}
             }
         }
@@ -107,6 +116,7 @@ impl Regrading {
             at_once,
             not_kept,
             no_facts,
+            damaged,
         }
     }
 

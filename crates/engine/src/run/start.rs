@@ -44,6 +44,7 @@ use crate::run::trial_thread;
 use crate::run::trial_thread::Mailbox;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
+use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
@@ -446,6 +447,10 @@ impl<'a> PreparedRun<'a> {
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
             layers: LayerCache::new(&suite_dir, self.program.rebuild_layers),
+            base_layers: BaseLayers::new(run_dir, &suite_dir),
+            merged_layers: Default::default(),
+            checked_layers: Default::default(),
+            keeps_whole: matches!(self.program.suite_files, SuiteFiles::InPlace(_)),
             suite_dir,
             run_dir: run_dir.to_owned(),
             work: self.work,

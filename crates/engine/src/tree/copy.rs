@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, symlinkat, utimensat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, symlinkat, utimensat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -44,6 +44,35 @@ pub fn copy(
     options: &Options<'_>,
     choose: &mut dyn FnMut(&Entry<'_>) -> Result<bool, TreeError>,
 ) -> Result<Copied, TreeError> {
+    transfer(from, to, options, &mut |entry| {
+        let is_chosen = choose(entry)?;
+        Ok(if is_chosen {
+            Choice::Copy
+        } else {
+            Choice::Leave
+        })
+    })
+}
+
+/// The answer to the question what happens to an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// It stays where it is, with everything in it.
+    Leave,
+    /// It is copied. If it is a directory, each entry in it is asked about.
+    Copy,
+    /// It is moved, with everything in it. Where it cannot be, it is copied.
+    Move,
+}
+
+/// Copies or moves the content of a directory into another, entry by entry, as [`copy`] does. The directories that
+/// entries were moved out of keep their facts in the copy.
+pub fn transfer(
+    from: &Dir,
+    to: &Dir,
+    options: &Options<'_>,
+    choose: &mut dyn FnMut(&Entry<'_>) -> Result<Choice, TreeError>,
+) -> Result<Copied, TreeError> {
     if from.meta().identity() == to.meta().identity() {
         let path = from.path().to_owned();
         return Err(TreeError::Overlap { path });
@@ -63,10 +92,13 @@ pub fn copy(
             Step::Done => break,
             Step::End => copying.leave()?,
             Step::Entry => {
-                if let Some(kind) = copying.cursor.kind()?
-                    && choose(&copying.cursor.entry(kind))?
-                {
-                    copying.copy_entry(kind)?;
+                let Some(kind) = copying.cursor.kind()? else {
+                    continue;
+                };
+                match choose(&copying.cursor.entry(kind))? {
+                    Choice::Leave => {}
+                    Choice::Move if copying.is_moved() => {}
+                    Choice::Copy | Choice::Move => copying.copy_entry(kind)?,
                 }
             }
         }
@@ -122,6 +154,12 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
+    /// Moves the present entry, if the system lets us: not to another file system, nor out of a closed directory.
+    fn is_moved(&self) -> bool {
+        let name = self.cursor.name();
+        renameat(self.cursor.here(), name, self.target.here(), name).is_ok()
+    }
+
     fn copy_entry(&mut self, kind: Kind) -> Result<(), TreeError> {
         match kind {
             Kind::Dir => self.enter(),
@@ -297,7 +335,12 @@ impl Copying<'_> {
                 self.skip(Kind::Fifo);
                 Ok(())
             }
-            answer => answer.map_err(|error| self.place(error)),
+            answer => answer
+                .and_then(|()| {
+                    let flags = AtFlags::SYMLINK_NOFOLLOW;
+                    Ok(utimensat(dir, name, &times(&meta), flags)?)
+                })
+                .map_err(|error| self.place(error)),
         }
     }
 

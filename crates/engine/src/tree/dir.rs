@@ -78,6 +78,13 @@ impl Dir {
         set_mode(self.as_fd(), mode).map_err(|errno| TreeError::io(&self.path, errno))
     }
 
+    /// Gives the directory the permissions and the time of the last change that another had.
+    pub fn set_facts(&self, of: &Meta) -> Result<(), TreeError> {
+        set_mode(self.as_fd(), of.permissions())
+            .and_then(|()| set_time(self.as_fd(), of))
+            .map_err(|errno| TreeError::io(&self.path, errno))
+    }
+
     pub(super) fn with_path(self, path: PathBuf) -> Dir {
         Dir { path, ..self }
     }

@@ -118,6 +118,6 @@ fn add(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update(bytes);
 }
 
-fn hexadecimal(hash: &[u8]) -> String {
+pub(super) fn hexadecimal(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

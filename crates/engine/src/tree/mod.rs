@@ -13,7 +13,7 @@
 //! | `dir` | an open directory |
 //! | `trail` | the way down to the present directory, with few handles open |
 //! | `cursor` | goes over the entries of a tree, one at a time |
-//! | `walk`, `copy`, `moving`, `remove`, `hash`, `identity`, `compare`, `measure`, `readable` | the operations |
+//! | `walk`, `copy`, `moving`, `remove`, `hash`, `facts`, `identity`, `compare`, `measure`, `readable` | the operations |
 //! | `content`, `without_holes` | the bytes of a file, without its holes |
 //! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
 //! | `beneath` | opens, makes and removes single files below a directory |
@@ -26,6 +26,7 @@ mod copy;
 mod cursor;
 mod dir;
 mod error;
+mod facts;
 mod hash;
 mod identity;
 mod limits;
@@ -47,10 +48,11 @@ mod without_holes;
 mod tests;
 
 pub use compare::have_same_content;
-pub use copy::{Copied, copy, copy_file};
+pub use copy::{Choice, Copied, copy, copy_file, transfer};
 pub use cursor::Entry;
 pub use dir::Dir;
 pub use error::{TreeError, What};
+pub use facts::hash_of_facts;
 pub use hash::{hash, hash_file};
 pub use identity::{Identity, identity, identity_of};
 pub use limits::{Limits, Options, ShouldStop};

@@ -1,12 +1,15 @@
 //! The last stage: keeps what the trial left, and writes its report.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
 
+use camino::Utf8Path;
 use terca_core::agent::Profile;
 use terca_core::agent::access::Access;
 use terca_core::grade::JudgedBy;
 use terca_core::grade::grades::Scorecard;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
@@ -16,8 +19,10 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, move_dir};
-use terca_core::run::settings::Keep;
+use crate::tree::{Dir, Meta, Options, move_dir};
+use crate::workspace::base_layers::BaseLayer;
+use crate::workspace::saved::save::save;
+use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 
 /// Ends a trial, however far it came.
 pub(super) fn collect(
@@ -247,7 +252,7 @@ fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
 /// Returns whether the user wants the workspace of a trial that ended so.
 fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
     match run.context.keep {
-        Keep::All => true,
+        Keep::Changed | Keep::All => true,
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
     }
@@ -258,7 +263,7 @@ fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
 fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     // The tests run what the agent left, and so may it.
     run.tidy_folder()?;
-    let place = run.folder.join("workspace");
+    let place = run.folder.join(WORKSPACE);
     fs_err::remove_file(&place)?;
     if !is_kept {
         return Ok(());
@@ -268,15 +273,55 @@ fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     } else {
         &run.dirs.workspace
     };
-    move_dir(
-        &Dir::open(&run.dirs.root)?,
-        left.file_name().unwrap_or_default().as_ref(),
-        &Dir::open(&run.folder)?,
-        "workspace".as_ref(),
-        &run.agent_tree(),
-    )?;
+    let folder = Dir::open(&run.folder)?;
+    // Of a trial that was interrupted nothing is compared: it begins again when the run is resumed.
+    let kept = if run.context.saves_changes() && !run.context.interrupt.is_stop() {
+        save_changes(run, left, &folder)?;
+        saved_tree(&run.folder)
+    } else {
+        move_dir(
+            &Dir::open(&run.dirs.root)?,
+            left.file_name().unwrap_or_default().as_ref(),
+            &folder,
+            WORKSPACE.as_ref(),
+            &run.agent_tree(),
+        )?;
+        place
+    };
     if run.spec.case.has_setup_commands() {
-        run.context.sealed.restore_links(&place)?;
+        run.context.sealed.restore_links(&kept)?;
     }
     Ok(())
+}
+
+/// Saves what changed in a workspace since its layers were copied.
+fn save_changes(run: &TrialRun<'_>, left: &Utf8Path, folder: &Dir) -> Result<(), StageError> {
+    let context = run.context;
+    let options = context.suite_tree();
+    let base = run.base.iter();
+    let layers: Vec<BaseLayer> = base
+        .map(|source| context.base_layers.get(source, &options))
+        .collect::<Result<_, _>>()?;
+    let layers = context.merged_layers.get(&layers, &options)?;
+    // A layer that is made only now may differ from what was copied: the agent could change that.
+    let snapshot = run
+        .snapshot
+        .as_ref()
+        .filter(|_| context.keeps_layers_first());
+    let is_untouched = |path: &Path, meta: &Meta| {
+        snapshot.is_some_and(|snapshot| snapshot.is_untouched(path, meta))
+    };
+    let workspace = Dir::open_no_link(left)?;
+    let saved = save(
+        &workspace,
+        &layers,
+        &is_untouched,
+        folder,
+        &run.agent_tree(),
+    );
+    if saved.is_err() {
+        // A part of a workspace is none.
+        let _removed = folder.remove_tree(CHANGES, &Options::default());
+    }
+    Ok(saved?)
 }

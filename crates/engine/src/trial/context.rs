@@ -19,7 +19,10 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
 use crate::tree::{Limits, Options};
+use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::layers::LayerCache;
+use crate::workspace::saved::merged::MergedLayersOfRun;
+use crate::workspace::saved::restore::CheckedLayers;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::WorkDir;
 
@@ -44,6 +47,14 @@ pub struct Context {
     pub versions: Versions,
     /// The layers that `prepare` has made.
     pub layers: LayerCache,
+    /// The layers that its trials start from, as they are kept with the run.
+    pub base_layers: BaseLayers,
+    /// The same, as workspaces have them one over the other.
+    pub merged_layers: MergedLayersOfRun,
+    /// The layers of a saved run that were found whole.
+    pub checked_layers: CheckedLayers,
+    /// Workspaces that are kept are saved as a whole: they are sent to another machine, which has no layers.
+    pub keeps_whole: bool,
     /// The suite's files, as they were when the run started.
     pub sealed: SealedSuite,
     /// The MCP servers that have been asked.
@@ -65,6 +76,17 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns whether workspaces are saved as what changed in the layers that they started from.
+    pub(super) fn saves_changes(&self) -> bool {
+        !self.keeps_whole && matches!(self.keep, Keep::Changed | Keep::Failed)
+    }
+
+    /// Returns whether layers are kept with the run before an agent starts, so that no agent can change what they are
+    /// made from. Where only some workspaces are saved, layers wait for the first of them.
+    pub(super) fn keeps_layers_first(&self) -> bool {
+        !self.keeps_whole && self.keep == Keep::Changed
+    }
+
     /// Returns whether the network of a contained agent is the machine's own, with rules for its ports.
     pub(super) fn is_network_by_port(&self, asked: Option<&Sandbox>) -> bool {
         self.sandboxes.contained_by(asked) == ContainedBy::Landlock

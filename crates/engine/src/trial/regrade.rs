@@ -2,9 +2,11 @@
 
 use std::io;
 
+use camino::Utf8PathBuf;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
 use super::collect::{add_error, add_grades};
@@ -15,10 +17,12 @@ use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
-use crate::tree::Dir;
+use crate::tree::{Dir, Limits};
+use crate::workspace::saved::WORKSPACE;
+use crate::workspace::saved::restore::{RestoreError, Saved};
 
 /// The reason why a trial cannot be graded again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub enum Ungradable {
     /// There was no agent's work to judge.
     NotRun,
@@ -26,6 +30,8 @@ pub enum Ungradable {
     NotKept,
     /// The facts about the agent's work are gone.
     NoFacts,
+    /// Its saved workspace cannot be made again.
+    Damaged(RestoreError),
 }
 
 /// Checks that a trial has work to grade.
@@ -37,20 +43,27 @@ pub fn is_gradable(
     // A test without a verdict is an error too, but the agent has done its work.
     let has_run = report.status.is_judged()
         || (report.status == Status::Error && report.phases.tests.is_some());
-    // A link to a workspace is none: that of a trial in flight, or one that somebody planted.
-    let dir = |name: &str| {
-        Dir::open_no_link(&context.run_dir).and_then(|run| run.open_dir(spec.dir.join(name)))
-    };
     if !has_run {
         return Err(Ungradable::NotRun);
     }
-    if dir("workspace").is_err() {
-        return Err(Ungradable::NotKept);
+    match open_saved(spec, context) {
+        Ok(_) => {}
+        Err(RestoreError::NotSaved) => return Err(Ungradable::NotKept),
+        Err(error) => return Err(Ungradable::Damaged(error)),
     }
-    match dir("artifacts") {
+    let artifacts = Dir::open_no_link(&context.run_dir)
+        .and_then(|run| run.open_dir(spec.dir.join("artifacts")));
+    match artifacts {
         Ok(artifacts) if AgentWork::is_in(&artifacts) => Ok(()),
         _ => Err(Ungradable::NoFacts),
     }
+}
+
+/// Opens the saved workspace of a trial.
+fn open_saved(spec: &TrialSpec, context: &Context) -> Result<Saved, RestoreError> {
+    let run = Dir::open_no_link(&context.run_dir)?;
+    let options = context.own_tree(Limits::NONE);
+    Saved::open(&run, &spec.dir, &context.checked_layers, &options)
 }
 
 /// Grades a saved trial with today's tests. Returns its new report, or `None` when the run was interrupted.
@@ -87,11 +100,27 @@ fn grade(
 ) -> Result<Grades, Ungraded> {
     let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
     let work = saved_work(spec, context)?;
-    let workspace = run.folder.join("workspace");
+    let workspace = saved_workspace(&run)?;
     let grades = grade_saved(&mut run, &workspace, &work);
     work.keep(&run)?;
     judges.append(&mut run.judges);
     grades
+}
+
+/// Returns the directory with the saved workspace, made again if it was saved as what changed.
+fn saved_workspace(run: &TrialRun<'_>) -> Result<Utf8PathBuf, StageError> {
+    let saved = open_saved(run.spec, run.context).map_err(|error| match error {
+        RestoreError::Tree(error) => error.into(),
+        other => StageError::new(ErrorKind::Internal, other.to_string()),
+    })?;
+    if matches!(saved, Saved::Whole(_)) {
+        return Ok(run.folder.join(WORKSPACE));
+    }
+    let place = run.dirs.left.clone();
+    fs_err::create_dir(&place)?;
+    let options = run.context.own_tree(Limits::NONE);
+    saved.restore(&Dir::open_no_link(&place)?, &options)?;
+    Ok(place)
 }
 
 /// Reads the facts about the agent's work. The run may have come from somebody else: a link or a pipe in the place of a

@@ -30,13 +30,14 @@ use crate::process::supervise::{
     Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
 };
 use crate::tree::{Dir, Limits, Options};
+use crate::workspace::changes::Snapshot;
+use crate::workspace::saved::{CHANGES, WORKSPACE};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The time that a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 const ARTIFACTS: &str = "artifacts";
-const WORKSPACE: &str = "workspace";
 /// Made for every trial, so that readers need not ask whether they exist.
 const EVERY_TRIAL_HAS: [&str; 2] = ["transcript.jsonl", "changes.diff"];
 /// A trial's folder has about ten entries.
@@ -60,6 +61,10 @@ pub(super) struct TrialRun<'a> {
     pub(super) remarks: Vec<String>,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
+    /// The directories that its workspace was copied from, lowest first.
+    pub(super) base: Vec<Utf8PathBuf>,
+    /// The workspace as the agent found it, once the agent is gone.
+    pub(super) snapshot: Option<Snapshot>,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -193,7 +198,9 @@ impl<'a> TrialRun<'a> {
         if self.has_saved_workspace {
             return Ok(());
         }
-        let _removed = folder.remove_tree(WORKSPACE, &Options::default())?;
+        for name in [WORKSPACE, CHANGES] {
+            let _removed = folder.remove_tree(name, &Options::default())?;
+        }
         fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
     }
 
@@ -240,6 +247,8 @@ impl<'a> TrialRun<'a> {
             limits_met: Vec::new(),
             remarks: Vec::new(),
             judges: Vec::new(),
+            base: Vec::new(),
+            snapshot: None,
             dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors

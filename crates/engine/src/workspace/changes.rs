@@ -162,6 +162,12 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// Returns whether nobody has touched a file since the snapshot: its identity is the same.
+    pub fn is_untouched(&self, path: &Path, meta: &Meta) -> bool {
+        let noted = self.files.get(path);
+        noted.is_some_and(|noted| noted.has_same_identity(meta, self.taken))
+    }
+
     /// Copies the files that no layer has.
     fn keep(
         &mut self,
@@ -367,10 +373,7 @@ impl Noted {
         snapshot: i128,
         options: &Options<'_>,
     ) -> Result<bool, TreeError> {
-        // The kernel changes this time with every write, rename and chmod; nobody can set it back.
-        let same_time = self.inode == meta.inode && self.changed == meta.changed;
-        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
-        if same_time && changed + COARSE_NANOSECONDS < snapshot {
+        if self.has_same_identity(meta, snapshot) {
             return Ok(true);
         }
         if self.mode != meta.mode || self.size != meta.size {
@@ -389,8 +392,21 @@ impl Noted {
             }
             Content::Link(target) => Ok(entry.read_link()? == *target),
             // It has no content, so that it is the same for as long as it is there.
-            Content::NotKept => Ok(same_time),
+            Content::NotKept => Ok(self.has_same_time(meta)),
         }
+    }
+
+    /// Returns whether the kernel has noted no change. It changes this time with every write, rename and chmod; nobody can
+    /// set it back.
+    fn has_same_time(&self, meta: &Meta) -> bool {
+        self.inode == meta.inode && self.changed == meta.changed
+    }
+
+    /// Returns whether it is the same file, and its last change was long enough before the snapshot to be told from a
+    /// later one.
+    fn has_same_identity(&self, meta: &Meta, snapshot: i128) -> bool {
+        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
+        self.has_same_time(meta) && changed + COARSE_NANOSECONDS < snapshot
     }
 
     fn version(&self, path: &Path) -> Version {

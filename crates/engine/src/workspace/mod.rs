@@ -1,6 +1,7 @@
 //! The directories of trials: what is copied into them, what changed in them, and what is left of them.
 
 mod above;
+pub mod base_layers;
 pub mod changes;
 pub mod diff;
 pub mod ignored;
@@ -9,6 +10,7 @@ pub mod layers;
 mod put_away;
 pub mod removal;
 pub mod renames;
+pub mod saved;
 pub mod sealed_suite;
 pub(crate) mod secret_name;
 pub mod stale_dirs;

@@ -16,6 +16,7 @@ use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::suite::discover;
 use terca_engine::trial::{self, Context, Preflights, RunGateway, Versions};
+use terca_engine::workspace::base_layers::BaseLayers;
 use terca_engine::workspace::layers::LayerCache;
 use terca_engine::workspace::sealed_suite::SealedSuite;
 use terca_engine::workspace::suite_inputs::Inputs;
@@ -87,6 +88,10 @@ impl Suite {
             keep: Keep::All,
             versions: Versions::new(launcher()),
             layers: LayerCache::new(&project.dir(), false),
+            base_layers: BaseLayers::new(&project.dir().join(".terca/runs/1"), &project.dir()),
+            merged_layers: Default::default(),
+            checked_layers: Default::default(),
+            keeps_whole: false,
             preflights: Preflights::default(),
             gateway: RunGateway::default(),
             replay: None,

@@ -344,8 +344,8 @@ fn files(page: &TrialPage<'_>) -> Markup {
     let head = &page.trial.head;
     match page.files {
         Files::In(run) => note(&format!(
-            "All files are in {}: run.log, changes.diff, transcript.jsonl, workspace, artifacts (the session in \
-             ATIF: artifacts/trajectory.json).",
+            "All files are in {}: run.log, changes.diff, transcript.jsonl, artifacts (the session in ATIF: \
+             artifacts/trajectory.json). `terca workspace` makes the workspace again.",
             run.join(&head.dir)
         )),
         Files::Served => {

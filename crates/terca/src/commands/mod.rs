@@ -29,6 +29,7 @@ mod verify;
 mod view;
 mod watch;
 mod worker;
+mod workspace;
 
 use clap::Subcommand;
 
@@ -57,6 +58,8 @@ pub enum Command {
     Show(show::ShowArgs),
     /// Print the session of a trial's agent; -f follows it as it runs
     Logs(logs::LogsArgs),
+    /// Make the workspace of a trial again, as its agent left it, and print its path
+    Workspace(workspace::WorkspaceArgs),
     /// Compare the experiments or environments of a run, or two runs: better, worse, equivalent or inconclusive
     Compare(compare::CompareArgs),
     /// Estimate the cost of a run and the differences it can detect, without running it
@@ -114,6 +117,7 @@ impl Command {
             | Command::Replay(_)
             | Command::Show(_)
             | Command::Logs(_)
+            | Command::Workspace(_)
             | Command::Compare(_)
             | Command::Health(_)
             | Command::Report(_)
@@ -145,6 +149,7 @@ impl Command {
             Command::Validate(args) => validate::validate(args, common),
             Command::Show(args) => show::show(args, common),
             Command::Logs(args) => logs::logs(args, common),
+            Command::Workspace(args) => workspace::workspace(args, common),
             Command::Compare(args) => compare::compare(args, common),
             Command::Plan(args) => plan::plan(args, common),
             Command::Health(args) => health::health(args, common),

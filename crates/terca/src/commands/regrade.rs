@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use camino::Utf8Path;
 use clap::Args;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::run::settings::{self, Keep};
@@ -10,6 +11,8 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::start::{Program, SuiteFiles};
+use terca_engine::tree::TreeError;
+use terca_engine::workspace::saved::restore::RestoreError;
 use terca_report::Painted;
 use terca_report::regraded;
 
@@ -53,16 +56,18 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);
+    match &regrading.damaged {
+        Some((_, RestoreError::Tree(TreeError::Stopped))) => return Ok(interrupted()),
+        Some((dir, error)) => return Err(damaged(dir, error)),
+        None => {}
+    }
     note_what_stays(&regrading, settings.keep);
     let trials = regrading.trials();
     if trials == 0 {
         return Err(nothing_to_grade(&regrading, settings.keep));
     }
     let Some(graded) = regrading.run(&progress(trials))? else {
-        screen::err(
-            "interrupted: the grades are as they were before; `terca regrade` starts again",
-        );
-        return Ok(INTERRUPTED);
+        return Ok(interrupted());
     };
     let results = Results::of(&graded.after);
     let palette = screen::out_palette(common.color);
@@ -79,6 +84,17 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }
 
+fn interrupted() -> u8 {
+    screen::err("interrupted: the grades are as they were before; `terca regrade` starts again");
+    INTERRUPTED
+}
+
+/// Returns the error for a trial whose saved workspace cannot be made again.
+fn damaged(dir: &Utf8Path, error: &RestoreError) -> CliError {
+    CliError::trouble(Code::DamagedRun, format!("{dir}: {error}"))
+        .help("restore the files from a copy; `-t` grades other evals")
+}
+
 /// Says which trials stay as they were graded, and why.
 fn note_what_stays(regrading: &Regrading, keep: Keep) {
     let Regrading {
@@ -86,7 +102,7 @@ fn note_what_stays(regrading: &Regrading, keep: Keep) {
     } = *regrading;
     if not_kept > 0 {
         let why = match keep {
-            Keep::All => "",
+            Keep::Changed | Keep::All => "",
             Keep::Failed => " (the run was started with `--keep failed`)",
             Keep::None => " (the run was started with `--keep none`)",
         };
@@ -112,13 +128,13 @@ fn nothing_to_grade(regrading: &Regrading, keep: Keep) -> CliError {
             "no selected trial has its artifacts/agent-work.json",
             "restore the files from a copy, or run the suite again",
         ),
-        (_, _, Keep::All) => (
+        (_, _, Keep::Changed | Keep::All) => (
             "no selected trial has a saved workspace",
             "restore the workspaces from a copy, or run the suite again",
         ),
         (_, _, Keep::Failed | Keep::None) => (
             "no selected trial has a saved workspace",
-            "run the suite again, with `--keep all`",
+            "run the suite again, without `--keep`",
         ),
     };
     let text = format!("there is nothing to grade: {text}");

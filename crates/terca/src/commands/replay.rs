@@ -35,7 +35,7 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
     /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
     keep: KeepChoice,
     #[command(flatten)]
     quiet: QuietArgs,

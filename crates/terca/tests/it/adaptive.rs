@@ -439,10 +439,8 @@ fn an_experiment_against_itself_is_no_different() {
             outcome.stderr
         );
         for trial in results["trials"].as_array().unwrap() {
-            let workspace = project
-                .run_dir()
-                .join(trial["dir"].as_str().unwrap())
-                .join("workspace");
+            let folder = project.run_dir().join(trial["dir"].as_str().unwrap());
+            let workspace = project.workspace_of(&folder);
             assert_eq!(
                 std::fs::read_to_string(workspace.join("told")).unwrap(),
                 "control\n"

@@ -157,7 +157,10 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
             &["--color", "pink"],
             "[possible values: auto, always, never]",
         ),
-        (&["--keep", "some"], "[possible values: all, failed, none]"),
+        (
+            &["--keep", "some"],
+            "[possible values: changed, all, failed, none]",
+        ),
         (&["-t"], "a value is required for '--test <NAME>'"),
         (&["-n", "1", "-n", "2"], "cannot be used multiple times"),
         (&["check", "--dry-run"], "unexpected argument '--dry-run'"),

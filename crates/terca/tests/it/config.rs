@@ -554,8 +554,8 @@ fn evals_are_found_at_any_depth_but_not_in_skipped_directories() {
     );
     assert!(
         project
-            .run_dir()
-            .join("fib/default.default.01/workspace/eval.terca.yaml")
+            .workspace_of(&project.run_dir().join("fib/default.default.01"))
+            .join("eval.terca.yaml")
             .exists()
     );
 }

@@ -242,6 +242,7 @@ fn runs_that_are_not_there_or_not_whole() {
             &[Code::Usage],
         )
         .meets(&["regrade", "1"], 2, &[Code::NothingToGrade])
+        .meets(&["workspace", "1", "fib"], 2, &[Code::NoWorkspace])
         .meets(&["merge", "1", "2"], 2, &[Code::CannotMerge]);
     let [first, second] = [1, 2].map(|number| {
         let latest = tour.project.run_dir();

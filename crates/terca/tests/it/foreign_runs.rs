@@ -502,7 +502,10 @@ fn links_that_an_agent_plants_in_its_trials_folder_are_not_followed() {
         assert_eq!(outcome.status, 0, "{mischief}: {}", outcome.stderr);
         assert_eq!(outside(&project), before, "{mischief}");
         let dir = project.run_dir().join(FOLDER);
-        assert!(dir.join("workspace/done.txt").is_file(), "{mischief}");
+        assert!(
+            project.workspace_of(&dir).join("done.txt").is_file(),
+            "{mischief}"
+        );
         for name in ["artifacts", "changes.diff", "transcript.jsonl"] {
             assert!(!dir.join(name).is_symlink(), "{mischief}: {name}");
         }

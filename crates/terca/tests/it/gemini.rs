@@ -312,8 +312,8 @@ fn credential_files_reach_only_the_agent_that_needs_them_and_no_file_of_ours() {
     with_key.terca(&[]).expect_status(0);
     assert!(
         !with_key
-            .run_dir()
-            .join("task/g.default.01/workspace/creds-mode.txt")
+            .workspace_of(&with_key.run_dir().join("task/g.default.01"))
+            .join("creds-mode.txt")
             .exists()
     );
 }

@@ -560,7 +560,8 @@ fn workspaces_are_kept_as_asked() {
                 dir.join("run.log").is_file(),
                 "{keep:?}: the log always stays"
             );
-            dir.join("workspace")
+            project
+                .workspace_of(&dir)
                 .symlink_metadata()
                 .is_ok_and(|meta| meta.is_dir())
         });

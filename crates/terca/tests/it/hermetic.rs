@@ -174,9 +174,8 @@ fn home_and_its_like_are_private_and_empty() {
     project.terca(&["-n", "3", "-c", "1"]).expect_status(0);
     let mut homes = BTreeSet::new();
     for number in 1..=3 {
-        let workspace = project
-            .run_dir()
-            .join(format!("fib/default.default.{number:02}/workspace"));
+        let folder = format!("fib/default.default.{number:02}");
+        let workspace = project.workspace_of(&project.run_dir().join(folder));
         let seen = variables(&std::fs::read_to_string(workspace.join("env.txt")).unwrap());
         for name in [
             "HOME",
@@ -402,9 +401,8 @@ fn a_place_below_something_that_agents_read_is_refused() {
 /// What a file of every trial says, in the order of the repetitions.
 fn told(project: &Project, file: &str) -> Vec<String> {
     let dirs = ["01", "02", "03"].map(|n| {
-        project
-            .run_dir()
-            .join(format!("task/default.default.{n}/workspace"))
+        let folder = project.run_dir().join(format!("task/default.default.{n}"));
+        project.workspace_of(&folder)
     });
     dirs.map(|dir| std::fs::read_to_string(dir.join(file)).unwrap_or_default())
         .to_vec()

@@ -126,10 +126,8 @@ fn an_agent_that_dies_after_some_work_is_judged_by_it() {
 fn what_is_written_outside_stays_in_the_trials_own_room() {
     let (project, trial) = survive("writes-outside", "");
     assert_eq!(trial["status"], "passed");
-    let workspace = project
-        .run_dir()
-        .join(trial["dir"].as_str().unwrap())
-        .join("workspace");
+    let folder = project.run_dir().join(trial["dir"].as_str().unwrap());
+    let workspace = project.workspace_of(&folder);
     assert_eq!(
         workspace.join("root-link").read_link_utf8().unwrap(),
         "/",
@@ -206,10 +204,8 @@ fn a_workspace_that_is_gone_or_something_else_is_judged_as_empty() {
             trial["notes"][0].as_str().unwrap().contains(note),
             "{trial}"
         );
-        let workspace = project
-            .run_dir()
-            .join(trial["dir"].as_str().unwrap())
-            .join("workspace");
+        let folder = project.run_dir().join(trial["dir"].as_str().unwrap());
+        let workspace = project.workspace_of(&folder);
         assert!(workspace.symlink_metadata().unwrap().is_dir());
     }
 }

@@ -140,7 +140,7 @@ fn suite(key: &str, random: &mut fastrand::Rng) -> Project {
 fn files_below(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>) {
     for entry in dir.read_dir_utf8().unwrap() {
         let path = entry.unwrap().into_path();
-        if path.is_dir() && path.file_name() != Some("workspace") {
+        if path.is_dir() && path.file_name() != Some("workspace.changes") {
             files_below(&path, found);
         } else if !path.is_dir() {
             found.push(path);

@@ -29,8 +29,8 @@ fn an_agent_of_the_command_line_keeps_the_program_that_the_suite_has_for_it() {
         with_program(with_program(project(), "old/gemini"), "new/gemini").file("terca.yaml", suite);
     project.terca(&["--agent", "gemini-cli", "--format", "plain"]);
     let used = |experiment: &str| {
-        let place = format!("task/e.{experiment}.01/workspace/out.txt");
-        std::fs::read_to_string(project.run_dir().join(place)).unwrap()
+        let folder = project.run_dir().join(format!("task/e.{experiment}.01"));
+        std::fs::read_to_string(project.workspace_of(&folder).join("out.txt")).unwrap()
     };
     for (experiment, program) in [
         ("default", "old/gemini"),

@@ -87,6 +87,7 @@ mod resume;
 mod retries;
 mod run_v1;
 mod sandbox;
+mod saved_workspace;
 mod sealed;
 mod sealed_runs;
 mod selection;

@@ -43,7 +43,7 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
     for trial in project.results()["trials"].as_array().unwrap() {
         let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
         assert_eq!(
-            std::fs::read_to_string(dir.join("workspace/made")).unwrap(),
+            std::fs::read_to_string(project.workspace_of(&dir).join("made")).unwrap(),
             "one\nx\n"
         );
         let diff = std::fs::read_to_string(dir.join("changes.diff")).unwrap();
@@ -179,7 +179,7 @@ fn an_evals_own_layer_lies_on_the_suites() {
     );
     passes(&project, &[]);
     assert_eq!((times(&project, "suite"), times(&project, "own")), (1, 1));
-    let dir = project.run_dir().join("own/e.a.01/workspace");
+    let dir = project.workspace_of(&project.run_dir().join("own/e.a.01"));
     assert!(!dir.join("more").exists(), "what prepare removed is gone");
     // The suite's layer is kept when only the eval's changes.
     let project = project.file("own/_base/more", "two\nthree\n");

@@ -44,7 +44,7 @@ fn scores(results: &Value, eval: &str) -> Vec<(u64, Value)> {
 /// Everything that lies in the saved workspaces: names, contents, times.
 fn saved(project: &Project) -> String {
     let output = project
-        .other("sh", &["-c", "find .terca/runs/*/*/*/workspace -printf '%p %y %m %T@ %s\\n' | sort; cat .terca/runs/*/*/*/workspace/* | sort"])
+        .other("sh", &["-c", "find .terca/runs/*/*/*/workspace.changes -printf '%p %y %m %T@ %s\\n' | sort; cat .terca/runs/*/*/*/workspace.changes/*/* | sort"])
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
@@ -73,7 +73,7 @@ fn every_trial_gets_exactly_its_new_score_and_no_agent_runs() {
     let mut changed = 0;
     for trial in results["trials"].as_array().unwrap() {
         let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-        let number: u32 = std::fs::read_to_string(dir.join("workspace/number"))
+        let number: u32 = std::fs::read_to_string(project.workspace_of(&dir).join("number"))
             .unwrap()
             .trim()
             .parse()
@@ -200,10 +200,15 @@ fn it_is_said_why_there_is_nothing_to_grade() {
         (
             "none",
             "workspace (the run was started with `--keep none`): their grades",
-            "with `--keep all`",
+            "without `--keep`",
         ),
         (
             "all",
+            "have no saved workspace: their grades stay",
+            "restore the workspaces",
+        ),
+        (
+            "changed",
             "have no saved workspace: their grades stay",
             "restore the workspaces",
         ),
@@ -212,7 +217,9 @@ fn it_is_said_why_there_is_nothing_to_grade() {
         project
             .terca(&["-t", "other", "--keep", keep])
             .expect_status(0);
-        let _ = std::fs::remove_dir_all(project.trial_path("workspace"));
+        for saved in ["workspace", "workspace.changes"] {
+            let _ = std::fs::remove_dir_all(project.trial_path("run.log").with_file_name(saved));
+        }
         let outcome = project.terca(&["regrade"]).expect_status(2);
         for words in [note, help] {
             assert!(

@@ -75,8 +75,10 @@ fn the_folder_of_a_run() {
         "fib/default.default.01/changes.diff",
         "fib/default.default.01/run.log",
         "fib/default.default.01/transcript.jsonl",
-        "fib/default.default.01/workspace/",
-        "fib/default.default.01/workspace/done.txt",
+        "fib/default.default.01/workspace.changes/",
+        "fib/default.default.01/workspace.changes/changes.json",
+        "fib/default.default.01/workspace.changes/tree/",
+        "fib/default.default.01/workspace.changes/tree/done.txt",
     ];
     assert_eq!(tree(&project.run_dir()), expected.map(str::to_owned).into());
     assert_eq!(project.read(".terca/.gitignore"), "*\n");
@@ -585,7 +587,7 @@ fn secrets_are_masked_in_everything_that_terca_writes() {
     let pieces = ["sk-live", "0123456789"];
     for path in tree(&project.run_dir())
         .iter()
-        .filter(|path| !path.ends_with('/') && !path.contains("/workspace/"))
+        .filter(|path| !path.ends_with('/') && !path.contains("/workspace.changes/"))
     {
         let text = std::fs::read(project.run_dir().join(path)).unwrap();
         let text = String::from_utf8_lossy(&text);

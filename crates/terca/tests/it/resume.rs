@@ -83,7 +83,10 @@ fn assert_complete(project: &Project, trials: usize) {
     for trial in results["trials"].as_array().unwrap() {
         assert_eq!(trial["status"], "passed", "{trial}");
         let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-        assert!(dir.join("workspace/done.txt").is_file(), "{dir}");
+        assert!(
+            project.workspace_of(&dir).join("done.txt").is_file(),
+            "{dir}"
+        );
         assert!(!dir.join("workspace").is_symlink(), "{dir}");
     }
     let mut ends = ends(project);

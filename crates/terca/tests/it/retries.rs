@@ -55,9 +55,17 @@ fn an_error_is_tried_again_and_every_attempt_is_kept() {
             "{attempt}: {log}"
         );
         assert!(
-            project.trial_path(&format!("{attempt}/workspace")).is_dir(),
+            project
+                .trial_path(&format!("{attempt}/workspace.changes/tree"))
+                .is_dir(),
             "{attempt}"
         );
+    }
+    for (attempt, status) in [("1", 0), ("2", 0), ("3", 0), ("4", 2)] {
+        let made = format!("../home/{attempt}");
+        let args = ["workspace", "--attempt", attempt, "--to", &made];
+        project.terca(&args).expect_status(status);
+        assert_eq!(project.path(&made).is_dir(), status == 0);
     }
     assert!(outcome.stderr.contains("↻ retry"), "{}", outcome.stderr);
     project.assert_nothing_left();

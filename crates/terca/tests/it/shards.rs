@@ -103,7 +103,8 @@ fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
         for trial in project.results()["trials"].as_array().unwrap() {
             let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
             assert!(
-                dir.join("workspace/arm.txt").is_file() && dir.join("run.log").is_file(),
+                project.workspace_of(&dir).join("arm.txt").is_file()
+                    && dir.join("run.log").is_file(),
                 "{dir}"
             );
         }

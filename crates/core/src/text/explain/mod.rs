@@ -133,6 +133,7 @@ codes! {
         NothingToCompare "nothing-to-compare"
         UnknownBaseline "unknown-baseline"
         NothingToGrade "nothing-to-grade"
+        NoWorkspace "no-workspace"
         NothingToReplay "nothing-to-replay"
         NothingToLearn "nothing-to-learn"
         CannotMerge "cannot-merge"

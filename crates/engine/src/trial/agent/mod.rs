@@ -43,6 +43,7 @@ impl Prepared {
             Ok(worked) => worked,
             Err(error) => return Err(Stopped::Unfinished(Box::new(delivered), error)),
         };
+        run.snapshot = Some(snapshot);
         let agent = AgentRun {
             delivered,
             ended: worked.ended,

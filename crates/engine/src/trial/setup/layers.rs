@@ -36,6 +36,19 @@ pub(super) fn directories(
     Ok(directories)
 }
 
+/// Notes a layer of the workspace, and keeps it with the run where every workspace is saved as what changed in its layers.
+pub(super) fn keep(run: &mut TrialRun<'_>, layer: &Utf8Path) -> Result<(), StageError> {
+    let context = run.context;
+    run.base.push(layer.to_owned());
+    if !context.keeps_layers_first() {
+        return Ok(());
+    }
+    let kept = context.base_layers.get(layer, &context.suite_tree());
+    kept.map(|_| ()).map_err(|error| {
+        StageError::setup_tree(&format!("{layer} could not be kept with the run"), error)
+    })
+}
+
 /// Copies a layer into the workspace, and notes the files that come from it.
 pub(super) fn copy(
     run: &TrialRun<'_>,

@@ -116,6 +116,7 @@ fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<()
 fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Origins, StageError> {
     let mut origins = Origins::default();
     for dir in layers::directories(run, &case.layers)? {
+        layers::keep(run, &dir)?;
         layers::copy(run, &dir, &mut origins)?;
     }
     for action in &case.actions {

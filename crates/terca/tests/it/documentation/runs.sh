@@ -92,7 +92,8 @@ terca --failed -e script -n 1
 cd ..
 
 # As many repetitions as it takes.
-mkdir -p adaptive && cd adaptive
+mkdir -p adaptive/_base && cd adaptive
+echo start > _base/start
 cat > terca.yaml <<'SUITE'
 repetitions: { max: 2, until: conclusive }
 environments: [{ name: nothing, agent: { name: command, command: "true" } }]
@@ -100,6 +101,6 @@ experiments: [{ name: a }, { name: b }]
 evals: [{ name: one, prompt: nothing, tests: [{ fileExists: done }] }]
 SUITE
 terca
-# No verdict.
-terca --agent nop
+# No verdict, and whole workspaces.
+terca --agent nop --keep all
 true

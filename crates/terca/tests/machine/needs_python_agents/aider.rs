@@ -80,7 +80,7 @@ fn works_in_a_hostile_place() {
         assert_answered_once(&trial, &scenario);
         assert_eq!(trial["agentVersion"], AIDER.version());
         let kept = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
-        let mut files: Vec<String> = std::fs::read_dir(kept.join("workspace"))
+        let mut files: Vec<String> = std::fs::read_dir(bench.project.workspace_of(&kept))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();

@@ -148,11 +148,8 @@ fn trouble_is_told_from_failure() {
         "{trial:#}"
     );
     assert_used(&trial, &sleeper, 1, 1);
-    let kept = bench
-        .project
-        .run_dir()
-        .join(trial["dir"].as_str().unwrap())
-        .join("workspace/asleep.txt");
+    let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
+    let kept = bench.project.workspace_of(&folder).join("asleep.txt");
     assert!(kept.exists(), "the tool had begun");
     bench.project.assert_nothing_left();
 }

@@ -66,7 +66,8 @@ fn metered(agent: RealAgent, args: &[&str]) -> Value {
     assert_used(trial, &scenario, 3, 2);
 
     let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
-    let read = |name: &str| std::fs::read_to_string(folder.join("workspace").join(name)).unwrap();
+    let workspace = bench.project.workspace_of(&folder);
+    let read = |name: &str| std::fs::read_to_string(workspace.join(name)).unwrap();
     assert_eq!(read("searched.txt").trim(), "SEARCHED");
     assert_eq!(read("found.txt"), "", "the agent has the key");
     for request in bench.requests("metered") {

@@ -556,11 +556,8 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
             "what is not known is not 0"
         );
     }
-    let kept = bench
-        .project
-        .run_dir()
-        .join(trial["dir"].as_str().unwrap())
-        .join("workspace/asleep.txt");
+    let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
+    let kept = bench.project.workspace_of(&folder).join("asleep.txt");
     assert!(kept.exists(), "the tool had begun");
     bench.project.assert_nothing_left();
 }

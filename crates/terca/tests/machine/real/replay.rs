@@ -53,7 +53,7 @@ pub fn a_recorded_session_comes_to_the_same(agent: RealAgent) {
     drop(server);
     let workspace = |trial: &Value| {
         let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-        files(&dir.join("workspace"))
+        files(&project.workspace_of(&dir))
     };
     let before = workspace(&recorded);
     let outcome = replay(&project, &keys);

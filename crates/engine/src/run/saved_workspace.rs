@@ -1,0 +1,97 @@
+//! Makes the workspace that a trial has saved again, in a directory of the user's.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use thiserror::Error;
+
+use crate::run::files::open_run;
+use crate::tree::{Dir, Limits, Options, TreeError, remove, remove_contents};
+use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
+use crate::workspace::stale_dirs::private_dir;
+
+/// The reason why there is no workspace.
+#[derive(Debug, Error)]
+pub enum WorkspaceError {
+    /// The saved workspace cannot be used.
+    #[error("{dir}: {source}")]
+    Saved {
+        /// The directory of the trial.
+        dir: Utf8PathBuf,
+        /// The reason.
+        source: RestoreError,
+    },
+    /// Something is there already.
+    #[error("{0} is there already, and is no empty directory")]
+    Taken(Utf8PathBuf),
+    /// The files cannot be written.
+    #[error("the workspace could not be written: {0}")]
+    Write(TreeError),
+}
+
+/// Makes the workspace of a trial again in a directory, which is made or must be empty. Where none is given, it is made
+/// in a new one for temporary files. Returns its path.
+pub fn restore_workspace(
+    run_dir: &Utf8Path,
+    trial_dir: &Utf8Path,
+    to: Option<&Utf8Path>,
+) -> Result<Utf8PathBuf, WorkspaceError> {
+    let options = Options {
+        limits: Limits::NONE,
+        ..Options::default()
+    };
+    let saved = open_run(run_dir)
+        .map_err(RestoreError::from)
+        .and_then(|run| Saved::open(&run, trial_dir, &CheckedLayers::default(), &options))
+        .map_err(|source| WorkspaceError::Saved {
+            dir: trial_dir.to_owned(),
+            source,
+        })?;
+    let place = match to {
+        Some(to) => to.to_owned(),
+        None => temporary_place(trial_dir).map_err(WorkspaceError::Write)?,
+    };
+    let is_new = make_place(&place)?;
+    let restored = Dir::open(&place).and_then(|dir| saved.restore(&dir, &options));
+    if let Err(error) = restored {
+        // A part of a workspace is none. What cannot be removed is in the directory that the message names.
+        let _ = if is_new {
+            remove(&place, &options).map(|_| ())
+        } else {
+            Dir::open(&place).and_then(|dir| remove_contents(&dir, &options).map(|_| ()))
+        };
+        return Err(WorkspaceError::Write(error));
+    }
+    Ok(place)
+}
+
+/// Returns a place in a new directory that no other user can look into.
+fn temporary_place(trial_dir: &Utf8Path) -> Result<Utf8PathBuf, TreeError> {
+    let parent = std::env::temp_dir();
+    let refused = |error: io::Error| TreeError::io(std::env::temp_dir(), error);
+    let parent = Utf8PathBuf::from_path_buf(parent)
+        .map_err(|_| refused(io::Error::other("the path is not UTF-8")))?;
+    let own = parent.join(format!("terca-workspace-{:08x}", fastrand::u32(..)));
+    private_dir(&own).map_err(refused)?;
+    Ok(own.join(trial_dir.as_str().replace('/', ".")))
+}
+
+/// Makes the directory, unless there is an empty one. Returns whether it was made.
+fn make_place(place: &Utf8Path) -> Result<bool, WorkspaceError> {
+    let refused = |error: io::Error| WorkspaceError::Write(TreeError::io(place, error));
+    let taken = || WorkspaceError::Taken(place.to_owned());
+    match place.symlink_metadata() {
+        Ok(_) => {
+            let mut entries = place.read_dir_utf8().map_err(|_| taken())?;
+            match entries.next() {
+                None => Ok(false),
+                Some(_) => Err(taken()),
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(place).map_err(refused)?;
+            Ok(true)
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
