@@ -14,6 +14,7 @@ use crate::limits;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::sandbox::{self, Strength};
+use crate::workspace::overlays::{self, Overlays, Wish, WorkspacesMade};
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The findings of one machine. A reason in words takes the place of what does not work.
@@ -27,6 +28,8 @@ pub struct Findings {
     pub landlock: Result<Strength, String>,
     /// The program and version of each engine for containers, in the order of [`ContainerEngine::ALL`].
     pub engines: Vec<Result<(Utf8PathBuf, String), String>>,
+    /// The way in which workspaces are made.
+    pub workspaces: WorkspacesMade,
     /// How limits are kept, as a line.
     pub limits: String,
     /// The directory that trials work in.
@@ -52,10 +55,18 @@ pub fn examine(
             .into_iter()
             .map(|engine| sandbox::try_engine(engine, host).map_err(in_words))
             .collect(),
+        workspaces: workspaces(host, launcher)?,
         limits: limits::on_this_machine(),
         free_bytes: free_bytes(&work_dir),
         work_dir,
     })
+}
+
+/// Tries how the workspaces of a run would be made.
+fn workspaces(host: &Host, launcher: &Arc<Launcher>) -> io::Result<WorkspacesMade> {
+    let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(io::Error::other)?;
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+    Ok(Overlays::set_up(wish, launcher, &work).made(&work))
 }
 
 fn in_words(error: impl std::fmt::Display) -> String {

@@ -257,6 +257,8 @@ impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
             StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
+            StartError::Variable(text) => CliError::misuse(Code::Usage, text)
+                .help("correct the variable, or remove it"),
             StartError::Store(error) => error.into(),
             StartError::Replay(error) => error.into(),
             StartError::Worker {

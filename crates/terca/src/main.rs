@@ -45,6 +45,9 @@ fn main() -> ExitCode {
     if let Some(status) = terca_engine::process::confine::run_if_asked() {
         return status;
     }
+    if let Some(status) = terca_engine::process::mount_holder::run_if_asked() {
+        return status;
+    }
     // Holds a container, and outlives this program for a moment when it is killed.
     if std::env::args_os()
         .nth(1)

@@ -165,8 +165,7 @@ impl LimitKeeper {
                 .processes
                 .filter(|_| kept_by.processes == Some(KeptBy::Watch))
                 .map(most_of_user),
-            walls: None,
-            ends_with_parent: false,
+            ..Confinement::default()
         };
         let memory = limits
             .memory

@@ -1,5 +1,5 @@
 //! The step between Terca and a supervisor that has limits or rules: the same program once more, which puts itself into
-//! control groups, lays the kernel's rules on itself, and then becomes the program that it is told to start.
+//! control groups, joins the mounts of its run, applies the kernel's rules to itself, and then becomes the program that it is told to start.
 //!
 //! A process that is put into a group by another may have started others before. One that puts itself in has not.
 
@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::mount_holder;
 use super::walls::{Tcp, Walls};
 
 /// The hidden first argument that makes the program take this step.
@@ -20,6 +21,8 @@ const GROUP: &str = "--group";
 const USER_PROCESSES: &str = "--user-processes";
 /// The argument that ends the process when its parent does.
 const WITH_PARENT: &str = "--with-parent";
+/// The argument before the process whose mounts it sees.
+const MOUNTS_OF: &str = "--mounts-of";
 /// The argument that begins rules for files and the network.
 const WALLS: &str = "--walls";
 /// The argument before a file or directory that can be read.
@@ -43,6 +46,8 @@ pub struct Confinement {
     pub groups: Vec<Utf8PathBuf>,
     /// The most processes and threads of the user, all others included, beyond which it can start no more.
     pub user_processes: Option<u64>,
+    /// The process whose mounts it sees, in the place of the machine's own.
+    pub mounts_of: Option<u32>,
     /// Rules for files and the network.
     pub walls: Option<Walls>,
     /// It is asked to end when the thread that started it does. That is for the process alone, not for what it starts.
@@ -61,6 +66,9 @@ impl Confinement {
         }
         if self.ends_with_parent {
             args.push(WITH_PARENT.to_owned());
+        }
+        if let Some(process) = self.mounts_of {
+            args.extend([MOUNTS_OF.to_owned(), process.to_string()]);
         }
         if let Some(walls) = &self.walls {
             args.push(WALLS.to_owned());
@@ -111,6 +119,10 @@ impl Confinement {
                     let most = value(args)?.parse().map_err(io::Error::other)?;
                     confinement.user_processes = Some(most);
                 }
+                (Some(MOUNTS_OF), _) => {
+                    let process = value(args)?.parse().map_err(io::Error::other)?;
+                    confinement.mounts_of = Some(process);
+                }
                 (Some(PROGRAM), _) => return Ok(confinement),
                 _ => return Err(io::Error::other("the arguments are not those of a step")),
             }
@@ -148,6 +160,10 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
     }
     if let Some(most) = confinement.user_processes {
         limit_user_processes(most);
+    }
+    if let Some(Err(error)) = confinement.mounts_of.map(mount_holder::os::enter) {
+        let kind = error.kind();
+        return io::Error::new(kind, format!("the workspace cannot be reached: {error}"));
     }
     let Some(program) = args.next() else {
         return io::Error::other("there is no program to start");
@@ -194,6 +210,7 @@ mod tests {
             groups: vec!["/a/cgroup.procs".into(), "--".into()],
             user_processes: Some(700),
             ends_with_parent: true,
+            mounts_of: Some(7),
             walls: Some(Walls {
                 readable: vec!["/usr".into()],
                 writable: vec!["/--write".into(), "/w".into()],

@@ -3,6 +3,9 @@
 pub mod cgroup;
 pub mod confine;
 pub mod interrupt;
+mod json_lines;
+pub mod mount_holder;
+pub mod mount_space;
 pub mod open_file_limit;
 pub mod output_file;
 pub mod own_process;

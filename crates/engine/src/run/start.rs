@@ -46,6 +46,7 @@ use crate::sandbox::{SandboxError, Sandboxes};
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
 use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::layers::LayerCache;
+use crate::workspace::overlays::{self, Overlays, Wish};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::trial_dirs::WorkDir;
@@ -57,6 +58,9 @@ pub enum StartError {
     /// Trials have nowhere to work.
     #[error(transparent)]
     NoWorkDir(io::Error),
+    /// A variable of the environment has a value that it cannot have.
+    #[error("{0}")]
+    Variable(String),
     /// The suite's files cannot be copied for the run.
     #[error("the suite's files could not be copied: {0}")]
     NoCopyOfSuite(io::Error),
@@ -125,6 +129,7 @@ pub struct PreparedRun<'a> {
     program: Program<'a>,
     host: Host,
     work: WorkDir,
+    workspaces: Wish,
     mask: Mask,
     limits: Limits,
     reduced: Option<Reduced>,
@@ -188,6 +193,7 @@ impl<'a> PreparedRun<'a> {
         settled: &SettledSandboxes,
     ) -> Result<Self, StartError> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
+        let workspaces = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
         let mask = plan.mask(&host);
         let sealed = work
             .new_dir()
@@ -223,6 +229,10 @@ impl<'a> PreparedRun<'a> {
         let mailbox = trial_thread::mailbox();
         let stopper = signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
+            workspaces: match workers.is_local {
+                true => workspaces,
+                false => Wish::Copy,
+            },
             plan,
             settings,
             program,
@@ -428,6 +438,7 @@ impl<'a> PreparedRun<'a> {
         let (context, mailbox) = this.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, crew, observer)?;
         let mut not_removed = context.supervisors.take_remains();
+        not_removed.extend(context.base_layers.remove_unneeded());
         not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
@@ -453,6 +464,7 @@ impl<'a> PreparedRun<'a> {
             keeps_whole: matches!(self.program.suite_files, SuiteFiles::InPlace(_)),
             suite_dir,
             run_dir: run_dir.to_owned(),
+            overlays: Overlays::set_up(self.workspaces, &launcher, &self.work),
             work: self.work,
             mask: self.mask,
             host: self.host,

@@ -182,3 +182,8 @@ pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::R
     }
     Ok(filled)
 }
+
+/// Returns whether the copy of a file can share its blocks with the original. The copy must be empty.
+pub fn can_share(from: &File, to: &File) -> bool {
+    os::clone_content(from, to).is_ok()
+}

@@ -87,18 +87,34 @@ pub fn transfer(
         user: geteuid().as_raw(),
         skipped: Notes::default(),
     };
+    // The depth in a directory that could not be moved: everything in it goes with it.
+    let mut whole: Option<usize> = None;
     loop {
         match copying.cursor.step()? {
             Step::Done => break,
-            Step::End => copying.leave()?,
+            Step::End => {
+                copying.leave()?;
+                let depth = copying.cursor.depth();
+                whole = whole.filter(|from| depth >= *from);
+            }
             Step::Entry => {
                 let Some(kind) = copying.cursor.kind()? else {
                     continue;
                 };
-                match choose(&copying.cursor.entry(kind))? {
+                let choice = match whole {
+                    Some(_) => Choice::Move,
+                    None => choose(&copying.cursor.entry(kind))?,
+                };
+                match choice {
                     Choice::Leave => {}
                     Choice::Move if copying.is_moved() => {}
-                    Choice::Copy | Choice::Move => copying.copy_entry(kind)?,
+                    Choice::Copy => copying.copy_entry(kind)?,
+                    Choice::Move => {
+                        let depth = copying.cursor.depth();
+                        copying.copy_entry(kind)?;
+                        let has_entered = copying.cursor.depth() > depth;
+                        whole = whole.or(has_entered.then_some(depth + 1));
+                    }
                 }
             }
         }

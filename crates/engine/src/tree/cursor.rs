@@ -41,6 +41,30 @@ impl Entry<'_> {
         Ok(file)
     }
 
+    /// Returns whether a directory has an attribute with this value.
+    pub fn has_attribute(&self, name: &str, value: &[u8]) -> Result<bool, TreeError> {
+        let failed = |errno| self.parent.error(self.path, errno);
+        let (dir, before) = match self.unlock {
+            true => self.parent.child_unlocked(self.name.as_bytes()),
+            false => self
+                .parent
+                .child(self.name.as_bytes())
+                .map(|dir| (dir, None)),
+        }
+        .map_err(failed)?;
+        let mut found = vec![0; value.len() + 1];
+        let read = rustix::fs::fgetxattr(&dir, name, &mut found[..]);
+        if let Some(before) = before {
+            set_mode(dir.as_fd(), before).map_err(failed)?;
+        }
+        match read {
+            Ok(length) => Ok(&found[..length] == value),
+            // It has no such attribute, or a longer one, or the file system has none at all.
+            Err(Errno::NODATA | Errno::RANGE | Errno::OPNOTSUPP) => Ok(false),
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
     /// Returns the text of a symbolic link.
     pub fn read_link(&self) -> Result<PathBuf, TreeError> {
         let text = rustix::fs::readlinkat(self.parent, self.name, Vec::new())

@@ -57,6 +57,8 @@ pub struct Meta {
     pub inode: u64,
     /// The mount it was reached through, where the system tells.
     pub mount: Option<u64>,
+    /// It is the device by which an overlay notes that a name of a lower layer was removed.
+    pub is_whiteout: bool,
 }
 
 impl Meta {
@@ -108,6 +110,8 @@ impl Meta {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             mount: None,
+            is_whiteout: FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
+                && stat.st_rdev == 0,
         }
     }
 }

@@ -48,6 +48,7 @@ mod without_holes;
 mod tests;
 
 pub use compare::have_same_content;
+pub use content::can_share;
 pub use copy::{Choice, Copied, copy, copy_file, transfer};
 pub use cursor::Entry;
 pub use dir::Dir;

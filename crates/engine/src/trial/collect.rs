@@ -3,7 +3,6 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-use camino::Utf8Path;
 use terca_core::agent::Profile;
 use terca_core::agent::access::Access;
 use terca_core::grade::JudgedBy;
@@ -19,10 +18,10 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Meta, Options, move_dir};
-use crate::workspace::base_layers::BaseLayer;
-use crate::workspace::saved::save::save;
+use crate::tree::{Dir, Meta, Options, copy, move_dir};
+use crate::workspace::saved::save::{save, save_overlay};
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
+use crate::workspace::trial_dirs::Left;
 
 /// Ends a trial, however far it came.
 pub(super) fn collect(
@@ -43,9 +42,10 @@ pub(super) fn collect(
             "artifacts/trajectory.json could not be written: {error}"
         ));
     }
+    let is_kept = is_keepable && is_wanted(&run, report.status);
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
-        .and_then(|()| keep_workspace(&run, is_keepable && is_wanted(&run, report.status)));
+        .and_then(|()| keep_workspace(&mut run, is_kept));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
         let message = format!("the files of the trial could not be kept: {message}");
         if is_breach {
@@ -68,7 +68,7 @@ pub(super) fn collect(
     let TrialRun {
         context,
         supervisor,
-        dirs,
+        mut dirs,
         ..
     } = run;
     // Processes end before their directories are removed.
@@ -260,7 +260,7 @@ fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
 
 /// Moves the workspace, exactly as the agent left it, to the place of the link to it. One that is not kept is removed
 /// with the trial's directories.
-fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
+fn keep_workspace(run: &mut TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     // The tests run what the agent left, and so may it.
     run.tidy_folder()?;
     let place = run.folder.join(WORKSPACE);
@@ -268,24 +268,14 @@ fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     if !is_kept {
         return Ok(());
     }
-    let left = if run.dirs.left.exists() {
-        &run.dirs.left
-    } else {
-        &run.dirs.workspace
-    };
     let folder = Dir::open(&run.folder)?;
     // Of a trial that was interrupted nothing is compared: it begins again when the run is resumed.
-    let kept = if run.context.saves_changes() && !run.context.interrupt.is_stop() {
-        save_changes(run, left, &folder)?;
+    let saves_changes = run.context.saves_changes() && !run.context.interrupt.is_stop();
+    let kept = if saves_changes {
+        save_changes(run, &folder)?;
         saved_tree(&run.folder)
     } else {
-        move_dir(
-            &Dir::open(&run.dirs.root)?,
-            left.file_name().unwrap_or_default().as_ref(),
-            &folder,
-            WORKSPACE.as_ref(),
-            &run.agent_tree(),
-        )?;
+        keep_whole(run, &folder)?;
         place
     };
     if run.spec.case.has_setup_commands() {
@@ -294,31 +284,53 @@ fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Saves what changed in a workspace since its layers were copied.
-fn save_changes(run: &TrialRun<'_>, left: &Utf8Path, folder: &Dir) -> Result<(), StageError> {
+/// Keeps a workspace as it is.
+fn keep_whole(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
+    match run.dirs.work_left()? {
+        Left::Dir(left) => {
+            move_dir(
+                &Dir::open(&run.dirs.root)?,
+                left.file_name().unwrap_or_default().as_ref(),
+                folder,
+                WORKSPACE.as_ref(),
+                &run.agent_tree(),
+            )?;
+        }
+        Left::Mounted(left) => {
+            let to = folder.create_dir(WORKSPACE, 0o777)?;
+            let left = Dir::open(left)?;
+            copy(&left, &to, &run.agent_tree(), &mut |_| Ok(true))?;
+            to.set_facts(left.meta())?;
+        }
+    }
+    Ok(())
+}
+
+/// Saves what changed in a workspace since its layers were copied or mounted.
+fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
     let context = run.context;
     let options = context.suite_tree();
-    let base = run.base.iter();
-    let layers: Vec<BaseLayer> = base
-        .map(|source| context.base_layers.get(source, &options))
-        .collect::<Result<_, _>>()?;
-    let layers = context.merged_layers.get(&layers, &options)?;
-    // A layer that is made only now may differ from what was copied: the agent could change that.
-    let snapshot = run
-        .snapshot
-        .as_ref()
-        .filter(|_| context.keeps_layers_first());
-    let is_untouched = |path: &Path, meta: &Meta| {
-        snapshot.is_some_and(|snapshot| snapshot.is_untouched(path, meta))
+    let layers = context.kept_layers(&run.base, &options)?;
+    let saved = match run.dirs.changes() {
+        Some(changes) => {
+            run.dirs.unmount()?;
+            let changes = Dir::open_no_link(changes)?;
+            save_overlay(&changes, &layers, folder, &run.agent_tree())
+        }
+        None => {
+            // A layer that is made only now may differ from what was copied: the agent could change that.
+            let snapshot = run
+                .snapshot
+                .as_ref()
+                .filter(|_| context.keeps_layers_first());
+            let is_untouched = |path: &Path, meta: &Meta| {
+                snapshot.is_some_and(|snapshot| snapshot.is_untouched(path, meta))
+            };
+            let left = Dir::open_no_link(run.dirs.dir_left())?;
+            save(&left, &layers, &is_untouched, folder, &run.agent_tree())
+        }
     };
-    let workspace = Dir::open_no_link(left)?;
-    let saved = save(
-        &workspace,
-        &layers,
-        &is_untouched,
-        folder,
-        &run.agent_tree(),
-    );
+    context.base_layers.need(layers.names());
     if saved.is_err() {
         // A part of a workspace is none.
         let _removed = folder.remove_tree(CHANGES, &Options::default());

@@ -18,10 +18,11 @@ use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
-use crate::tree::{Limits, Options};
-use crate::workspace::base_layers::BaseLayers;
+use crate::tree::{Limits, Options, TreeError};
+use crate::workspace::base_layers::{BaseLayer, BaseLayers};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::saved::merged::MergedLayersOfRun;
+use crate::workspace::overlays::Overlays;
+use crate::workspace::saved::merged::{MergedLayers, MergedLayersOfRun};
 use crate::workspace::saved::restore::CheckedLayers;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::WorkDir;
@@ -33,6 +34,8 @@ pub struct Context {
     pub suite_dir: Utf8PathBuf,
     /// The run's folder, which has a folder for each trial.
     pub run_dir: Utf8PathBuf,
+    /// The workspaces that are mounted instead of copied. They go before the directory that they are in.
+    pub overlays: Overlays,
     /// The directory in which trials live while they run.
     pub work: WorkDir,
     /// The secrets that must not be written down.
@@ -79,6 +82,17 @@ impl Context {
     /// Returns whether workspaces are saved as what changed in the layers that they started from.
     pub(super) fn saves_changes(&self) -> bool {
         !self.keeps_whole && matches!(self.keep, Keep::Changed | Keep::Failed)
+    }
+
+    /// Returns the layers that are kept with the run, for the directories that a workspace starts from.
+    pub(super) fn kept_layers(
+        &self,
+        base: &[Utf8PathBuf],
+        options: &Options<'_>,
+    ) -> Result<Arc<MergedLayers>, TreeError> {
+        let layers = base.iter().map(|dir| self.base_layers.get(dir, options));
+        let layers: Vec<BaseLayer> = layers.collect::<Result<_, _>>()?;
+        self.merged_layers.get(&layers, options)
     }
 
     /// Returns whether layers are kept with the run before an agent starts, so that no agent can change what they are

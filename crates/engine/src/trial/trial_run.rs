@@ -128,9 +128,28 @@ impl<'a> TrialRun<'a> {
         }
         let mut run = TrialRun::new(spec, context, emit, folder, log)?;
         run.attempt = attempt;
-        // The live workspace can be watched where it will be in the end.
-        fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join(WORKSPACE))?;
+        run.link_workspace()?;
         Ok(run)
+    }
+
+    /// Makes a link to the workspace in the trial's folder: the live one can be watched where it will be in the end.
+    pub(super) fn link_workspace(&self) -> io::Result<()> {
+        let link = self.folder.join(WORKSPACE);
+        if link.is_symlink() {
+            fs_err::remove_file(&link)?;
+        }
+        fs_err::os::unix::fs::symlink(self.dirs.elsewhere(), link)
+    }
+
+    /// Returns walls within which the workspace is there, if it is mounted where only its own commands see it.
+    pub(super) fn with_mounts(&self, walls: Option<Enclosure>) -> io::Result<Option<Enclosure>> {
+        let Some(confinement) = self.dirs.mounts().transpose()? else {
+            return Ok(walls);
+        };
+        Ok(Some(match walls {
+            Some(walls) => walls.behind(&confinement),
+            None => Enclosure::without_walls(&confinement),
+        }))
     }
 
     /// Takes the agent's keys out of an environment, where the gateway keeps them: tests run the agent's work.
@@ -154,7 +173,7 @@ impl<'a> TrialRun<'a> {
         let dirs = &self.dirs;
         let artifacts = self.artifacts();
         let around = dirs.workspace.parent();
-        let own = [&dirs.workspace, &dirs.home, &dirs.tmp, &dirs.io, &artifacts];
+        let own = [&dirs.here(), &dirs.home, &dirs.tmp, &dirs.io, &artifacts];
         let own = own.into_iter().map(Utf8PathBuf::as_path);
         for dir in around.into_iter().chain(own) {
             let Ok(meta) = fs_err::symlink_metadata(dir) else {
@@ -201,7 +220,7 @@ impl<'a> TrialRun<'a> {
         for name in [WORKSPACE, CHANGES] {
             let _removed = folder.remove_tree(name, &Options::default())?;
         }
-        fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
+        self.link_workspace()
     }
 
     /// Begins to grade a trial again that ran before. Its folder stays as it is.
@@ -389,7 +408,7 @@ impl<'a> TrialRun<'a> {
 
     /// Returns the walls and limits of a command of the suite. Set-up has no limits: it is none of the agent's doing.
     fn limited_shell(&self, shell: &Shell<'_>) -> io::Result<Limited> {
-        let enclosure = self.enclosure(shell);
+        let enclosure = self.with_mounts(self.enclosure(shell))?;
         match shell.side {
             Side::Setup | Side::Layer => Ok(Limited::without_limits(enclosure)),
             Side::Tests => self.limited(Who::Test, enclosure),
@@ -405,7 +424,10 @@ impl<'a> TrialRun<'a> {
             Who::Agent => dirs.for_agent().tmp,
         };
         let watched = vec![
-            ("workspace", dirs.workspace.clone()),
+            (
+                "workspace",
+                dirs.changes().unwrap_or(dirs.workspace.clone()),
+            ),
             ("home", dirs.home.clone()),
             ("temporary directory", tmp.to_owned()),
             ("output", dirs.io.clone()),

@@ -5,13 +5,14 @@
 //! trial first needs it, as a draft in `.terca`, which the next run removes if this one is killed. Nothing writes to a
 //! layer that has its name.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Dir, Limits, Options, TreeError, hash, hash_of_facts, remove};
+use crate::workspace::removal::remove_and_tell;
 use crate::workspace::stale_dirs::Draft;
 use crate::workspace::visible::copy_visible;
 
@@ -26,6 +27,8 @@ pub struct BaseLayers {
     dir: Utf8PathBuf,
     drafts: Utf8PathBuf,
     known: Mutex<HashMap<Utf8PathBuf, Known>>,
+    /// The layers that this run made and nobody needs so far.
+    unneeded: Mutex<BTreeSet<String>>,
 }
 
 /// A layer, once it is made. Whoever needs it first makes it, while the others wait.
@@ -55,6 +58,7 @@ impl BaseLayers {
             dir,
             drafts,
             known: Mutex::default(),
+            unneeded: Mutex::default(),
         }
     }
 
@@ -95,8 +99,36 @@ impl BaseLayers {
         // Another trial may have made the same layer from another directory meanwhile.
         match draft.publish_first([layer.tree.clone()]) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(error)),
-            _ => Ok(layer),
+            Err(_) => Ok(layer),
+            Ok(_) => {
+                self.unneeded().insert(layer.hash.clone());
+                Ok(layer)
+            }
         }
+    }
+
+    /// Takes note that a saved workspace needs these layers.
+    pub fn need(&self, names: &[String]) {
+        let mut unneeded = self.unneeded();
+        for name in names {
+            unneeded.remove(name);
+        }
+    }
+
+    /// Removes the layers that this run made for mounts alone, when it has ended. Returns a line for each thing that could
+    /// not be removed.
+    pub fn remove_unneeded(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        for name in std::mem::take(&mut *self.unneeded()) {
+            left.extend(remove_and_tell(&self.dir.join(name)));
+        }
+        // It stays if there are others in it.
+        let _ = std::fs::remove_dir(&self.dir);
+        left
+    }
+
+    fn unneeded(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unneeded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

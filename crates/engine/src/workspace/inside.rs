@@ -1,44 +1,121 @@
 //! Following paths into a workspace that may have links.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// Returns whether a path inside a directory stays inside once its symbolic links are followed.
-pub fn stays_inside(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
-    let Ok(root) = std::fs::canonicalize(root) else {
-        return false;
-    };
-    // The deepest part that exists decides: the rest will be made as plain directories.
-    let mut existing = root.join(path);
-    while std::fs::symlink_metadata(&existing).is_err() {
-        if !existing.pop() {
-            return false;
-        }
-    }
-    std::fs::canonicalize(&existing).is_ok_and(|real| real.starts_with(&root))
+use crate::tree::{Dir, TreeError};
+
+/// The most links that are followed on one path, as in the kernel.
+const MOST_LINKS: usize = 40;
+
+/// A workspace: the path by which programs of its trial know it, and the one by which Terca reaches it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    path: PathBuf,
+    here: PathBuf,
 }
 
-/// The end of a path in a directory, once its symbolic links are followed.
+/// The end of a path in a workspace, once its symbolic links are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Followed {
-    /// An entry of the directory, by a path without links.
+    /// An entry of the workspace, by a path without links.
     Inside(PathBuf),
-    /// A place outside of the directory.
+    /// A place outside of the workspace.
     Outside,
     /// Nothing.
     Nowhere,
 }
 
-/// Follows the links of a path in a directory. Nothing is opened on the way.
-pub fn follow(root: impl AsRef<Path>, path: impl AsRef<Path>) -> io::Result<Followed> {
-    let root = std::fs::canonicalize(root)?;
-    match std::fs::canonicalize(root.join(path)) {
-        Ok(real) => Ok(match real.strip_prefix(&root) {
+/// The place that a path leads to, and the names that are not there.
+struct End {
+    place: PathBuf,
+    missing: usize,
+}
+
+impl Workspace {
+    /// Describes a workspace that is known by one path and reached by another.
+    pub fn new(path: impl AsRef<Path>, here: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        Workspace {
+            path: std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+            here: here.as_ref().to_owned(),
+        }
+    }
+
+    /// Opens the workspace.
+    pub fn open(&self) -> Result<Dir, TreeError> {
+        Dir::open_no_link(&self.here)
+    }
+
+    /// Returns whether a path stays inside once its symbolic links are followed. What is missing will be made as plain
+    /// directories.
+    pub fn stays_inside(&self, path: impl AsRef<Path>) -> bool {
+        self.end(path.as_ref())
+            .is_ok_and(|end| end.place.starts_with(&self.path))
+    }
+
+    /// Follows the links of a path. Nothing is opened on the way.
+    pub fn follow(&self, path: impl AsRef<Path>) -> io::Result<Followed> {
+        let end = self.end(path.as_ref())?;
+        Ok(match end.place.strip_prefix(&self.path) {
+            _ if end.missing > 0 => Followed::Nowhere,
             Ok(inside) => Followed::Inside(inside.to_owned()),
             Err(_) => Followed::Outside,
-        }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Followed::Nowhere),
-        Err(error) => Err(error),
+        })
+    }
+
+    /// Returns the way to a path of the trial's programs.
+    fn way_to(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.path) {
+            Ok(inside) => self.here.join(inside),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    fn end(&self, path: &Path) -> io::Result<End> {
+        let mut place = self.path.clone();
+        let mut missing: usize = 0;
+        let mut links = 0;
+        let mut rest: Vec<PathBuf> = path.iter().rev().map(PathBuf::from).collect();
+        while let Some(name) = rest.pop() {
+            match name.components().next() {
+                Some(Component::RootDir) => {
+                    place = name;
+                    continue;
+                }
+                Some(Component::ParentDir) => {
+                    missing = missing.saturating_sub(1);
+                    place.pop();
+                    continue;
+                }
+                Some(Component::Normal(_)) if missing > 0 => {
+                    missing += 1;
+                    place.push(name);
+                    continue;
+                }
+                Some(Component::Normal(_)) => place.push(name),
+                _ => continue,
+            }
+            let way = self.way_to(&place);
+            match std::fs::symlink_metadata(&way) {
+                Ok(meta) if meta.is_symlink() => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(io::Error::from(rustix::io::Errno::LOOP));
+                    }
+                    let target = std::fs::read_link(&way)?;
+                    place.pop();
+                    rest.extend(target.iter().rev().map(PathBuf::from));
+                }
+                Ok(meta) if !meta.is_dir() && !rest.is_empty() => {
+                    return Err(io::ErrorKind::NotADirectory.into());
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = 1,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(End { place, missing })
     }
 }
 
@@ -64,7 +141,8 @@ mod tests {
             ("out", false),
             ("dangling", false),
         ] {
-            assert_eq!(stays_inside(&root, path), inside, "{path}");
+            let workspace = Workspace::new(&root, &root);
+            assert_eq!(workspace.stays_inside(path), inside, "{path}");
         }
     }
 
@@ -86,6 +164,7 @@ mod tests {
             symlink(target, root.join(name)).unwrap();
         }
         symlink(root.join("real/file"), root.join("whole")).unwrap();
+        let workspace = Workspace::new(&root, &root);
         let file = Followed::Inside("real/file".into());
         for (path, end) in [
             ("real/file", &file),
@@ -98,8 +177,26 @@ mod tests {
             ("dangling", &Followed::Nowhere),
             ("missing/file", &Followed::Nowhere),
         ] {
-            assert_eq!(&follow(&root, path).unwrap(), end, "{path}");
+            assert_eq!(&workspace.follow(path).unwrap(), end, "{path}");
         }
-        assert!(follow(&root, "loop").is_err());
+        assert!(workspace.follow("loop").is_err());
+        assert!(workspace.follow("real/file/beyond").is_err());
+    }
+
+    #[test]
+    fn a_workspace_is_reached_by_another_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, here] = ["path", "here"].map(|name| dir.path().join(name));
+        fs_err::create_dir_all(&path).unwrap();
+        fs_err::create_dir_all(here.join("real")).unwrap();
+        fs_err::write(here.join("real/file"), "").unwrap();
+        let known = std::fs::canonicalize(&path).unwrap();
+        symlink(known.join("real"), here.join("whole")).unwrap();
+        symlink(&here, here.join("other")).unwrap();
+        let workspace = Workspace::new(&path, &here);
+        let file = Followed::Inside("real/file".into());
+        assert_eq!(workspace.follow("whole/file").unwrap(), file);
+        assert_eq!(workspace.follow("../path/real/file").unwrap(), file);
+        assert_eq!(workspace.follow("other").unwrap(), Followed::Outside);
     }
 }

@@ -18,14 +18,19 @@
 //! Set-up, agent and tests have the same path for their home, because programs that set-up installs there write it
 //! down. A copy is sealed after set-up; the agent works in the original, and the copy takes its place when it is gone.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::process::confine::Confinement;
+use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::above::{self, Above};
+use crate::workspace::inside::Workspace;
+use crate::workspace::overlay::Overlay;
 use crate::workspace::put_away::PutAway;
 use crate::workspace::removal::remove_and_tell;
 use crate::workspace::secret_name::secret_name;
@@ -194,6 +199,8 @@ pub struct TrialDirs {
     /// The directory above, which has the directories of all trials.
     trials: Utf8PathBuf,
     sealed: Option<PutAway>,
+    /// The workspace, where it is mounted.
+    overlay: Option<Overlay>,
     /// Directories that the agent had, to be removed with the rest.
     asides: Vec<Utf8PathBuf>,
 }
@@ -208,6 +215,15 @@ pub struct TakenBack {
     pub notes: Vec<String>,
     /// The agent changed what was put away for the tests, so that its work cannot be trusted to any test.
     pub breach: Option<String>,
+}
+
+/// The workspace as an agent left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// A directory, which may be moved.
+    Dir(Utf8PathBuf),
+    /// A mount, for this process alone.
+    Mounted(Utf8PathBuf),
 }
 
 /// The directories that a command finds in its environment.
@@ -237,6 +253,7 @@ impl TrialDirs {
             identity: (meta.dev(), meta.ino()),
             trials: trials.to_owned(),
             sealed: None,
+            overlay: None,
             asides: Vec::new(),
             root,
         };
@@ -246,9 +263,83 @@ impl TrialDirs {
         Ok(dirs)
     }
 
+    /// Makes the workspace an overlay of layers, lowest first. It must be empty.
+    pub fn mount(&mut self, space: Arc<MountSpace>, base: &[Utf8PathBuf]) -> io::Result<()> {
+        self.overlay = Some(Overlay::mount(space, &self.trials, &self.workspace, base)?);
+        Ok(())
+    }
+
+    /// Returns the way to the workspace, for this process. Commands of the trial find it at [`TrialDirs::workspace`].
+    pub fn here(&self) -> Utf8PathBuf {
+        match &self.overlay {
+            Some(overlay) => overlay.here(),
+            None => self.workspace.clone(),
+        }
+    }
+
+    /// Returns the way to the workspace for other programs of the user.
+    pub fn elsewhere(&self) -> Utf8PathBuf {
+        match &self.overlay {
+            Some(overlay) => overlay.elsewhere(),
+            None => self.workspace.clone(),
+        }
+    }
+
+    /// Returns both ways to the workspace, by which links in it are followed.
+    pub fn paths(&self) -> Workspace {
+        Workspace::new(&self.workspace, self.here())
+    }
+
+    /// Returns the rules by which a command sees the workspace, where it is mounted.
+    pub fn mounts(&self) -> Option<io::Result<Confinement>> {
+        self.overlay.as_ref().map(Overlay::confinement)
+    }
+
+    /// Returns the directory with the changes of a workspace that is mounted.
+    pub fn changes(&self) -> Option<Utf8PathBuf> {
+        self.overlay.as_ref().map(Overlay::changes)
+    }
+
+    /// Sets the agent's work aside, so that tests cannot change it. Returns the place to copy it from, unless the
+    /// workspace has it already.
+    pub fn set_work_aside(&mut self) -> io::Result<Option<Utf8PathBuf>> {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.add_changes()?;
+            overlay.remove_what_has_no_copy()?;
+            return Ok(None);
+        }
+        fs_err::rename(&self.workspace, &self.left)?;
+        fs_err::create_dir(&self.workspace)?;
+        Ok(Some(self.left.clone()))
+    }
+
+    /// Returns the workspace as the agent left it. The tests are over.
+    pub fn work_left(&mut self) -> io::Result<Left> {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.drop_changes_of_tests()?;
+            return Ok(Left::Mounted(overlay.here()));
+        }
+        Ok(Left::Dir(self.dir_left().to_owned()))
+    }
+
+    /// Returns the directory that has the agent's work, where it is not mounted.
+    pub fn dir_left(&self) -> &Utf8Path {
+        match self.left.exists() {
+            true => &self.left,
+            false => &self.workspace,
+        }
+    }
+
+    /// Unmounts the workspace, so that its changes can be moved.
+    pub fn unmount(&mut self) -> io::Result<()> {
+        self.overlay.as_mut().map_or(Ok(()), Overlay::unmount)
+    }
+
     /// Removes the directories, and returns a line for each thing that could not be removed.
-    pub fn remove(&self) -> Vec<String> {
+    pub fn remove(&mut self) -> Vec<String> {
+        let mounted = self.overlay.take().map(|mut overlay| overlay.remove());
         let mut left = remove_and_tell(&self.root);
+        left.extend(mounted.unwrap_or_default());
         if let Some(sealed) = &self.sealed {
             left.extend(remove_and_tell(sealed.path()));
         }
@@ -296,6 +387,11 @@ impl TrialDirs {
     /// Returns whether something is mounted in the place of the workspace or of the trial's directory. It cannot be
     /// moved, and is not the agent's work.
     pub fn is_workspace_mounted(&self) -> bool {
+        if let Some(overlay) = &self.overlay {
+            let found = self.root.symlink_metadata();
+            let is_own = |meta: Metadata| (meta.dev(), meta.ino()) == self.identity;
+            return found.is_ok_and(is_own) && !overlay.is_intact();
+        }
         let Ok(root) = Dir::open(&self.root) else {
             return false;
         };
@@ -308,14 +404,29 @@ impl TrialDirs {
 
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
+        let mut is_lost = false;
         if self.is_workspace_mounted() {
             taken.breach = Some(MOUNTED.to_owned());
             return Ok(taken);
+        }
+        if let Some(overlay) = &mut self.overlay {
+            // One that was moved with its directory ends with the namespace.
+            let _ = overlay.unmount();
         }
         if !self.renew_root()? {
             taken
                 .notes
                 .push("the agent removed or replaced the directory of its trial".to_owned());
+            is_lost = true;
+        }
+        if let Some(overlay) = &mut self.overlay {
+            if is_lost {
+                fs_err::create_dir(&self.workspace)?;
+            }
+            overlay.mount_again()?;
+            if is_lost {
+                overlay.remove_everything()?;
+            }
         }
         self.io = self.root.join("io");
         fs_err::create_dir(&self.io)?;

@@ -18,6 +18,7 @@ use terca_engine::suite::discover;
 use terca_engine::trial::{self, Context, Preflights, RunGateway, Versions};
 use terca_engine::workspace::base_layers::BaseLayers;
 use terca_engine::workspace::layers::LayerCache;
+use terca_engine::workspace::overlays::{Overlays, Wish};
 use terca_engine::workspace::sealed_suite::SealedSuite;
 use terca_engine::workspace::suite_inputs::Inputs;
 use terca_engine::workspace::trial_dirs::WorkDir;
@@ -80,6 +81,7 @@ impl Suite {
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
+            overlays: Overlays::set_up(Wish::Auto, &launcher(), &work),
             sealed: SealedSuite::create(work.new_dir().unwrap(), &project.dir(), &inputs).unwrap(),
             work,
             mask: Mask::new(plan.secrets.iter().cloned()),

@@ -18,6 +18,7 @@ use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox::Strength;
+use terca_engine::workspace::overlays::WorkspacesMade;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
@@ -87,6 +88,7 @@ fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
         screen::out(&containers(engine, answer, short));
     }
     screen::out(&found.limits);
+    screen::out(&workspaces(&found.workspaces));
     screen::out(&space(found));
 }
 
@@ -118,6 +120,23 @@ fn space(found: &Findings) -> String {
             prose::bytes(free)
         ),
         None => format!("! space: the free space in {dir}, where trials run, is not known"),
+    }
+}
+
+/// Says how workspaces are made.
+fn workspaces(made: &WorkspacesMade) -> String {
+    match made {
+        WorkspacesMade::Mounted => {
+            "✓ workspaces: large ones are mounted, so that a trial copies only what it changes"
+                .to_owned()
+        }
+        WorkspacesMade::Copied { reason, by_reflink } => {
+            let how = match by_reflink {
+                true => "copied, and the copies share their blocks (reflink)",
+                false => "copied for each trial",
+            };
+            format!("! workspaces: {how}; they cannot be mounted: {reason}")
+        }
     }
 }
 

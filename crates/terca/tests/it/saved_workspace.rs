@@ -8,84 +8,15 @@ use std::path::PathBuf;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::Project;
 
+use crate::common::hostile_tree::{HOSTILE, tree, with_hostile_base};
 use crate::common::project;
 
-/// An agent that leaves everything that is hard to save.
-const HOSTILE: &str = r#"
-echo more >> src/changed.txt
-rm src/removed.txt; rm -r gone
-mv src/moved.txt src/other-name.txt; mv old-dir new-dir
-rm -r was-dir; echo file > was-dir
-rm was-file; mkdir was-file; echo in > was-file/in
-rm -r twice; echo x > twice; rm twice; mkdir twice; echo again > twice/a
-chmod 600 src/mode.txt; chmod 711 closed-to-lists
-mkdir -p new/deep/deeper new/empty; echo n > new/deep/deeper/n
-ln -s /nowhere new/dangling; ln -s .. up; rm link; ln -s elsewhere link
-ln src/kept.txt hard; ln new/deep/deeper/n new/hard
-mkfifo -m 640 new/pipe
-printf x > "$(printf 'new/\377\376')"; mkdir "$(printf 'new/d\377')"; printf y > "$(printf 'new/d\377/f')"
-printf z > "$(printf 'new/line\nbreak')"; printf p > 'new/50%41'; printf u > new/ünï
-rm '100%'
-stamp=$(stat -c %y src/forged.txt); printf FORGED > src/forged.txt; touch -d "$stamp" src/forged.txt
-truncate -s 3000000 new/sparse; printf end >> new/sparse
-n=0; while [ $n -lt 300 ]; do echo $n > src/many-$n; n=$((n + 1)); done
-echo secret > new/closed; chmod 000 new/closed
-mkdir new/shut; echo in > new/shut/in; chmod 000 new/shut
-chmod 000 src/closed.txt
-chmod 750 .
-"#;
-
 fn hostile() -> Project {
-    let mut suite = project().agent(HOSTILE).file(
+    let suite = project().agent(HOSTILE).file(
         "task/eval.terca.yaml",
         "prompt: x\ntests: [{fileExists: new/empty}, {fileContains: {path: src/changed.txt, text: more}}]\n",
     );
-    for file in [
-        "src/changed.txt",
-        "src/removed.txt",
-        "src/moved.txt",
-        "src/mode.txt",
-        "src/kept.txt",
-        "src/forged.txt",
-        "src/closed.txt",
-        "gone/a",
-        "gone/b/c",
-        "old-dir/x",
-        "was-dir/y",
-        "was-file",
-        "twice/a",
-        "closed-to-lists/a",
-        "100%",
-    ] {
-        suite = suite.file(&format!("task/_base/{file}"), "before");
-    }
-    std::os::unix::fs::symlink("src/kept.txt", suite.path("task/_base/link")).unwrap();
-    suite
-}
-
-/// Returns everything that is kept of a tree: the kind and permissions, the text of a link, the content.
-fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![PathBuf::new()];
-    while let Some(path) = open.pop() {
-        let place = root.as_std_path().join(&path);
-        let meta = std::fs::symlink_metadata(&place).unwrap();
-        let mut fact = format!("{:o}", meta.mode());
-        if meta.is_symlink() {
-            fact = format!("-> {:?}", std::fs::read_link(&place).unwrap());
-        } else if meta.is_dir() {
-            let entries = std::fs::read_dir(&place).unwrap();
-            open.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
-        } else if meta.is_file() {
-            let content = std::fs::read(&place).unwrap();
-            let sum = content.iter().fold(0_u64, |sum, byte| {
-                sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
-            });
-            fact += &format!(" {} {sum:x}", content.len());
-        }
-        found.insert(path, fact);
-    }
-    found
+    with_hostile_base(suite)
 }
 
 fn folder(project: &Project) -> Utf8PathBuf {
@@ -118,9 +49,24 @@ fn allocated(dir: &Utf8Path) -> u64 {
 
 #[test]
 fn the_same_tree_comes_back_from_changes_and_from_a_whole_workspace() {
-    let project = hostile();
+    assert_same_tree(&hostile());
+}
+
+/// Where trials work on another file system, files are copied instead of moved.
+#[test]
+fn the_same_tree_comes_back_where_files_cannot_be_moved() {
+    let memory = ["/dev/shm", "/tmp"].into_iter().find(|dir| {
+        let device = |dir: &str| std::fs::metadata(dir).map(|meta| meta.dev()).ok();
+        device(dir).is_some_and(|found| Some(found) != device("/var/tmp"))
+    });
+    let work = tempfile::tempdir_in(memory.unwrap_or("/var/tmp")).unwrap();
+    assert_same_tree(&hostile().env("TERCA_WORK_DIR", work.path().to_str().unwrap()));
+}
+
+/// Runs the suite twice, and compares the whole workspace with the one that is made again.
+fn assert_same_tree(project: &Project) {
     project.terca(&["--keep", "all"]).expect_status(0);
-    let whole = folder(&project).join("workspace");
+    let whole = folder(project).join("workspace");
     assert!(whole.is_dir() && !project.run_dir().join("layers").exists());
     let expected = tree(&whole);
     assert!(
@@ -129,8 +75,8 @@ fn the_same_tree_comes_back_from_changes_and_from_a_whole_workspace() {
             .any(|path| path.as_os_str().as_bytes().contains(&0xff))
     );
     project.terca(&[]).expect_status(0);
-    assert!(!folder(&project).join("workspace").exists());
-    let restored = tree(&project.workspace_of(&folder(&project)));
+    assert!(!folder(project).join("workspace").exists());
+    let restored = tree(&project.workspace_of(&folder(project)));
     let differs = |path: &&PathBuf| expected.get(*path) != restored.get(*path);
     let paths: Vec<&PathBuf> = expected
         .keys()

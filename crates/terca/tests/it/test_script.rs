@@ -14,7 +14,7 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 20] = [
     "needs_browser",
     "needs_bwrap",
     "needs_cgroups",
@@ -24,6 +24,7 @@ const MODULES: [&str; 19] = [
     "needs_more_agents",
     "needs_node",
     "needs_npm",
+    "needs_overlay",
     "needs_podman",
     "needs_python_agents",
     "needs_real_agents",
@@ -37,11 +38,12 @@ const MODULES: [&str; 19] = [
 ];
 
 /// What stays ignored where every program is: it takes long, or wants root or a kernel.
-const NOT_FOR_DEVELOPERS: [&str; 9] = [
+const NOT_FOR_DEVELOPERS: [&str; 10] = [
     "needs_cgroups",
     "needs_docker",
     "needs_landlock",
     "needs_more_agents",
+    "needs_overlay",
     "needs_podman",
     "needs_python_agents",
     "needs_root",

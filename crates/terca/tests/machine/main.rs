@@ -25,6 +25,7 @@ mod needs_landlock;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;
+mod needs_overlay;
 mod needs_podman;
 mod needs_python_agents;
 mod needs_real_agents;

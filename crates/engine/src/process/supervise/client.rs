@@ -15,9 +15,10 @@ use thiserror::Error;
 
 use super::keeper::{self, NOT_REMOVED};
 use super::launcher::{Awaited, Enclosure, Launcher, Way, pid_of};
-use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
+use super::protocol::{Ended, Job, Request, Response};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
+use crate::process::json_lines::{Lines, Received, send};
 use crate::process::pause::Stopwatch;
 
 /// The time between two turns of the caller while a command runs.

@@ -159,10 +159,8 @@ impl Launcher {
 
     /// Starts a supervisor. Returns the process, and the socket to talk to it.
     pub(super) fn spawn(&self) -> io::Result<(Child, UnixStream)> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.own_command();
         command
-            .arg0("terca")
-            .env_clear()
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
             .stderr(Stdio::null());
@@ -231,6 +229,13 @@ impl Launcher {
             .spawn()?;
         alive.extend(pid_of(&child));
         Ok((child, socket))
+    }
+
+    /// Returns a command that starts this program again, with an empty environment.
+    pub(in crate::process) fn own_command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg0("terca").env_clear();
+        command
     }
 
     /// Starts another process of Terca's own, in a group of its own: it is no stray.

@@ -20,9 +20,10 @@ use terca_core::process::Exit;
 
 use super::condition::Condition;
 use super::freeze::Frozen;
-use super::protocol::{ENCLOSED, Ended, Job, Lines, Received, Request, Response, Signal, send};
+use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal};
 use super::sweep::end_children;
 use super::{os, passed_sockets};
+use crate::process::json_lines::{Lines, Received, send};
 use crate::process::{open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.

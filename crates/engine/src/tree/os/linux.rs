@@ -130,6 +130,8 @@ fn of_statx(found: &Statx) -> Meta {
         device: makedev(found.stx_dev_major, found.stx_dev_minor),
         inode: found.stx_ino,
         mount: tells_mount.then_some(found.stx_mnt_id),
+        is_whiteout: kind == FileType::CharacterDevice
+            && (found.stx_rdev_major, found.stx_rdev_minor) == (0, 0),
     }
 }
 

@@ -390,3 +390,30 @@ fn what_is_swapped_for_a_link_meanwhile_is_not_followed() {
         assert_eq!(read(&scratch.path("to")).without_modes(), Node::dir([]));
     });
 }
+
+#[test]
+fn a_directory_that_cannot_be_moved_is_copied_with_everything_in_it() {
+    let guard = tempfile::tempdir().unwrap();
+    let (from, to) = (guard.path().join("from"), guard.path().join("to"));
+    for file in ["new/a", "new/deep/er/b", "other/left", "other/taken"] {
+        fs_err::create_dir_all(from.join(file).parent().unwrap()).unwrap();
+        fs_err::write(from.join(file), file).unwrap();
+    }
+    // A directory with something in it is in the way, as another file system would be.
+    fs_err::create_dir_all(to.join("new")).unwrap();
+    fs_err::write(to.join("new/there"), "").unwrap();
+    let choose = &mut |entry: &crate::tree::Entry<'_>| {
+        Ok(match entry.path.to_str() {
+            Some("new" | "other/taken") => Choice::Move,
+            Some("other") => Choice::Copy,
+            _ => Choice::Leave,
+        })
+    };
+    let (source, target) = (Dir::open(&from).unwrap(), Dir::open(&to).unwrap());
+    transfer(&source, &target, &Options::default(), choose).unwrap();
+    for file in ["new/a", "new/deep/er/b", "other/taken"] {
+        assert_eq!(fs_err::read_to_string(to.join(file)).unwrap(), file);
+    }
+    assert!(to.join("new/there").exists() && !to.join("other/left").exists());
+    assert!(from.join("other/left").exists() && !from.join("other/taken").exists());
+}

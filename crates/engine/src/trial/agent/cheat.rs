@@ -8,7 +8,7 @@ use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, remove, walk};
 use crate::trial::log::RunLog;
-use crate::workspace::inside::stays_inside;
+use crate::workspace::inside::Workspace;
 use crate::workspace::trial_dirs::TrialDirs;
 
 /// More than an agent would look at.
@@ -17,18 +17,19 @@ const LARGEST_TEXT: u64 = 256 * 1024;
 
 /// Plays every trick that the prompt and the workspace suggest.
 pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Result<()> {
-    let files = look_around(&dirs.workspace)?;
+    let files = look_around(&dirs.here())?;
     for trick in tricks(&Seen {
         prompt,
         files: &files,
     }) {
-        let (root, path) = match &trick.target {
-            Target::Workspace(path) => (&dirs.workspace, path),
-            Target::Home(path) => (&dirs.home, path),
-            Target::Beside(path) => (&dirs.root, path),
+        let (known, root, path) = match &trick.target {
+            Target::Workspace(path) => (&dirs.workspace, &dirs.here(), path),
+            Target::Home(path) => (&dirs.home, &dirs.home, path),
+            Target::Beside(path) => (&dirs.root, &dirs.root, path),
         };
+        let is_inside = Workspace::new(known, root).stays_inside(path);
         // A trick that does not work is left out: a cheat is content with the others.
-        if play(root, path, &trick).is_ok() {
+        if is_inside && play(root, path, &trick).is_ok() {
             let what = match trick.does {
                 Does::Write { .. } => "wrote",
                 Does::Remove | Does::RemoveDirectory => "removed",
@@ -80,9 +81,6 @@ fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
 }
 
 fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
-    if !stays_inside(root, path) {
-        return Err(io::Error::other("outside"));
-    }
     let target = root.join(path);
     match &trick.does {
         Does::Remove => std::fs::remove_file(&target),

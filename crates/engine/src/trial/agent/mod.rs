@@ -207,7 +207,7 @@ fn work(
         Err(error) => return Err(error),
     };
     notes.extend(keys_written::note(
-        &run.dirs.workspace,
+        &run.dirs.here(),
         &changes.paths(),
         &run.context.mask,
     ));
@@ -285,11 +285,11 @@ fn compare(
     if run.dirs.is_workspace_mounted() {
         return Ok(Err(MOUNTED.to_owned()));
     }
-    notes.extend(restore_workspace(&run.dirs.workspace, "the agent")?);
+    notes.extend(restore_workspace(&run.dirs.here(), "the agent")?);
     let options = run.agent_tree();
-    remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
+    remove_leftovers(&run.dirs.here(), leftovers, &options)?;
     let track_ignored = run.spec.case.suite.track_ignored;
-    let changes = match snapshot.changes(&run.dirs.workspace, track_ignored, &options) {
+    let changes = match snapshot.changes(&run.dirs.here(), track_ignored, &options) {
         Ok(changes) => changes,
         Err(error) => match TooLarge::of(&error) {
             Some(too_large) => return Ok(Err(too_large.left_by_agent())),
@@ -394,7 +394,7 @@ fn cause_first(error: &mut TrialError, profile: &Profile) {
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.
 fn leftovers(run: &TrialRun<'_>) -> Vec<&'static str> {
     let names = run.spec.case.variant.agent.agent.profile().leftovers;
-    let is_free = |name: &str| run.dirs.workspace.join(name).symlink_metadata().is_err();
+    let is_free = |name: &str| run.dirs.here().join(name).symlink_metadata().is_err();
     names.iter().copied().filter(|name| is_free(name)).collect()
 }
 

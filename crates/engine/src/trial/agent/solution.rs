@@ -14,7 +14,7 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
     let eval = run.spec.case.eval.clone();
     if let Some(solution) = &eval.solution {
         let from = Dir::open(run.context.sealed.open(solution)?)?;
-        let to = Dir::open_no_link(&run.dirs.workspace)?;
+        let to = Dir::open_no_link(run.dirs.here())?;
         copy(&from, &to, &run.context.suite_tree(), &mut |_| Ok(true))?;
     }
     let Some(script) = &eval.solution_script else {

@@ -14,14 +14,14 @@ use terca_core::transcript::{Record, Role, Step, Usage};
 use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
-use crate::tree::{Dir, Limits, TreeError, list};
+use crate::tree::{Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::session::read_stdout;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::inside::{Followed, follow};
+use crate::workspace::inside::{Followed, Workspace};
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 /// A report of a hundred thousand tests has less.
@@ -57,9 +57,7 @@ pub(super) fn answer(
             }
         }
         Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
-        Question::Content { path, judge } => {
-            judge(&content(&run.dirs.workspace, path, LARGEST_FILE))
-        }
+        Question::Content { path, judge } => judge(&content(&run.dirs.paths(), path, LARGEST_FILE)),
         Question::Changes { judge } => judge(&work.changed),
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
@@ -85,7 +83,7 @@ fn command_end(
     apart: bool,
     report: Option<&Utf8Path>,
 ) -> Result<Option<CommandEnd>, StageError> {
-    let stale = report.is_some_and(|path| !remove_report(&run.dirs.workspace, path));
+    let stale = report.is_some_and(|path| !remove_report(&run.dirs.paths(), path));
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     run.take_keys_of_gateway(&mut env);
@@ -127,23 +125,23 @@ fn command_end(
         },
         report: report.map(|path| match stale {
             true => FileContent::Unreadable("it was there before the command ran".into()),
-            false => content(&run.dirs.workspace, path, LARGEST_REPORT),
+            false => content(&run.dirs.paths(), path, LARGEST_REPORT),
         }),
         mask: run.context.mask.clone(),
     }))
 }
 
 /// Removes a report that is there before the command runs: the agent may have written it. Returns false if it stays.
-fn remove_report(workspace: &Utf8Path, path: &Utf8Path) -> bool {
+fn remove_report(workspace: &Workspace, path: &Utf8Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return false;
     };
     // Outside of the workspace nothing is removed, and nothing read either.
-    let Ok(Followed::Inside(dir)) = follow(workspace, parent) else {
+    let Ok(Followed::Inside(dir)) = workspace.follow(parent) else {
         return true;
     };
     let place = dir.join(name);
-    let Ok(workspace) = Dir::open_no_link(workspace) else {
+    let Ok(workspace) = workspace.open() else {
         return false;
     };
     // A directory stays, and is no report.
@@ -168,7 +166,7 @@ fn read_output(output: &Output) -> std::io::Result<String> {
 }
 
 fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
-    let root = &run.dirs.workspace;
+    let root = &run.dirs.paths();
     let mut found: Vec<bool> = patterns
         .iter()
         .map(|pattern| is_inside(root, pattern.path().as_std_path()))
@@ -180,7 +178,7 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
     if needs_list {
         // Tests may have added to what the agent left.
         let options = run.context.own_tree(Limits::NONE);
-        let all = list(&Dir::open_no_link(root)?, &options)?;
+        let all = list(&root.open()?, &options)?;
         for (pattern, found) in patterns.iter().zip(&mut found) {
             *found = *found
                 || all.iter().any(|(path, meta)| {
@@ -194,14 +192,14 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
 /// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere
 /// else,
 /// or nowhere.
-fn is_inside(workspace: &Utf8Path, path: &Path) -> bool {
-    matches!(follow(workspace, path), Ok(Followed::Inside(_)))
+fn is_inside(workspace: &Workspace, path: &Path) -> bool {
+    matches!(workspace.follow(path), Ok(Followed::Inside(_)))
 }
 
 /// Reads a file of the workspace. A link that leads out of it is not read: the file behind it is not the agent's work,
 /// and may be of no business to anybody.
-fn content(workspace: &Utf8Path, path: &Utf8Path, largest: u64) -> FileContent {
-    let inside = match follow(workspace, path) {
+fn content(workspace: &Workspace, path: &Utf8Path, largest: u64) -> FileContent {
+    let inside = match workspace.follow(path) {
         Ok(Followed::Inside(inside)) => inside,
         Ok(Followed::Outside) => {
             return FileContent::Unreadable("it is a link to a path outside the workspace".into());
@@ -209,7 +207,9 @@ fn content(workspace: &Utf8Path, path: &Utf8Path, largest: u64) -> FileContent {
         Ok(Followed::Nowhere) => return FileContent::Missing,
         Err(error) => return FileContent::Unreadable(error.to_string()),
     };
-    let read = Dir::open_no_link(workspace).and_then(|dir| dir.read_file(inside, largest));
+    let read = workspace
+        .open()
+        .and_then(|dir| dir.read_file(inside, largest));
     match read {
         Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
         Err(TreeError::NotAFile { .. } | TreeError::NotBeneath { .. }) => {

@@ -46,10 +46,8 @@ fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, U
     }
     // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
     // the agent worked still lead to the same things.
-    let left = run.dirs.left.clone();
-    fs_err::rename(&run.dirs.workspace, &left)?;
-    fs_err::create_dir(&run.dirs.workspace)?;
-    grade_copy(run, &left, work)
+    let left = run.dirs.set_work_aside()?;
+    grade_copy(run, left.as_deref(), work)
 }
 
 /// Grades a workspace that was saved, without touching it.
@@ -64,7 +62,7 @@ pub(super) fn grade_saved(
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
     }
-    grade_copy(run, saved, work)
+    grade_copy(run, Some(saved), work)
 }
 
 fn without_tests(work: &AgentWork) -> Grades {
@@ -90,23 +88,26 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
     Ok(Grades { tests, score: 0.0 })
 }
 
-/// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there.
+/// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there. Without a place to copy it
+/// from, the work is in the workspace.
 fn grade_copy(
     run: &mut TrialRun<'_>,
-    left: &Utf8Path,
+    left: Option<&Utf8Path>,
     work: &AgentWork,
 ) -> Result<Grades, Ungraded> {
     let eval = run.spec.case.eval.clone();
     run.context.work.check_above()?;
     run.dirs.begin_tests()?;
-    let workspace = Dir::open_no_link(&run.dirs.workspace)?;
-    let from = Dir::open_no_link(left)?;
-    if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
-        // The limit of a suite may be lower by now than it was when the agent worked.
-        return match TooLarge::of(&error) {
-            Some(too_large) => Ok(failed_everywhere(run, &too_large.left_by_agent())?),
-            None => Err(error.into()),
-        };
+    let workspace = Dir::open_no_link(run.dirs.here())?;
+    if let Some(left) = left {
+        let from = Dir::open_no_link(left)?;
+        if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
+            // The limit of a suite may be lower by now than it was when the agent worked.
+            return match TooLarge::of(&error) {
+                Some(too_large) => Ok(failed_everywhere(run, &too_large.left_by_agent())?),
+                None => Err(error.into()),
+            };
+        }
     }
     let sealed = &run.context.sealed;
     sealed.check_surroundings(&eval.dir)?;
@@ -145,7 +146,7 @@ fn run_tests(
         run.unlock_dirs()?;
         // A test runs the agent's work, which could remove the workspace and so keep the next test from being run.
         let who = format!("test `{}`", test.name);
-        if let Some(remark) = restore_workspace(&run.dirs.workspace, &who)? {
+        if let Some(remark) = restore_workspace(&run.dirs.here(), &who)? {
             run.log.line(&remark)?;
             run.remarks.push(remark);
         }

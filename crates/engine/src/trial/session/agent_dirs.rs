@@ -8,6 +8,8 @@ use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 #[derive(Debug, Clone)]
 pub(in crate::trial) struct AgentDirs {
     pub(super) workspace: Utf8PathBuf,
+    /// The way to the workspace, for Terca.
+    pub(super) here: Utf8PathBuf,
     pub(super) home: Utf8PathBuf,
     pub(super) tmp: Utf8PathBuf,
     /// For files that the agent reads and writes through Terca.
@@ -27,6 +29,7 @@ impl AgentDirs {
     ) -> Self {
         AgentDirs {
             workspace: dirs.workspace.clone(),
+            here: dirs.here(),
             home: dirs.home.clone(),
             tmp: dirs.tmp.clone(),
             io: dirs.io.clone(),

@@ -420,7 +420,7 @@ fn write_inputs(
         program: request.agent.program.as_deref(),
         agent_home: &dirs.home,
         workspace: &dirs.workspace,
-        git: dirs.workspace.join(".git").exists(),
+        git: dirs.here.join(".git").exists(),
         prompt: request.prompt,
         session_id: &random_uuid(),
         superuser: is_superuser,

@@ -109,6 +109,7 @@ impl AgentProcess {
         let job = self.job(&outputs);
         let enclosure = self.enclosure(run.context);
         let is_contained = enclosure.is_some();
+        let enclosure = run.with_mounts(enclosure)?;
         let limited = if has_limits {
             run.limited(Who::Agent, enclosure)?
         } else {

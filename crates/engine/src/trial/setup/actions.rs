@@ -17,7 +17,7 @@ use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::inside::stays_inside;
+use crate::workspace::trial_dirs::TrialDirs;
 use crate::workspace::visible::copy_visible;
 
 /// The part of the set-up that an action belongs to.
@@ -75,7 +75,7 @@ pub(super) fn execute(
             content,
         } => {
             run.log.section(&format!("file: {destination}"))?;
-            write(&run.dirs.workspace, destination, content)
+            write(&run.dirs, destination, content)
                 .map_err(|error| StageError::setup(&format!("file {destination}"), &error))
         }
         Action::Run(command) => run_command(run, part, command),
@@ -85,7 +85,7 @@ pub(super) fn execute(
 fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result<(), StageError> {
     let step = format!("copy {source}");
     let refused = |error: io::Error| StageError::setup(&step, &error);
-    let target = open_target(&run.dirs.workspace, destination).map_err(refused)?;
+    let target = open_target(&run.dirs, destination).map_err(refused)?;
     let source = &run.context.sealed.open(source)?;
     let meta = fs_err::metadata(source).map_err(refused)?;
     let is_dir = match target.symlink_metadata() {
@@ -166,8 +166,8 @@ fn copy_one(run: &TrialRun<'_>, source: &Utf8Path, target: &Utf8Path) -> Result<
     copy_file(file.file(), &parent, name, &run.context.suite_tree()).map(|_| ())
 }
 
-fn write(workspace: &Utf8Path, destination: &Utf8Path, content: &str) -> io::Result<()> {
-    let target = open_target(workspace, destination)?;
+fn write(dirs: &TrialDirs, destination: &Utf8Path, content: &str) -> io::Result<()> {
+    let target = open_target(dirs, destination)?;
     // Always a new file: the old one may be read-only, or a link to another place in the workspace.
     match target.symlink_metadata() {
         Ok(meta) if meta.is_dir() => {
@@ -182,13 +182,13 @@ fn write(workspace: &Utf8Path, destination: &Utf8Path, content: &str) -> io::Res
 }
 
 /// Returns a path in the workspace, and makes the directories above it. A command may have made links meanwhile.
-fn open_target(workspace: &Utf8Path, destination: &Utf8Path) -> io::Result<Utf8PathBuf> {
-    if !stays_inside(workspace, destination) {
+fn open_target(dirs: &TrialDirs, destination: &Utf8Path) -> io::Result<Utf8PathBuf> {
+    if !dirs.paths().stays_inside(destination) {
         return Err(io::Error::other(format!(
             "`{destination}` leaves the workspace through a symbolic link"
         )));
     }
-    let target = workspace.join(destination);
+    let target = dirs.here().join(destination);
     if let Some(parent) = target.parent() {
         fs_err::create_dir_all(parent)?;
     }
@@ -234,7 +234,7 @@ pub(super) fn run_command(
     if ended.exit.code() != Some(0) {
         return Err(failed(run, text, &end, &output));
     }
-    if !run.dirs.workspace.is_dir() {
+    if !run.dirs.here().is_dir() {
         return Err(StageError::setup(
             &brief(&run.context.mask.masked(text)),
             &"it removed the workspace",

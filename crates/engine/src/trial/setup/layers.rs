@@ -3,18 +3,22 @@
 //! They are taken from the cache, or made by the first trial that needs them, in its own workspace, before anything
 //! else is there.
 
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::plan::fingerprint::Fingerprinter;
 use terca_core::plan::{Layer, PreparedLayer};
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
+use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::changes::Origins;
 use crate::workspace::layers::LayerError;
+use crate::workspace::overlay_base::OverlayBase;
 use crate::workspace::tree_hash::TreeHashes;
 use crate::workspace::visible::copy_visible;
 
@@ -36,17 +40,52 @@ pub(super) fn directories(
     Ok(directories)
 }
 
-/// Notes a layer of the workspace, and keeps it with the run where every workspace is saved as what changed in its layers.
-pub(super) fn keep(run: &mut TrialRun<'_>, layer: &Utf8Path) -> Result<(), StageError> {
+/// Notes the layers of the workspace, and keeps them with the run where workspaces are mounted from them, or all are saved
+/// as what changed in them. This is done before the agent starts: it could change the files that a layer is made from.
+pub(super) fn keep(run: &mut TrialRun<'_>, layers: &[Utf8PathBuf]) -> Result<(), StageError> {
     let context = run.context;
-    run.base.push(layer.to_owned());
-    if !context.keeps_layers_first() {
+    run.base = layers.to_vec();
+    if !context.keeps_layers_first() && space(run).is_none() {
         return Ok(());
     }
-    let kept = context.base_layers.get(layer, &context.suite_tree());
-    kept.map(|_| ()).map_err(|error| {
-        StageError::setup_tree(&format!("{layer} could not be kept with the run"), error)
-    })
+    for layer in layers {
+        let kept = context.base_layers.get(layer, &context.suite_tree());
+        kept.map_err(|error| {
+            StageError::setup_tree(&format!("{layer} could not be kept with the run"), error)
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns the namespace that the trial's workspace can be mounted in.
+fn space(run: &TrialRun<'_>) -> Option<Arc<MountSpace>> {
+    let context = run.context;
+    let sandbox = run.spec.case.variant.sandbox.as_ref();
+    context
+        .overlays
+        .space(context.sandboxes.contained_by(sandbox))
+}
+
+/// Mounts the layers as the workspace, where this machine can and it pays. Returns them as the agent will find them.
+pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, StageError> {
+    let context = run.context;
+    let Some(space) = space(run) else {
+        return Ok(None);
+    };
+    let layers = context.kept_layers(&run.base, &context.suite_tree())?;
+    if !context.overlays.pays(&layers) {
+        return Ok(None);
+    }
+    if let Err(error) = run.dirs.mount(space, layers.places()) {
+        let line = format!("the workspace is a copy: it cannot be mounted: {error}");
+        run.log.line(&line)?;
+        return Ok(None);
+    }
+    run.link_workspace()?;
+    run.log
+        .section("workspace: mounted, so that only changes are written")?;
+    let changes = run.dirs.changes().unwrap_or_default();
+    Ok(Some(OverlayBase::new(layers, changes)))
 }
 
 /// Copies a layer into the workspace, and notes the files that come from it.

@@ -18,6 +18,7 @@ use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
 use crate::workspace::changes::{Origins, Snapshot};
+use crate::workspace::overlay_base::OverlayBase;
 use actions::Part;
 
 /// Builds the workspace, and makes the agent ready to start in it.
@@ -37,14 +38,14 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let package_caches = run.place_package_caches(&run.dirs.home)?;
-    let origins = build_workspace(run, &case)?;
+    let ground = build_workspace(run, &case)?;
     // The agent's home is this one.
     package_caches.remove()?;
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
-    let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
-    let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
-    let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.workspace)?;
+    let rules = rules::install(variant, &context.sealed, &run.dirs, &mut run.log)?;
+    let skills = rules::install_skills(variant, context, &run.dirs.here(), &mut run.log)?;
+    let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
@@ -84,11 +85,15 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             "the eval has no _solution/ directory for `oracle`",
         ));
     }
-    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &before, &run.agent_tree())
-        .map_err(|error| match TooLarge::of(&error) {
-            Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
-            None => error.into(),
-        })?;
+    let (workspace, options) = (run.dirs.here(), run.agent_tree());
+    let snapshot = match ground {
+        Ground::Copies(origins) => Snapshot::take(&workspace, &origins, &before, &options),
+        Ground::Overlay(base) => Snapshot::take_overlay(&workspace, base, &before, &options),
+    };
+    let snapshot = snapshot.map_err(|error| match TooLarge::of(&error) {
+        Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
+        None => error.into(),
+    })?;
     run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {
@@ -112,18 +117,34 @@ fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<()
     Ok(())
 }
 
-/// Copies the layers, then executes the actions, then the variant's command. Returns where unchanged files came from.
-fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Origins, StageError> {
-    let mut origins = Origins::default();
-    for dir in layers::directories(run, &case.layers)? {
-        layers::keep(run, &dir)?;
-        layers::copy(run, &dir, &mut origins)?;
-    }
+/// The files that a workspace was built from.
+enum Ground {
+    /// Copies of layers.
+    Copies(Origins),
+    /// The layers themselves.
+    Overlay(OverlayBase),
+}
+
+/// Mounts or copies the layers, then executes the actions, then the variant's command. Returns where unchanged files came
+/// from.
+fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Ground, StageError> {
+    let layers = layers::directories(run, &case.layers)?;
+    layers::keep(run, &layers)?;
+    let ground = match layers::mount(run)? {
+        Some(base) => Ground::Overlay(base),
+        None => {
+            let mut origins = Origins::default();
+            for layer in layers {
+                layers::copy(run, &layer, &mut origins)?;
+            }
+            Ground::Copies(origins)
+        }
+    };
     for action in &case.actions {
         actions::execute(run, Part::Before, action)?;
     }
     if let Some(command) = &case.variant.command {
         actions::run_command(run, Part::Command, command)?;
     }
-    Ok(origins)
+    Ok(ground)
 }

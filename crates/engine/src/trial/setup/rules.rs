@@ -11,20 +11,21 @@ use crate::trial::context::Context;
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
 use crate::workspace::sealed_suite::SealedSuite;
+use crate::workspace::trial_dirs::TrialDirs;
 
 /// Installs the rules files in their order, after the text of the workspace's own rules file.
 pub(super) fn install(
     variant: &Variant,
     sealed: &SealedSuite,
-    workspace: &Utf8Path,
+    dirs: &TrialDirs,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
     if variant.rules.is_empty() {
         return Ok(Vec::new());
     }
     let name = variant.agent.rules_file();
-    let target = workspace.join(name);
-    make_parent(&target, workspace)?;
+    let target = dirs.here().join(name);
+    make_parent(&target, name, dirs)?;
     let mut parts = Vec::new();
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
@@ -50,20 +51,17 @@ pub(super) fn install(
 }
 
 /// Makes the directory of the rules file, which must be in the workspace.
-fn make_parent(target: &Utf8Path, workspace: &Utf8Path) -> Result<(), StageError> {
+fn make_parent(target: &Utf8Path, name: &str, dirs: &TrialDirs) -> Result<(), StageError> {
     let Some(parent) = target.parent() else {
         return Ok(());
     };
-    let mut existing = parent.ancestors();
-    let existing = existing.find(|dir| dir.exists()).unwrap_or(workspace);
-    let is_inside = existing
-        .canonicalize_utf8()?
-        .starts_with(workspace.canonicalize_utf8()?);
+    let dir = Utf8Path::new(name).parent().unwrap_or(Utf8Path::new(""));
+    let is_inside = dirs.paths().stays_inside(dir);
     if is_inside {
         return Ok(fs_err::create_dir_all(parent)?);
     }
     let message =
-        format!("the rules file is behind a link to a path outside the workspace: {target}");
+        format!("the rules file is behind a link to a path outside the workspace: {name}");
     Err(StageError::new(ErrorKind::Setup, message))
 }
 

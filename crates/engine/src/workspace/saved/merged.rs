@@ -1,10 +1,12 @@
 //! The layers of a workspace, one over the other, without their content.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use camino::Utf8PathBuf;
 
 use crate::tree::{Dir, Kind, Meta, Options, TreeError, Visit, walk};
 use crate::workspace::base_layers::BaseLayer;
@@ -13,8 +15,13 @@ use crate::workspace::base_layers::BaseLayer;
 #[derive(Debug)]
 pub struct MergedLayers {
     names: Vec<String>,
-    layers: Vec<Dir>,
+    places: Vec<Utf8PathBuf>,
+    layers: Vec<Arc<Dir>>,
     entries: BTreeMap<PathBuf, Held>,
+    /// The lengths of all files.
+    sizes: HashSet<u64>,
+    /// The bytes that the files take.
+    bytes: u64,
 }
 
 /// An entry of a layer that no higher layer replaces.
@@ -30,8 +37,11 @@ impl MergedLayers {
     pub fn read(layers: &[BaseLayer], options: &Options<'_>) -> Result<Self, TreeError> {
         let mut merged = MergedLayers {
             names: layers.iter().map(|layer| layer.hash.clone()).collect(),
+            places: layers.iter().map(|layer| layer.tree.clone()).collect(),
             layers: Vec::new(),
             entries: BTreeMap::new(),
+            sizes: HashSet::new(),
+            bytes: 0,
         };
         for layer in layers {
             let dir = Dir::open_no_link(&layer.tree)?;
@@ -40,7 +50,12 @@ impl MergedLayers {
                 merged.add(entry.path, number, *meta);
                 Ok(Visit::Continue)
             })?;
-            merged.layers.push(dir);
+            merged.layers.push(Arc::new(dir));
+        }
+        let files = merged.entries.values().map(|held| held.meta);
+        for meta in files.filter(Meta::is_file) {
+            merged.sizes.insert(meta.size);
+            merged.bytes += meta.allocated.min(meta.size);
         }
         Ok(merged)
     }
@@ -49,16 +64,35 @@ impl MergedLayers {
     fn add(&mut self, path: &Path, layer: usize, meta: Meta) {
         let before = self.entries.insert(path.to_owned(), Held { layer, meta });
         if before.is_some_and(|before| before.meta.is_dir()) && !meta.is_dir() {
-            let start = (Bound::Excluded(path), Bound::Unbounded);
-            let below = self.entries.range::<Path, _>(start).map(|(path, _)| path);
-            let below: Vec<PathBuf> = below
-                .take_while(|below| below.starts_with(path))
-                .cloned()
-                .collect();
+            let below: Vec<PathBuf> = self.below(path).map(|(path, _)| path.to_owned()).collect();
             for path in below {
                 self.entries.remove(&path);
             }
         }
+    }
+
+    /// Returns the entries in a directory and in those below it.
+    pub fn below(&self, dir: &Path) -> impl Iterator<Item = (&Path, &Held)> {
+        let start = (Bound::Excluded(dir), Bound::Unbounded);
+        let entries = self.entries.range::<Path, _>(start);
+        entries
+            .map(|(path, held)| (path.as_path(), held))
+            .take_while(move |(path, _)| path.starts_with(dir))
+    }
+
+    /// Returns whether a file has this length.
+    pub fn has_size(&self, size: u64) -> bool {
+        self.sizes.contains(&size)
+    }
+
+    /// Returns the number of entries, and the bytes that files take.
+    pub fn measure(&self) -> (u64, u64) {
+        (self.entries.len() as u64, self.bytes)
+    }
+
+    /// Returns the directories of the layers, lowest first.
+    pub fn places(&self) -> &[Utf8PathBuf] {
+        &self.places
     }
 
     /// Returns the names of the layers, lowest first.
@@ -88,7 +122,8 @@ impl MergedLayers {
         self.layer(held)?.read_link(path)
     }
 
-    fn layer(&self, held: &Held) -> Result<&Dir, TreeError> {
+    /// Returns the layer of an entry.
+    pub fn layer(&self, held: &Held) -> Result<&Arc<Dir>, TreeError> {
         let missing = || TreeError::io("", std::io::ErrorKind::NotFound);
         self.layers.get(held.layer).ok_or_else(missing)
     }

@@ -1,12 +1,13 @@
 //! Saves a workspace as what changed in its layers.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::tree::{
     Choice, Dir, Entry, Kind, Meta, Options, TreeError, Visit, have_same_content, transfer, walk,
 };
+use crate::workspace::overlay_base::Hidden;
 use crate::workspace::saved::merged::{Held, MergedLayers};
 use crate::workspace::saved::{CHANGES, TREE, record};
 
@@ -22,6 +23,27 @@ pub fn save(
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
     let found = Found::by_walk(workspace, layers, is_untouched, options)?;
+    write_down(workspace, layers, found, folder, options)
+}
+
+/// Does the same for a workspace that was an overlay, from the directory of its changes. It must not be mounted.
+pub fn save_overlay(
+    changes: &Dir,
+    layers: &MergedLayers,
+    folder: &Dir,
+    options: &Options<'_>,
+) -> Result<(), TreeError> {
+    let found = Found::in_changes(changes, layers, options)?;
+    write_down(changes, layers, found, folder, options)
+}
+
+fn write_down(
+    workspace: &Dir,
+    layers: &MergedLayers,
+    found: Found,
+    folder: &Dir,
+    options: &Options<'_>,
+) -> Result<(), TreeError> {
     let changes = folder.create_dir(CHANGES, 0o777)?;
     let tree = changes.create_dir(TREE, 0o700)?;
     transfer(workspace, &tree, options, &mut |entry| {
@@ -97,6 +119,47 @@ impl Found {
         for (path, _) in layers.entries() {
             let parent = path.parent().filter(|parent| *parent != Path::new(""));
             if !seen.contains(path) && parent.is_none_or(|parent| joined.contains(parent)) {
+                found.removed.push(record::text_of(path));
+                found.add_above(parent);
+            }
+        }
+        Ok(found)
+    }
+
+    fn in_changes(
+        changes: &Dir,
+        layers: &MergedLayers,
+        options: &Options<'_>,
+    ) -> Result<Self, TreeError> {
+        let mut found = Found::default();
+        let mut hidden = Hidden::default();
+        // Directories of the layers that are still directories, whose entries may be hidden.
+        let mut joined: BTreeSet<PathBuf> = BTreeSet::new();
+        walk(changes, options, &mut |entry, meta| {
+            if !hidden.note(entry, meta)? {
+                return Ok(Visit::Continue);
+            }
+            match layers.get(entry.path) {
+                Some((path, held)) if held.meta.is_dir() && meta.is_dir() => {
+                    joined.insert(path.to_owned());
+                    if !held.has_same_facts(meta) {
+                        found.add_above(Some(path));
+                    }
+                    Ok(Visit::Continue)
+                }
+                Some((_, held)) if is_same(layers, held, entry, meta, &|_, _| false, options)? => {
+                    Ok(Visit::Continue)
+                }
+                _ => {
+                    found.changed.insert(entry.path.to_owned());
+                    found.add_above(entry.path.parent());
+                    Ok(Visit::Skip)
+                }
+            }
+        })?;
+        for path in hidden.removed_from(layers) {
+            let parent = path.parent().filter(|parent| *parent != Path::new(""));
+            if parent.is_none_or(|parent| joined.contains(parent)) {
                 found.removed.push(record::text_of(path));
                 found.add_above(parent);
             }

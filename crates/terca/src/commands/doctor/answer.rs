@@ -5,6 +5,7 @@ use terca_core::agent;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_engine::checkup::Findings;
 use terca_engine::host::doctor::Checkup;
+use terca_engine::workspace::overlays::WorkspacesMade;
 
 /// The answer.
 #[derive(Debug, Serialize)]
@@ -14,6 +15,8 @@ pub(super) struct Answer<'a> {
     agents: Vec<Agent<'a>>,
     /// The ways to contain agents.
     sandboxes: Vec<SandboxKind<'a>>,
+    /// The way in which workspaces are made: `mounted`, `reflink` or `copied`.
+    workspaces: &'static str,
     /// How limits are kept, as a line.
     limits: &'a str,
     /// The directory that trials work in.
@@ -65,6 +68,13 @@ impl<'a> Answer<'a> {
         Answer {
             agents,
             sandboxes,
+            workspaces: match &found.workspaces {
+                WorkspacesMade::Mounted => "mounted",
+                WorkspacesMade::Copied {
+                    by_reflink: true, ..
+                } => "reflink",
+                WorkspacesMade::Copied { .. } => "copied",
+            },
             limits: &found.limits,
             work_dir: found.work_dir.as_str(),
             free_bytes: found.free_bytes,

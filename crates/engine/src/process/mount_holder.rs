@@ -1,0 +1,217 @@
+//! The process that makes a mount namespace, and mounts and unmounts in it: the same program once more.
+//!
+//! As the superuser it needs a mount namespace alone. Another user may mount in a user namespace, in which this user is
+//! the only one. Programs that join the namespaces have no rights in them: only the process that made them does.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use super::json_lines::{Lines, Received, send};
+
+/// The hidden first argument that makes the program a holder of mounts.
+pub(super) const ARGUMENT: &str = "__mounts";
+/// The second argument: it makes the namespaces.
+pub(super) const NEW: &str = "new";
+/// The second argument: it takes the place of one that died. Standard output is the mount namespace, and standard error
+/// the user namespace, if there is one.
+pub(super) const AGAIN: &str = "again";
+
+/// A message to the holder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Mount an overlay.
+    Mount(OverlayMount),
+    /// Unmount what is at a place, with everything that is mounted in it.
+    Unmount { at: Utf8PathBuf },
+}
+
+/// An overlay to mount.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OverlayMount {
+    /// The directory that the names of layers are in. The list of mounts shows no other names.
+    pub dir: Utf8PathBuf,
+    /// The names of the layers that are not changed, topmost first.
+    pub lower: Vec<String>,
+    /// The names of the directory for changes, and of the one that the kernel works in.
+    pub upper: Option<(String, String)>,
+    /// The place to mount it at.
+    pub at: Utf8PathBuf,
+}
+
+/// A message from the holder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Response {
+    /// It is ready, or has done what it was asked for.
+    Done,
+    /// The reason why not.
+    Failed(String),
+}
+
+impl OverlayMount {
+    /// Returns the options of the mount.
+    fn options(&self) -> String {
+        let mut options = format!("lowerdir={}", self.lower.join(":"));
+        if let Some((upper, work)) = &self.upper {
+            // Nobody needs a workspace after a crash of the machine, so nothing waits for the disk.
+            options += &format!(",upperdir={upper},workdir={work},volatile");
+        }
+        // The names of the attributes that everybody may write, and so the same for all users.
+        options + ",userxattr"
+    }
+}
+
+/// Holds a namespace, if the program was started for it.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    if args.next()? != ARGUMENT {
+        return None;
+    }
+    let mode = args.next().unwrap_or_default();
+    Some(match serve(&mode) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+fn serve(mode: &str) -> io::Result<()> {
+    // A session of its own: Ctrl+C in the terminal reaches Terca alone.
+    let _ = rustix::process::setsid();
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let entered = match mode {
+        NEW => os::make_namespaces(),
+        _ => os::enter_given(),
+    };
+    answer(&mut socket, entered)?;
+    let mut lines = Lines::default();
+    loop {
+        match lines.receive(&mut socket)? {
+            Received::Message(request) => answer(&mut socket, perform(&request))?,
+            Received::Partial => {}
+            Received::Closed => return Ok(()),
+        }
+    }
+}
+
+fn answer(socket: &mut UnixStream, done: io::Result<()>) -> io::Result<()> {
+    let response = match done {
+        Ok(()) => Response::Done,
+        Err(error) => Response::Failed(error.to_string()),
+    };
+    send(socket, &response)
+}
+
+fn perform(request: &Request) -> io::Result<()> {
+    match request {
+        Request::Mount(overlay) => os::mount(overlay),
+        Request::Unmount { at } => os::unmount(at),
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(super) mod os {
+    use std::ffi::CString;
+    use std::io;
+    use std::os::fd::AsFd;
+
+    use camino::Utf8Path;
+    use nix::sched::{CloneFlags, setns, unshare};
+    use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount_change};
+    use rustix::process::{getegid, geteuid};
+
+    use super::OverlayMount;
+
+    /// Makes the namespaces of a run. Mounts that are made outside later are seen inside, and never the other way round.
+    pub(super) fn make_namespaces() -> io::Result<()> {
+        let (user, group) = (geteuid(), getegid());
+        if user.is_root() {
+            unshare(CloneFlags::CLONE_NEWNS)?;
+        } else {
+            unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+            let (user, group) = (user.as_raw(), group.as_raw());
+            fs_err::write("/proc/self/setgroups", "deny")?;
+            fs_err::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+            fs_err::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        }
+        let flags = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+        Ok(mount_change("/", flags)?)
+    }
+
+    /// Enters the namespaces that standard output and standard error are.
+    pub(super) fn enter_given() -> io::Result<()> {
+        if !geteuid().is_root() {
+            setns(io::stderr().as_fd(), CloneFlags::CLONE_NEWUSER)?;
+        }
+        Ok(setns(io::stdout().as_fd(), CloneFlags::CLONE_NEWNS)?)
+    }
+
+    /// Enters the namespaces of a holder. The process must have one thread.
+    pub(in crate::process) fn enter(holder: u32) -> io::Result<()> {
+        let open = |name: &str| fs_err::File::open(format!("/proc/{holder}/ns/{name}"));
+        let mounts = open("mnt")?;
+        if !geteuid().is_root() {
+            setns(open("user")?.file(), CloneFlags::CLONE_NEWUSER)?;
+        }
+        Ok(setns(mounts.file(), CloneFlags::CLONE_NEWNS)?)
+    }
+
+    pub(super) fn mount(overlay: &OverlayMount) -> io::Result<()> {
+        std::env::set_current_dir(&overlay.dir)?;
+        let options = CString::new(overlay.options()).map_err(io::Error::other)?;
+        let at = overlay.at.as_std_path();
+        let mounted = rustix::mount::mount(
+            "overlay",
+            at,
+            "overlay",
+            MountFlags::empty(),
+            Some(options.as_c_str()),
+        );
+        std::env::set_current_dir("/")?;
+        Ok(mounted?)
+    }
+
+    pub(super) fn unmount(at: &Utf8Path) -> io::Result<()> {
+        let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+        Ok(rustix::mount::unmount(at.as_std_path(), flags)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) mod os {
+    use std::io;
+
+    use camino::Utf8Path;
+
+    use super::OverlayMount;
+
+    fn unsupported() -> io::Error {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "only Linux has mount namespaces",
+        )
+    }
+
+    pub(super) fn make_namespaces() -> io::Result<()> {
+        Err(unsupported())
+    }
+
+    pub(super) fn enter_given() -> io::Result<()> {
+        Err(unsupported())
+    }
+
+    pub(in crate::process) fn enter(_holder: u32) -> io::Result<()> {
+        Err(unsupported())
+    }
+
+    pub(super) fn mount(_overlay: &OverlayMount) -> io::Result<()> {
+        Err(unsupported())
+    }
+
+    pub(super) fn unmount(_at: &Utf8Path) -> io::Result<()> {
+        Err(unsupported())
+    }
+}

@@ -1,0 +1,155 @@
+//! The decision how the workspaces of a run are made: mounted or copied.
+
+use std::io;
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+use terca_core::config::sandbox::ContainedBy;
+
+use crate::process::mount_space::MountSpace;
+use crate::process::supervise::Launcher;
+use crate::tree;
+use crate::workspace::overlay::Overlay;
+use crate::workspace::removal::remove_and_tell;
+use crate::workspace::saved::merged::MergedLayers;
+use crate::workspace::trial_dirs::WorkDir;
+
+/// The environment variable that decides: `overlay` or `copy`.
+pub const VARIABLE: &str = "TERCA_WORKSPACES";
+/// Fewer files are copied faster than they are mounted.
+const LEAST_ENTRIES: u64 = 100;
+/// So are fewer bytes.
+const LEAST_BYTES: u64 = 4 << 20;
+
+/// The wish of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wish {
+    /// Mounts where it is possible, and pays, and changes nothing for the commands.
+    #[default]
+    Auto,
+    /// Mounts wherever it is possible.
+    Overlay,
+    /// Copies.
+    Copy,
+}
+
+impl Wish {
+    /// Reads the value of [`VARIABLE`]. An unknown one is an error.
+    pub fn read(value: Option<&str>) -> Result<Self, String> {
+        match value.unwrap_or_default() {
+            "" | "auto" => Ok(Wish::Auto),
+            "overlay" => Ok(Wish::Overlay),
+            "copy" => Ok(Wish::Copy),
+            other => Err(format!(
+                "{VARIABLE}={other} is not a way to make workspaces: it can be `auto`, `overlay` or `copy`"
+            )),
+        }
+    }
+}
+
+/// The way in which the workspaces of a run are made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WorkspacesMade {
+    /// Those with many files are mounted, the others copied.
+    Mounted,
+    /// They are copied: the reason why they are not mounted, and whether the copies share their blocks.
+    Copied {
+        /// The reason, in words.
+        reason: String,
+        /// Copies share their blocks with the originals until one of them is changed.
+        by_reflink: bool,
+    },
+}
+
+/// The workspaces of a run that are mounted.
+#[derive(Debug)]
+pub struct Overlays {
+    wish: Wish,
+    /// The namespace, or the reason why there is none.
+    space: Result<Arc<MountSpace>, String>,
+}
+
+impl Overlays {
+    /// Tries whether overlays can be mounted in the work directory.
+    pub fn set_up(wish: Wish, launcher: &Arc<Launcher>, work: &WorkDir) -> Self {
+        let space = match wish {
+            Wish::Copy => Err(format!("{VARIABLE} is `copy`")),
+            Wish::Auto | Wish::Overlay => MountSpace::make(launcher)
+                .map(Arc::new)
+                .and_then(|space| try_out(&space, work).map(|()| space))
+                .map_err(|error| error.to_string()),
+        };
+        Overlays { wish, space }
+    }
+
+    /// Returns the way in which workspaces are made.
+    pub fn made(&self, work: &WorkDir) -> WorkspacesMade {
+        match &self.space {
+            Ok(_) => WorkspacesMade::Mounted,
+            Err(reason) => WorkspacesMade::Copied {
+                reason: reason.clone(),
+                by_reflink: work.new_dir().is_ok_and(|dir| shares_blocks(&dir)),
+            },
+        }
+    }
+
+    /// Returns the namespace for the workspace of a trial that is contained so. A container has mounts of its own.
+    ///
+    /// Commands of another user than root are in a user namespace then. In a sandbox they are in one anyway. Without, it is
+    /// not made unasked: `sudo` does not work there, and `ssh` distrusts the machine's settings.
+    pub fn space(&self, contained_by: ContainedBy) -> Option<Arc<MountSpace>> {
+        let changes_nothing = geteuid().is_root() || contained_by != ContainedBy::None;
+        let may = self.wish == Wish::Overlay || changes_nothing;
+        let space = self.space.as_ref().ok().filter(|_| may)?;
+        (!contained_by.is_container()).then(|| space.clone())
+    }
+
+    /// Returns whether mounting these layers costs less than copying them.
+    pub fn pays(&self, layers: &MergedLayers) -> bool {
+        let (entries, bytes) = layers.measure();
+        let is_large = entries >= LEAST_ENTRIES || bytes >= LEAST_BYTES;
+        // An overlay needs a layer.
+        !layers.names().is_empty() && (is_large || self.wish == Wish::Overlay)
+    }
+}
+
+/// Returns whether copies of files in a directory share their blocks.
+fn shares_blocks(dir: &Utf8Path) -> bool {
+    let [from, to] = ["from", "to"].map(|name| dir.join(name));
+    let tried = fs_err::write(&from, "x").and_then(|()| {
+        let (from, to) = (fs_err::File::open(&from)?, fs_err::File::create(&to)?);
+        Ok(tree::can_share(from.file(), to.file()))
+    });
+    remove_and_tell(dir);
+    tried.unwrap_or(false)
+}
+
+/// Mounts an overlay, and does in it what not every file system can: a directory takes the place of another.
+fn try_out(space: &Arc<MountSpace>, work: &WorkDir) -> io::Result<()> {
+    let trial = work.new_dir()?;
+    let tried = try_in(space, &trial);
+    remove_and_tell(&trial);
+    tried
+}
+
+fn try_in(space: &Arc<MountSpace>, trial: &Utf8Path) -> io::Result<()> {
+    let tree = trial.join("layer");
+    let at = trial.join("at");
+    fs_err::create_dir_all(tree.join("dir"))?;
+    fs_err::write(tree.join("dir/file"), "before")?;
+    fs_err::create_dir(&at)?;
+    let overlay = Overlay::mount(space.clone(), trial, &at, &[tree])?;
+    let here = overlay.here();
+    fs_err::write(here.join("dir/file"), "after")?;
+    fs_err::remove_file(here.join("dir/file"))?;
+    fs_err::remove_dir(here.join("dir"))?;
+    fs_err::create_dir(here.join("dir"))?;
+    match here.join("dir/file").exists() {
+        false => Ok(()),
+        true => Err(io::Error::other(
+            "the file system of the work directory has no attributes",
+        )),
+    }
+}

@@ -1,0 +1,361 @@
+//! Workspaces that are mounted instead of copied. What users see is the same by both ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Command;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::process::Signal;
+use terca_testkit::{Outcome, Project};
+
+use crate::common::hostile_tree::{HOSTILE, tree, with_hostile_base};
+use crate::common::project;
+
+const OVERLAY: (&str, &str) = ("TERCA_WORKSPACES", "overlay");
+const COPY: (&str, &str) = ("TERCA_WORKSPACES", "copy");
+
+/// Who runs Terca.
+#[derive(Debug, Clone, Copy)]
+enum User {
+    Own,
+    WithoutPrivileges,
+}
+
+fn run(project: &Project, user: User, way: (&str, &str), args: &[&str]) -> Outcome {
+    let mut command = match user {
+        User::Own => project.command(args),
+        User::WithoutPrivileges => project.command_without_privileges(args),
+    };
+    command.envs([way]).output().unwrap().into()
+}
+
+/// A project whose agent changes everything in a way that is hard to follow, and whose setup did before.
+fn hostile() -> Project {
+    let more = r#"
+rm from-setup; rm -r set-up-dir; mkdir set-up-dir; echo agent > set-up-dir/c
+echo back > removed-by-setup; mkdir -p replaced-by-setup/dir; echo x > replaced-by-setup/dir/x
+rm -rf merged; mkdir merged; echo new > merged/new
+mkdir ignored; echo x > a.log; echo x > ignored/b
+grep " $PWD " /proc/self/mountinfo > ../way || echo none > ../way
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' 2>/dev/null || true
+"#;
+    with_hostile_base(project().agent(&format!("{HOSTILE}{more}")))
+        .file("task/_base/merged/one", "1")
+        .file("task/_base/merged/two/three", "3")
+        .file("task/_base/removed-by-setup", "before")
+        .file("task/_base/replaced-by-setup", "before")
+        .file("task/_base/.gitignore", "*.log\nignored/\n")
+        .file("_base/merged/zero", "0")
+        .file("_base/removed-by-setup", "below")
+        .file("_base/src/changed.txt", "below")
+        .file("task/_tests/hidden.txt", "hidden")
+        .file(
+            "task/eval.terca.yaml",
+            r#"prompt: x
+before:
+  - command: |
+      echo setup > from-setup; mkdir set-up-dir; echo a > set-up-dir/a; echo b > set-up-dir/b
+      rm removed-by-setup; rm replaced-by-setup; mkdir replaced-by-setup; echo in > replaced-by-setup/in
+tests:
+  - {name: gone, commandSuccess: "test ! -e src/removed.txt && test ! -e gone && test ! -e merged/one && test ! -e merged/zero"}
+  - {name: there, commandSuccess: "test -f was-dir && test -d was-file && test -f hidden.txt && test -f set-up-dir/c && test ! -e set-up-dir/a"}
+  - {name: no-socket, commandSuccess: "test ! -e socket"}
+  - {name: content, fileContains: {path: src/changed.txt, text: more}}
+  - {name: exist, fileExists: [new/empty, "src/many-1*", was-file/in]}
+  - {name: changes, changedFiles: {only: ["**"]}}
+  - {name: writes, commandSuccess: "rm -r merged; echo test > src/changed.txt; mkdir merged; ls -la"}
+  - {name: wrote, commandSuccess: "grep test src/changed.txt && test ! -e merged/new"}
+"#,
+        )
+}
+
+/// The folder of the trial in the latest run.
+fn folder(project: &Project) -> Utf8PathBuf {
+    let trial = project.only_trial();
+    project.run_dir().join(trial["dir"].as_str().unwrap())
+}
+
+/// Returns the grades of the trial's tests.
+fn grades(project: &Project) -> Vec<(String, f64)> {
+    let trial = project.only_trial();
+    let tests = trial["tests"].as_object().unwrap();
+    let graded = tests
+        .iter()
+        .map(|(name, grade)| (name.clone(), grade["score"].as_f64().unwrap()));
+    graded.collect()
+}
+
+type Tree = BTreeMap<PathBuf, String>;
+
+/// Returns everything of a tree that a copy has.
+fn copyable(root: &Utf8Path) -> Tree {
+    let mut tree = tree(root);
+    // The kind of a socket.
+    tree.retain(|_, fact| !fact.starts_with("14"));
+    tree
+}
+
+#[track_caller]
+fn assert_same(one: &Tree, other: &Tree) {
+    let paths: BTreeSet<&PathBuf> = one.keys().chain(other.keys()).collect();
+    let differ = paths
+        .into_iter()
+        .filter(|path| one.get(*path) != other.get(*path));
+    let differ: Vec<_> = differ
+        .map(|path| (path, one.get(path), other.get(path)))
+        .collect();
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
+fn assert_same_by_both_ways(user: User, sandbox: &str) {
+    let sandbox = [("TERCA_SANDBOX", sandbox)];
+    let seen = [COPY, OVERLAY].map(|way| {
+        let project = hostile().env(sandbox[0].0, sandbox[0].1);
+        let ran = run(&project, user, way, &["--keep", "all"]);
+        assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
+        let whole = copyable(&folder(&project).join("workspace"));
+        let diff = project.trial_file("changes.diff");
+        let first = grades(&project);
+        assert!(
+            first.iter().all(|(_, score)| *score == 1.0),
+            "{way:?}: {first:?}\n{}",
+            project.trial_file("run.log")
+        );
+        let ran = run(&project, user, way, &["--keep", "changed"]);
+        assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(!folder(&project).join("workspace").exists());
+        let restored = copyable(&project.workspace_of(&folder(&project)));
+        assert_same(&restored, &whole);
+        let regraded = run(&project, user, way, &["regrade"]);
+        assert!(
+            regraded.status < 2,
+            "{way:?}: {}{}",
+            regraded.stdout,
+            regraded.stderr
+        );
+        assert_eq!(grades(&project), first, "{way:?}: regraded");
+        project.assert_nothing_left();
+        (whole, diff, first)
+    });
+    let [copied, mounted] = seen;
+    assert_eq!(copied.1, mounted.1, "the diff");
+    assert_same(&copied.0, &mounted.0);
+    assert_eq!(copied.2, mounted.2, "the grades");
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn a_workspace_is_the_same_by_both_ways() {
+    assert_same_by_both_ways(User::Own, "none");
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn another_user_than_root_has_the_same_workspace_by_both_ways() {
+    assert_same_by_both_ways(User::WithoutPrivileges, "none");
+}
+
+/// A base with so many files that they are mounted unasked.
+fn large(agent: &str) -> Project {
+    let mut suite = project().agent(agent);
+    for number in 0..120 {
+        suite = suite.file(&format!("_base/src/{number}.txt"), number.to_string());
+    }
+    suite.file(
+        "task/eval.terca.yaml",
+        "prompt: x\ntests: [{commandSuccess: test -e src/1.txt}, {commandSuccess: test -e work.txt}]\n",
+    )
+}
+
+/// A command that ends with status 0 if the workspace is an overlay.
+const IS_MOUNTED: &str = "grep \" $PWD \" /proc/self/mountinfo | grep -q overlay";
+
+#[test]
+#[ignore = "needs overlay"]
+fn large_workspaces_are_mounted_and_small_ones_are_copied() {
+    let is_root = rustix::process::geteuid().is_root();
+    let tell = format!("{IS_MOUNTED} && echo yes > work.txt || echo no > work.txt");
+    let project = large(&tell);
+    project.terca(&[]).expect_status(0);
+    let expected = if is_root { "yes\n" } else { "no\n" };
+    assert_eq!(project.trial_file("workspace/work.txt"), expected);
+    project.terca_with(&[OVERLAY], &[]).expect_status(0);
+    assert_eq!(project.trial_file("workspace/work.txt"), "yes\n");
+    project.terca_with(&[COPY], &[]).expect_status(0);
+    assert_eq!(project.trial_file("workspace/work.txt"), "no\n");
+    // Without privileges it is not done unasked: without a sandbox, commands would be in another user namespace.
+    let other = large(&tell);
+    run(
+        &other,
+        User::WithoutPrivileges,
+        ("TERCA_WORKSPACES", "auto"),
+        &[],
+    )
+    .expect_status(0);
+    assert_eq!(other.trial_file("workspace/work.txt"), "no\n");
+
+    let small = project_with(&tell);
+    small.terca(&[]).expect_status(0);
+    assert_eq!(small.trial_file("workspace/work.txt"), "no\n");
+}
+
+fn project_with(agent: &str) -> Project {
+    project().agent(agent).file("_base/one", "1").file(
+        "task/eval.terca.yaml",
+        "prompt: x\ntests: [{commandSuccess: test -e work.txt}]\n",
+    )
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn the_list_of_mounts_names_nothing_of_the_suite() {
+    let project = large("cat /proc/self/mountinfo > work.txt");
+    project.terca_with(&[OVERLAY], &[]).expect_status(0);
+    let mounts = project.trial_file("workspace/work.txt");
+    let own = mounts
+        .lines()
+        .find(|line| line.contains(" overlay ") && line.contains("lowerdir=l"));
+    let own = own.unwrap_or_else(|| panic!("{mounts}"));
+    assert!(!own.contains(project.dir().as_str()), "{own}");
+    assert!(!own.contains("task"), "{own}");
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn services_of_setup_see_the_agents_files() {
+    let project = large("touch work.txt; n=0; while [ ! -e seen.txt ] && [ $n -lt 200 ]; do sleep 0.1; n=$((n + 1)); done").file(
+        "task/eval.terca.yaml",
+        "prompt: x\nbefore:\n  - command: '(while [ ! -e work.txt ]; do sleep 0.1; done; echo yes > seen.txt) > /dev/null 2>&1 &'\ntests: [{fileExists: seen.txt}]\n",
+    );
+    project.terca_with(&[OVERLAY], &[]).expect_status(0);
+}
+
+/// Kills the process that holds the mounts of this run, and nothing else.
+const KILL_HOLDER: &str = r#"
+for process in /proc/[0-9]*; do
+  if tr '\0' ' ' < "$process/cmdline" 2>/dev/null | grep -q '^terca __mounts' &&
+     [ "$(readlink "$process/ns/mnt")" = "$(readlink /proc/self/ns/mnt)" ]; then
+    kill -SIGNAL "${process#/proc/}"
+  fi
+done
+echo done > work.txt
+"#;
+
+#[test]
+#[ignore = "needs overlay"]
+fn an_agent_that_kills_or_stops_the_holder_gains_nothing() {
+    for signal in ["KILL", "STOP"] {
+        let project = large(&KILL_HOLDER.replace("SIGNAL", signal));
+        project.terca_with(&[OVERLAY], &[]).expect_status(0);
+        assert_eq!(
+            project.trial_file("workspace/work.txt"),
+            "done\n",
+            "{signal}"
+        );
+        project.wait_until_nothing_runs();
+        project.assert_nothing_left();
+    }
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn an_agent_that_mounts_or_unmounts_its_workspace_fails() {
+    if !rustix::process::geteuid().is_root() {
+        // Nobody else may unmount it.
+        let project = large("umount -l \"$PWD\" && exit 7; touch work.txt");
+        project.terca_with(&[OVERLAY], &[]).expect_status(0);
+        return;
+    }
+    for trick in ["umount -l \"$PWD\"", "mount -t tmpfs none \"$PWD\""] {
+        let project = large(&format!("touch work.txt; {trick}"));
+        let ran = project.terca_with(&[OVERLAY], &[]);
+        ran.expect_status(1);
+        assert_eq!(project.only_trial()["status"], "failed", "{trick}");
+        project.assert_nothing_left();
+    }
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn an_agent_that_moves_its_directory_away_fails_as_with_a_copy() {
+    for way in [COPY, OVERLAY] {
+        let project =
+            large("touch work.txt; dir=$(dirname \"$PWD\"); cd /; mv \"$dir\" \"$dir-elsewhere\"");
+        let ran = project.terca_with(&[way], &[]);
+        assert_eq!(ran.status, 1, "{way:?}: {}{}", ran.stdout, ran.stderr);
+        let note = project.only_trial()["notes"][0]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        assert!(
+            note.contains("removed or replaced the directory"),
+            "{way:?}: {note}"
+        );
+        project.assert_nothing_left();
+    }
+}
+
+/// Returns the processes that see a mount below a directory.
+fn mounts_below(dir: &Utf8Path) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut found = Vec::new();
+    for process in processes {
+        let list = process.path().join("mountinfo");
+        let mounts = std::fs::read_to_string(&list).unwrap_or_default();
+        if mounts.contains(dir.as_str()) {
+            found.push(list.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn a_kill_at_any_moment_leaves_no_mount_and_no_directory() {
+    // A mark is made in setup, by the agent, and by a test; Terca is killed when it is there.
+    for mark in ["before", "agent", "test"] {
+        let pause = |at: &str| match at == mark {
+            true => format!("touch {at}.mark; sleep 300"),
+            false => "true".to_owned(),
+        };
+        let suite = format!(
+            "prompt: x\nbefore: [{{command: '{}'}}]\ntests: [{{commandSuccess: '{}'}}]\n",
+            pause("before"),
+            pause("test")
+        );
+        let project = large(&pause("agent")).file("task/eval.terca.yaml", suite);
+        let mut session = terca_testkit::Session::start({
+            let mut command: Command = project.command(&["--format", "plain"]);
+            command.envs([OVERLAY]);
+            command
+        });
+        let file = format!("{mark}.mark");
+        session.wait_until("the mark is made", || {
+            let link = "task/default.default.01/workspace";
+            project.has_run() && project.run_dir().join(link).join(&file).exists()
+        });
+        assert!(!mounts_below(&project.work_dir()).is_empty(), "{mark}");
+        session.signal(Signal::KILL);
+        session.finish();
+        project.wait_until_nothing_runs();
+        assert_eq!(
+            mounts_below(&project.work_dir()),
+            [] as [String; 0],
+            "{mark}"
+        );
+        // The next run removes the directories.
+        std::fs::write(
+            project.path("task/eval.terca.yaml"),
+            "prompt: x\nallowWarnings: no-tests\n",
+        )
+        .unwrap();
+        project.terca(&["--agent", "nop"]);
+        let left: Vec<_> = project
+            .work_dir()
+            .read_dir_utf8()
+            .unwrap()
+            .flatten()
+            .collect();
+        assert!(left.is_empty(), "{mark}: {left:?}");
+    }
+}
