@@ -1,6 +1,6 @@
 //! (c) Copying a workspace: a trial's two copies against two of `cp -a`.
 //!
-//! A trial lays the layer out and copies what the agent left for the tests; beside that it does what every trial does,
+//! A trial copies the layer, and copies what the agent left for the tests; beside that it does what every trial does,
 //! so that a trial with an empty workspace is taken off.
 
 use std::io;
@@ -57,7 +57,7 @@ fn measure_size(place: &Place, table: &mut Table, files: usize) -> io::Result<()
     Ok(())
 }
 
-fn suite(place: &Place, name: &str, files: usize) -> io::Result<camino::Utf8PathBuf> {
+pub fn suite(place: &Place, name: &str, files: usize) -> io::Result<camino::Utf8PathBuf> {
     let suite = place.dir(&format!("copy-{name}"))?;
     for index in 0..files {
         let dir = suite.join(format!("_base/src/part{:02}", index % 40));
@@ -77,7 +77,8 @@ fn suite(place: &Place, name: &str, files: usize) -> io::Result<camino::Utf8Path
 
 fn run(place: &Place, suite: &Utf8Path) -> io::Result<Cost> {
     place.clear(&suite.join(".terca"))?;
-    cost_of(&mut place.terca(suite, &["-n", TRIALS, "-c", "1", "--format", "plain"])?)
+    let mut terca = place.terca(suite, &["-n", TRIALS, "-c", "1", "--format", "plain"])?;
+    cost_of(terca.env("TERCA_WORKSPACES", "copy"))
 }
 
 /// The same number of copies; the second of each pair is removed, as the copy that is graded is.

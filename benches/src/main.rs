@@ -17,6 +17,7 @@ mod table;
 mod tree;
 mod trials;
 mod workers;
+mod workspaces;
 
 use std::io;
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ enum Bench {
     Contained,
     Gateway,
     Workers,
+    Workspaces,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -68,6 +70,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Contained => contained::measure(&place, &mut table)?,
             Bench::Gateway => gateway::measure(args.quick, &mut table)?,
             Bench::Workers => workers::measure(&place, &mut table)?,
+            Bench::Workspaces => workspaces::measure(&place, &mut table)?,
         }
     }
     Ok(if args.check && table.is_missed() {
