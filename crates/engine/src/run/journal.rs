@@ -87,9 +87,9 @@ impl Journal {
                 "the file has a hard link elsewhere, which would be changed, too; copy the run first",
             ));
         }
-        file.set_len(record.journal.sound_bytes as u64)?;
+        file.set_len(record.journal.sound_bytes)?;
         let seal = record.journal.seal.clone();
-        let events = record.journal.events.len();
+        let events = record.journal.events;
         Journal::new(dir, file, seal, events, record.run_text.clone())
     }
 
@@ -131,7 +131,7 @@ impl Journal {
     pub(super) fn end(&self) -> JournalEnd {
         JournalEnd {
             events: self.events,
-            chain: self.seal.chain().map(str::to_owned),
+            chain: self.seal.chain(),
         }
     }
 
@@ -144,7 +144,7 @@ impl Journal {
         }
         let found = self.dir.read_file(RUN, LARGEST_RUN_FILE);
         if !found.is_ok_and(|found| found == self.run_file) {
-            replace(&self.dir, RUN, &self.run_file)?;
+            replace(&self.dir, RUN, |file| file.write_all(&self.run_file))?;
             self.changes.push(RUN);
         }
         sync_dir(&self.dir)?;

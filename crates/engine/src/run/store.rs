@@ -1,7 +1,7 @@
 //! The open directory of a run: the one place that writes its journal, its results and its `run.json`.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::run::files::{
     DIR_MODE, EVENTS, GRADINGS, RESULTS, RUN, open_run, reason, replace, runs_dir, sync_dir,
-    text_of,
+    text_of, write_document,
 };
 use crate::run::journal::{Journal, NotOpened};
 use crate::run::names;
@@ -89,7 +89,7 @@ impl Store {
         let draft = Draft::create_shared(&drafts).map_err(refused(NO_FOLDER))?;
         let opened = open_run(draft.path()).map_err(refused(NO_FOLDER))?;
         let text = text_of(run_file).map_err(refused(NO_PLAN))?;
-        replace(&opened, RUN, &text).map_err(refused(NO_PLAN))?;
+        replace(&opened, RUN, |file| file.write_all(&text)).map_err(refused(NO_PLAN))?;
         let journal =
             Journal::create(opened, text).map_err(refused("events.jsonl could not be made"))?;
         let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
@@ -185,12 +185,10 @@ fn write_results(
         journal: Some(made_from),
         ..Results::of(state)
     };
-    text_of(&results)
-        .and_then(|text| replace(dir, name, &text))
-        .map_err(refused(format!(
-            "{} could not be written",
-            dir.path().join(name).display()
-        )))
+    replace(dir, name, |file| write_document(&results, file)).map_err(refused(format!(
+        "{} could not be written",
+        dir.path().join(name).display()
+    )))
 }
 
 /// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether
