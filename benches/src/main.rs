@@ -8,6 +8,7 @@ mod contained;
 mod copy;
 mod display;
 mod gateway;
+mod large_run;
 mod many_workers;
 mod measure;
 mod place;
@@ -50,6 +51,7 @@ enum Bench {
     Contained,
     Gateway,
     Workers,
+    LargeRun,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -68,6 +70,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Contained => contained::measure(&place, &mut table)?,
             Bench::Gateway => gateway::measure(args.quick, &mut table)?,
             Bench::Workers => workers::measure(&place, &mut table)?,
+            Bench::LargeRun => large_run::measure(&place, &mut table)?,
         }
     }
     Ok(if args.check && table.is_missed() {

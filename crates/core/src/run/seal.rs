@@ -165,11 +165,7 @@ impl Seal {
         let last = self
             .chain
             .unwrap_or_else(|| Link::of(self.unsealed.clone()));
-        Link::of(
-            Sha256::new()
-                .chain_update(last.digits())
-                .chain_update(body),
-        )
+        Link::of(Sha256::new().chain_update(last.digits()).chain_update(body))
     }
 }
 

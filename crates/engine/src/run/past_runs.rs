@@ -196,10 +196,7 @@ pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
 }
 
 /// Takes a run from its record, which must have no fault. One without an end that does not go on was interrupted.
-pub(super) fn sound(
-    read: (Record, RunState),
-    is_going_on: bool,
-) -> Result<PastRun, RunsError> {
+pub(super) fn sound(read: (Record, RunState), is_going_on: bool) -> Result<PastRun, RunsError> {
     match read.0.fault() {
         Some(fault) => Err(fault),
         None => Ok(PastRun::of(read, is_going_on)),

@@ -12,7 +12,8 @@ use terca_core::run::state::RunState;
 use thiserror::Error;
 
 use crate::run::files::{
-    EVENTS, LARGEST_JOURNAL, LARGEST_RESULTS, LARGEST_RUN_FILE, PIECE, RESULTS, RUN, open_run, reason,
+    EVENTS, LARGEST_JOURNAL, LARGEST_RESULTS, LARGEST_RUN_FILE, PIECE, RESULTS, RUN, open_run,
+    reason,
 };
 use crate::tree::Dir;
 

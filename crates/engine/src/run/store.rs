@@ -51,6 +51,8 @@ pub enum StoreError {
     Runs(#[from] RunsError),
 }
 
+const NOT_APPENDED: &str = "events.jsonl could not be written";
+
 fn refused<E: Into<io::Error>>(doing: impl Into<String>) -> impl FnOnce(E) -> StoreError {
     let doing = doing.into();
     move |error| StoreError::Refused {
@@ -126,11 +128,14 @@ impl Store {
         })
     }
 
-    /// Appends an event to the journal.
+    /// Appends an event to the journal. It may be shown after [`Store::settle`].
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        self.journal
-            .append(event)
-            .map_err(refused("events.jsonl could not be written"))
+        self.journal.append(event).map_err(refused(NOT_APPENDED))
+    }
+
+    /// Waits until the ends of trials are on the disk.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        self.journal.settle().map_err(refused(NOT_APPENDED))
     }
 
     /// Keeps the results as they are under the number of their grading, before there is another.
@@ -147,6 +152,7 @@ impl Store {
     /// changed
     /// meanwhile; they have been restored.
     pub fn conclude(&mut self) -> Result<Vec<&'static str>, StoreError> {
+        self.settle()?;
         let changes = self
             .journal
             .conclude()
@@ -164,6 +170,8 @@ impl Store {
 
     /// Replaces `results.json`.
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
+        // Results of events that a power cut took away would look like a journal that has lost lines.
+        self.settle()?;
         let began = Instant::now();
         self.write(&self.opened, RESULTS, state)?;
         self.last_write = Some(LastWrite::new(began, state.counts()));

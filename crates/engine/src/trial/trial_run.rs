@@ -176,8 +176,12 @@ impl<'a> TrialRun<'a> {
         let folder = run_dir.open_dir(&path)?;
         make_dir(&folder, Utf8Path::new(ARTIFACTS))?;
         let artifacts = folder.open_dir(ARTIFACTS)?;
+        let has_link = self.has_link_to_workspace();
         for dir in [&folder, &artifacts] {
             for name in dir.names(MOST_ENTRIES)? {
+                if has_link && name == WORKSPACE {
+                    continue;
+                }
                 let meta = dir.meta_at(&name)?;
                 if meta.is_some_and(|meta| !meta.is_file() && !meta.is_dir()) {
                     dir.remove_file(&name)?;
@@ -190,11 +194,17 @@ impl<'a> TrialRun<'a> {
                 folder.create_file(name, 0o666)?;
             }
         }
-        if self.has_saved_workspace {
+        if self.has_saved_workspace || has_link {
             return Ok(());
         }
         let _removed = folder.remove_tree(WORKSPACE, &Options::default())?;
         fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
+    }
+
+    /// Returns whether the link to the live workspace is as Terca made it.
+    fn has_link_to_workspace(&self) -> bool {
+        let link = std::fs::read_link(self.folder.join(WORKSPACE));
+        link.is_ok_and(|to| to == self.dirs.workspace)
     }
 
     /// Begins to grade a trial again that ran before. Its folder stays as it is.

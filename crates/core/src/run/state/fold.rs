@@ -194,7 +194,9 @@ impl RunState {
             given = rest;
             kept
         });
-        let heads = given.into_iter().map(|trial| Arc::unwrap_or_clone(trial.head));
+        let heads = given
+            .into_iter()
+            .map(|trial| Arc::unwrap_or_clone(trial.head));
         self.spare.extend(heads);
         self.spare.sort_by_key(|head| head.id);
     }
