@@ -22,6 +22,7 @@ mod workers;
 use std::io;
 use std::process::ExitCode;
 
+use camino::Utf8PathBuf;
 use clap::{Parser, ValueEnum};
 
 use place::Place;
@@ -38,6 +39,9 @@ struct Args {
     /// Exit with status 1 when a target is missed
     #[arg(long)]
     check: bool,
+    /// Make everything in this directory: another file system has other costs
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    within: Utf8PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,7 +60,7 @@ enum Bench {
 
 fn main() -> io::Result<ExitCode> {
     let args = Args::parse();
-    let place = Place::new(args.quick)?;
+    let place = Place::new(args.quick, &args.within)?;
     let mut table = Table::new()?;
     let chosen = |bench: &Bench| args.bench.is_empty() || args.bench.contains(bench);
     for bench in Bench::value_variants().iter().filter(|bench| chosen(bench)) {

@@ -176,7 +176,7 @@ impl<'a> TrialRun<'a> {
         let folder = run_dir.open_dir(&path)?;
         make_dir(&folder, Utf8Path::new(ARTIFACTS))?;
         let artifacts = folder.open_dir(ARTIFACTS)?;
-        let has_link = self.has_link_to_workspace();
+        let has_link = self.has_link_to_workspace(&folder);
         for dir in [&folder, &artifacts] {
             for name in dir.names(MOST_ENTRIES)? {
                 if has_link && name == WORKSPACE {
@@ -202,9 +202,9 @@ impl<'a> TrialRun<'a> {
     }
 
     /// Returns whether the link to the live workspace is as Terca made it.
-    fn has_link_to_workspace(&self) -> bool {
-        let link = std::fs::read_link(self.folder.join(WORKSPACE));
-        link.is_ok_and(|to| to == self.dirs.workspace)
+    fn has_link_to_workspace(&self, folder: &Dir) -> bool {
+        let link = rustix::fs::readlinkat(folder, WORKSPACE, Vec::new());
+        link.is_ok_and(|to| to.as_bytes() == self.dirs.workspace.as_str().as_bytes())
     }
 
     /// Begins to grade a trial again that ran before. Its folder stays as it is.

@@ -140,7 +140,7 @@ impl Lines {
         if let Some(message) = self.next()? {
             return Ok(Received::Message(message));
         }
-        let mut chunk = [0; 4 * 1024];
+        let mut chunk = [0; 16 * 1024];
         match socket.read(&mut chunk) {
             Ok(0) => return Ok(Received::Closed),
             Ok(length) => self.buffer.extend_from_slice(&chunk[..length]),
