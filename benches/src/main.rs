@@ -8,6 +8,7 @@ mod contained;
 mod copy;
 mod display;
 mod gateway;
+mod large_run;
 mod many_workers;
 mod measure;
 mod place;
@@ -22,6 +23,7 @@ mod workspaces;
 use std::io;
 use std::process::ExitCode;
 
+use camino::Utf8PathBuf;
 use clap::{Parser, ValueEnum};
 
 use place::Place;
@@ -38,6 +40,9 @@ struct Args {
     /// Exit with status 1 when a target is missed
     #[arg(long)]
     check: bool,
+    /// Make everything in this directory: another file system has other costs
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    within: Utf8PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,12 +56,13 @@ enum Bench {
     Contained,
     Gateway,
     Workers,
+    LargeRun,
     Workspaces,
 }
 
 fn main() -> io::Result<ExitCode> {
     let args = Args::parse();
-    let place = Place::new(args.quick)?;
+    let place = Place::new(args.quick, &args.within)?;
     let mut table = Table::new()?;
     let chosen = |bench: &Bench| args.bench.is_empty() || args.bench.contains(bench);
     for bench in Bench::value_variants().iter().filter(|bench| chosen(bench)) {
@@ -70,6 +76,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Contained => contained::measure(&place, &mut table)?,
             Bench::Gateway => gateway::measure(args.quick, &mut table)?,
             Bench::Workers => workers::measure(&place, &mut table)?,
+            Bench::LargeRun => large_run::measure(&place, &mut table)?,
             Bench::Workspaces => workspaces::measure(&place, &mut table)?,
         }
     }

@@ -15,7 +15,7 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn new(quick: bool) -> io::Result<Self> {
+    pub fn new(quick: bool, within: &Utf8Path) -> io::Result<Self> {
         build()?;
         let own = Utf8PathBuf::from_path_buf(std::env::current_exe()?);
         let programs = own
@@ -26,7 +26,7 @@ impl Place {
         // Beside Terca's own work directories: the same file system, so that moving is moving for both.
         let guard = tempfile::Builder::new()
             .prefix("terca-benches-")
-            .tempdir_in("/var/tmp")?;
+            .tempdir_in(within)?;
         let place = Place {
             guard,
             programs,

@@ -101,8 +101,8 @@ fn rows(
     promised: impl Fn(f64) -> Target,
 ) -> io::Result<()> {
     for (what, one, other, most) in [
-        ("wall", terca.wall, minimal.wall, 3.0),
-        ("CPU", terca.cpu, minimal.cpu, 4.0),
+        ("wall", terca.wall, minimal.wall, 2.0),
+        ("CPU", terca.cpu, minimal.cpu, 2.0),
     ] {
         table.add(&Row {
             what: format!(

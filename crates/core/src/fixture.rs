@@ -94,7 +94,7 @@ impl RunState {
         let mut trials = self
             .trials()
             .iter()
-            .map(|trial| (trial.head.clone(), trial.report.clone()))
+            .map(|trial| ((*trial.head).clone(), (*trial.report).clone()))
             .collect();
         edit(&mut trials);
         played(self.run(), self.baseline(), trials, self.status())
@@ -106,7 +106,7 @@ impl RunState {
         let trials = self
             .trials()
             .iter()
-            .map(|trial| (trial.head.clone(), trial.report.clone()));
+            .map(|trial| ((*trial.head).clone(), (*trial.report).clone()));
         played(self.run(), baseline, trials.collect(), status)
     }
 

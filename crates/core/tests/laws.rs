@@ -566,7 +566,7 @@ proptest! {
         prop_assert_eq!(in_flight, live);
         // Nothing is ever lost: what is not among the trials is spare.
         let mut ids: Vec<u32> =
-            state.trials().iter().map(|trial| &trial.head).chain(state.spare()).map(|head| head.id).collect();
+            state.trials().iter().map(|trial| &*trial.head).chain(state.spare()).map(|head| head.id).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (1..=TRIALS).collect::<Vec<_>>());
     }

@@ -73,7 +73,7 @@ impl Names {
 
     /// The names of all trials of a run, those that are spare too.
     pub fn of_run(state: &RunState) -> Self {
-        let trials = state.trials().iter().map(|trial| &trial.head);
+        let trials = state.trials().iter().map(|trial| &*trial.head);
         Names::of(trials.chain(state.spare()))
     }
 

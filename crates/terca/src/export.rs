@@ -2,7 +2,7 @@
 
 mod github;
 
-use std::io;
+use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -154,11 +154,24 @@ pub fn write(file: &Utf8Path, text: &str, printed: Printed) -> io::Result<()> {
         screen::out_document(text, printed);
         return Ok(());
     }
-    let named = |error: io::Error| {
-        io::Error::new(error.kind(), format!("{file} cannot be written: {error}"))
+    write_file(file, |to| to.write_all(text.as_bytes()))?;
+    Ok(())
+}
+
+/// Writes a document to a file in pieces. Directories on the way are made. Returns the length of the file.
+pub fn write_file(
+    file: &Utf8Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<u64> {
+    let written = || -> io::Result<u64> {
+        if let Some(dir) = file.parent().filter(|dir| !dir.as_str().is_empty()) {
+            std::fs::create_dir_all(dir)?;
+        }
+        let mut to = BufWriter::new(std::fs::File::create(file)?);
+        write(&mut to)?;
+        to.flush()?;
+        Ok(to.get_ref().metadata()?.len())
     };
-    if let Some(dir) = file.parent().filter(|dir| !dir.as_str().is_empty()) {
-        std::fs::create_dir_all(dir).map_err(named)?;
-    }
-    std::fs::write(file, text).map_err(named)
+    written()
+        .map_err(|error| io::Error::new(error.kind(), format!("{file} cannot be written: {error}")))
 }

@@ -3,6 +3,8 @@
 //! Trials are drawn here; which come next, and what is said in the end, is decided by the code that decides it in a
 //! real run: `rounds::next` and the summary's verdicts.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use terca_core::analysis::rounds;
 use terca_core::analysis::summary::{DEFAULT_MARGIN, Verdict, compare};
@@ -169,7 +171,7 @@ impl AdaptiveWorld {
             .trials()
             .iter()
             .filter(|trial| trial.report.status == Status::Pending);
-        let pending: Vec<TrialHead> = pending.map(|trial| trial.head.clone()).collect();
+        let pending: Vec<Arc<TrialHead>> = pending.map(|trial| trial.head.clone()).collect();
         for head in pending {
             let chance = baseline[head.eval.parse::<usize>().unwrap_or(0)];
             let is_settled = chance == 0.0 || chance == 1.0;

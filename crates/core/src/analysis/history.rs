@@ -145,7 +145,7 @@ mod tests {
                 .reports(place, vec![error()])
                 .cell(other, 1, 1)
         };
-        let plan = [state().trials()[0].head.clone()];
+        let plan = [(*state().trials()[0].head).clone()];
         let old = Record {
             state: state(),
             prints: Some(vec![print(place, &[("tests", "1")])]),

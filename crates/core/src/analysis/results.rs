@@ -1,5 +1,7 @@
 //! `results.json`: the document that other programs read.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -72,10 +74,10 @@ fn is_empty(descriptions: &Descriptions) -> bool {
 pub struct TrialResult {
     /// The facts that were known before it ran.
     #[serde(flatten)]
-    pub head: TrialHead,
+    pub head: Arc<TrialHead>,
     /// The result.
     #[serde(flatten)]
-    pub report: TrialReport,
+    pub report: Arc<TrialReport>,
     /// Attempts before this one, which ended in errors. What they left is in `attempts/` of the trial's folder.
     #[serde(
         default,

@@ -166,7 +166,7 @@ mod tests {
                 .trials()
                 .iter()
                 .filter(|trial| trial.report.status == Status::Pending);
-            pending.map(|trial| &trial.head)
+            pending.map(|trial| &*trial.head)
         }
 
         fn start(

@@ -224,6 +224,8 @@ pub fn exit_status(proofs: &[Proof<'_>]) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::run::event::TrialHead;
     use crate::run::outcome::TrialReport;
@@ -241,11 +243,11 @@ mod tests {
             model: None,
         };
         TrialResult {
-            head,
-            report: TrialReport {
+            head: head.into(),
+            report: Arc::new(TrialReport {
                 status,
                 ..TrialReport::pending()
-            },
+            }),
             earlier: Vec::new(),
             spent: Default::default(),
         }

@@ -1,20 +1,22 @@
 //! The text of a journal, checked line by line. What comes before the first damage is sound.
 
 use std::collections::HashSet;
+use std::io::{self, BufRead};
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use crate::run::event::{Event, EventKind, TrialHead};
-use crate::run::seal::{BrokenSeal, JournalEnd, Seal};
+use crate::run::seal::{BrokenSeal, JournalEnd, Link, Seal};
 
-/// The journal of a run as it was read.
+/// The facts about a journal that was read. Its events were given away one by one, so that a long run needs no room for
+/// all of them.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    /// The events before the first damage, in order.
-    pub events: Vec<Event>,
+    /// The number of events before the first damage.
+    pub events: usize,
     /// The number of bytes that these events take.
-    pub sound_bytes: usize,
+    pub sound_bytes: u64,
     /// The last line has no end: Terca died while it wrote it. It is not among the events.
     pub is_torn: bool,
     /// The first line that is not as Terca wrote it.
@@ -22,7 +24,7 @@ pub struct Journal {
     /// The seal of the events.
     pub seal: Seal,
     /// The last link of the chain after each event.
-    links: Vec<Option<String>>,
+    links: Vec<Option<Link>>,
 }
 
 /// A line that is not as Terca wrote it, or not where Terca wrote it.
@@ -86,34 +88,52 @@ pub enum DamageKind {
 }
 
 impl Journal {
-    /// Reads a journal. `run_file` is the hash of the `run.json` beside it, for lines that are added.
-    pub fn read(text: &[u8], run_file: &str) -> Self {
-        let mut journal = Journal {
-            events: Vec::new(),
+    /// Makes the journal that has no events. `run_file` is the hash of the `run.json` beside it, for lines that are added.
+    pub fn empty(run_file: &str) -> Self {
+        Journal {
+            events: 0,
             sound_bytes: 0,
-            is_torn: text.last().is_some_and(|byte| *byte != b'\n'),
+            is_torn: false,
             damage: None,
             seal: Seal::new(run_file),
             links: Vec::new(),
-        };
-        for line in text.split_inclusive(|byte| *byte == b'\n') {
-            let Some(content) = line.strip_suffix(b"\n") else {
-                break;
-            };
-            if let Err(kind) = journal.add(content) {
-                let line = journal.events.len() + 1;
-                journal.damage = Some(Damage { line, kind });
-                break;
-            }
-            journal.sound_bytes += line.len();
         }
-        journal
     }
 
-    fn add(&mut self, line: &[u8]) -> Result<(), DamageKind> {
+    /// Reads a journal line by line, up to the first damage, and gives away each event. `is_sealed` tells whether it has
+    /// to be sealed from its first line on.
+    pub fn read(
+        mut text: impl BufRead,
+        run_file: &str,
+        is_sealed: bool,
+        mut each: impl FnMut(Event),
+    ) -> io::Result<Self> {
+        let mut journal = Journal::empty(run_file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let length = text.read_until(b'\n', &mut line)?;
+            let Some(content) = line.strip_suffix(b"\n") else {
+                journal.is_torn = length > 0;
+                return Ok(journal);
+            };
+            match journal.add(content, is_sealed) {
+                Ok(event) => each(event),
+                Err(kind) => {
+                    let line = journal.events + 1;
+                    journal.damage = Some(Damage { line, kind });
+                    journal.is_torn = ends_without_line(text)?;
+                    return Ok(journal);
+                }
+            }
+            journal.sound_bytes += length as u64;
+        }
+    }
+
+    fn add(&mut self, line: &[u8], is_sealed: bool) -> Result<Event, DamageKind> {
         let event: Event = serde_json::from_slice(line)
             .map_err(|error| DamageKind::NotAnEvent(error.to_string()))?;
-        let expected = self.events.len() as u64;
+        let expected = self.events as u64;
         let found = event.seq;
         // Before the seal, which cannot tell what happened to a line.
         if found > expected {
@@ -130,24 +150,42 @@ impl Journal {
             _ if expected == 0 => return Err(DamageKind::NoStart),
             _ => {}
         }
+        if is_sealed && seal.chain().is_none() {
+            return Err(DamageKind::Seal(BrokenSeal::Missing));
+        }
         self.seal = seal;
-        self.links.push(self.seal.chain().map(str::to_owned));
-        self.events.push(event);
-        Ok(())
+        self.links.push(self.seal.link());
+        self.events += 1;
+        Ok(event)
     }
 
     /// Returns the end of the sound part.
     pub fn end(&self) -> JournalEnd {
         JournalEnd {
-            events: self.events.len(),
-            chain: self.seal.chain().map(str::to_owned),
+            events: self.events,
+            chain: self.seal.chain(),
         }
     }
 
     /// Returns the last link of the chain after so many events. None means that there are fewer, or that the last of
     /// them is not sealed.
-    pub fn link_after(&self, events: usize) -> Option<&str> {
-        self.links.get(events.checked_sub(1)?)?.as_deref()
+    pub fn link_after(&self, events: usize) -> Option<String> {
+        let link = self.links.get(events.checked_sub(1)?)?;
+        link.map(|link| link.to_string())
+    }
+}
+
+/// Reads a text to its end. Returns whether its last line has no end.
+fn ends_without_line(mut text: impl BufRead) -> io::Result<bool> {
+    let mut last = b'\n';
+    loop {
+        let piece = text.fill_buf()?;
+        let Some(byte) = piece.last() else {
+            return Ok(last != b'\n');
+        };
+        last = *byte;
+        let length = piece.len();
+        text.consume(length);
     }
 }
 

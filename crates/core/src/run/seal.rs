@@ -15,6 +15,8 @@
 //! whole chain again. It shows accidents, and changes by those who do not take that trouble. Against the others, the
 //! last link must be kept where they cannot write.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Result;
 use sha2::{Digest, Sha256};
@@ -30,15 +32,36 @@ const END: &str = "\"}";
 
 /// Returns the hash of some bytes, as the seal has it.
 pub fn digest(bytes: &[u8]) -> String {
-    hex(Sha256::new().chain_update(bytes))
+    Link::of(Sha256::new().chain_update(bytes)).to_string()
 }
 
-fn hex(hash: Sha256) -> String {
-    let bytes = hash.finalize();
-    bytes[..DIGITS / 2]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// A link of the chain. A long journal has very many, so it is the bytes and not their digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link([u8; DIGITS / 2]);
+
+impl Link {
+    fn of(hash: Sha256) -> Self {
+        let mut link = [0; DIGITS / 2];
+        link.copy_from_slice(&hash.finalize()[..DIGITS / 2]);
+        Link(link)
+    }
+
+    /// Returns its hex digits.
+    fn digits(self) -> [u8; DIGITS] {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; DIGITS];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        digits
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&String::from_utf8_lossy(&self.digits()))
+    }
 }
 
 /// The end of a journal.
@@ -67,7 +90,7 @@ pub struct Seal {
     /// The hash of the lines before the first sealed one.
     unsealed: Sha256,
     /// The last link.
-    chain: Option<String>,
+    chain: Option<Link>,
     /// The hash of `run.json` that the first sealed line has, or is to have.
     run_file: String,
 }
@@ -83,13 +106,17 @@ impl Seal {
     }
 
     /// Returns the last link of the chain. None means that no line is sealed.
-    pub fn chain(&self) -> Option<&str> {
-        self.chain.as_deref()
+    pub fn chain(&self) -> Option<String> {
+        self.chain.map(|link| link.to_string())
+    }
+
+    pub(super) fn link(&self) -> Option<Link> {
+        self.chain
     }
 
     /// Returns the hash of `run.json` that is in the chain. None means that no line is sealed.
     pub fn run_file(&self) -> Option<&str> {
-        self.chain.as_ref().map(|_| self.run_file.as_str())
+        self.chain.map(|_| self.run_file.as_str())
     }
 
     /// Returns an event as the next line, with its seal and the end of the line.
@@ -104,7 +131,7 @@ impl Seal {
         }
         let chain = self.next(&line);
         line.extend_from_slice(CHAIN.as_bytes());
-        line.extend_from_slice(chain.as_bytes());
+        line.extend_from_slice(&chain.digits());
         line.extend_from_slice(END.as_bytes());
         line.push(b'\n');
         self.chain = Some(chain);
@@ -121,24 +148,24 @@ impl Seal {
             self.unsealed.update(b"\n");
             return Ok(());
         };
-        if self.next(body) != chain {
+        let link = self.next(body);
+        if link.digits() != chain.as_bytes() {
             return Err(BrokenSeal::Wrong);
         }
         if self.chain.is_none() {
             let (_, run_file) = split(body, RUN_FILE, "\"").ok_or(BrokenSeal::Wrong)?;
             run_file.clone_into(&mut self.run_file);
         }
-        self.chain = Some(chain.to_owned());
+        self.chain = Some(link);
         Ok(())
     }
 
     /// Returns the link of a line, of which this is everything before the link.
-    fn next(&self, body: &[u8]) -> String {
-        let last = match &self.chain {
-            Some(chain) => chain.clone(),
-            None => hex(self.unsealed.clone()),
-        };
-        hex(Sha256::new().chain_update(last).chain_update(body))
+    fn next(&self, body: &[u8]) -> Link {
+        let last = self
+            .chain
+            .unwrap_or_else(|| Link::of(self.unsealed.clone()));
+        Link::of(Sha256::new().chain_update(last.digits()).chain_update(body))
     }
 }
 

@@ -37,6 +37,8 @@ mod fold;
 mod progress;
 mod spent;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -89,10 +91,10 @@ pub struct RunState {
 /// A trial of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// The facts that were known before it ran.
-    pub head: TrialHead,
-    /// The result; pending until it has ended.
-    pub report: TrialReport,
+    /// The facts that were known before it ran. Shared with everything that is made from the state.
+    pub head: Arc<TrialHead>,
+    /// The result; pending until it has ended. Shared likewise, because it is the largest part of a run.
+    pub report: Arc<TrialReport>,
     /// Present while it is in flight.
     pub live: Option<Live>,
     /// Attempts that ended in an error and were followed by another.
@@ -371,10 +373,10 @@ impl Trial {
         self.variant
     }
 
-    fn pending(head: TrialHead, variant: usize) -> Self {
+    fn pending(head: Arc<TrialHead>, report: Arc<TrialReport>, variant: usize) -> Self {
         Trial {
             head,
-            report: TrialReport::pending(),
+            report,
             live: None,
             earlier: Vec::new(),
             earlier_gradings: Vec::new(),

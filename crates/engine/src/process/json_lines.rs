@@ -36,7 +36,7 @@ impl Lines {
         if let Some(message) = self.next()? {
             return Ok(Received::Message(message));
         }
-        let mut chunk = [0; 64 * 1024];
+        let mut chunk = [0; 16 * 1024];
         match socket.read(&mut chunk) {
             Ok(0) => return Ok(Received::Closed),
             Ok(length) => self.buffer.extend_from_slice(&chunk[..length]),

@@ -15,6 +15,8 @@ const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const BEGINNING: usize = 4 * 1024;
 /// The bytes of a line by which the sink decides whether it wants it.
 const DECIDING: usize = 64;
+/// The room for what is read at first. Most outputs are short, and room takes time to make.
+const FIRST_CHUNK: usize = 8 * 1024;
 const CHUNK: usize = 256 * 1024;
 /// The most that is read in one go: a program that writes faster than we read must not keep us from other work.
 const AT_ONCE: usize = 8 * 1024 * 1024;
@@ -47,6 +49,8 @@ pub struct Tail {
     /// The bytes that were read last, after the end of those before, as far as a secret may reach back into them.
     chunk: Vec<u8>,
     carried: usize,
+    /// The bytes that are read at once.
+    room: usize,
     mask: Mask,
     seen: Seen,
 }
@@ -92,6 +96,7 @@ impl Tail {
             begun: Begun::default(),
             chunk: Vec::new(),
             carried: 0,
+            room: FIRST_CHUNK,
             mask: mask.clone(),
             seen: Seen::default(),
         }
@@ -109,11 +114,14 @@ impl Tail {
             if total >= limit {
                 break Ok(true);
             }
-            chunk.resize(self.mask.overlap() + CHUNK, 0);
+            chunk.resize(self.mask.overlap() + self.room, 0);
             match WithoutHoles(&self.file).read(&mut chunk[self.carried..]) {
                 Ok(0) => break Ok(false),
                 Ok(length) => {
                     total += length;
+                    if self.carried + length == chunk.len() {
+                        self.room = CHUNK;
+                    }
                     let read = &chunk[self.carried..self.carried + length];
                     sink.bytes(read);
                     self.begun.feed(read, sink);

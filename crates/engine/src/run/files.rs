@@ -3,7 +3,8 @@
 //! A run may come from somebody else, and an agent may have changed it. So a run's directory is opened first, and its files
 //! are opened beneath it: no link is followed, and nothing waits for a pipe.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -24,6 +25,9 @@ pub(super) const LARGEST_RUN_FILE: u64 = 1 << 30;
 pub(super) const LARGEST_JOURNAL: u64 = 8 << 30;
 /// Larger results are not read.
 pub(super) const LARGEST_RESULTS: u64 = 4 << 30;
+
+/// The size of the pieces in which long files are read and written.
+pub(super) const PIECE: usize = 256 * 1024;
 
 /// The permissions of new files and directories, before the user's own mask.
 pub(super) const FILE_MODE: u32 = 0o666;
@@ -49,21 +53,60 @@ pub(super) fn reason(error: TreeError) -> io::Error {
     }
 }
 
+/// Writes a document as its file has it. Nothing of its text is kept, which may be longer than the document itself.
+pub(super) fn write_document(
+    document: &impl serde::Serialize,
+    mut to: impl Write,
+) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut to, document)?;
+    to.write_all(b"\n")
+}
+
 /// Returns a document as its file has it.
 pub(super) fn text_of(document: &impl serde::Serialize) -> io::Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(document)?;
-    text.push(b'\n');
+    let mut text = Vec::new();
+    write_document(document, &mut text)?;
     Ok(text)
 }
 
+/// Tells whether a file has nothing but this document, as it is written.
+pub(super) fn has_document(file: impl Read, document: &impl serde::Serialize) -> bool {
+    let mut compared = Compared(BufReader::with_capacity(PIECE, file));
+    let is_beginning = write_document(document, &mut compared).is_ok();
+    is_beginning && compared.0.fill_buf().is_ok_and(<[u8]>::is_empty)
+}
+
+/// Takes what is written if it is what comes next in a file, and fails otherwise.
+struct Compared<R>(BufReader<R>);
+
+impl<R: Read> Write for Compared<R> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let found = self.0.fill_buf()?;
+        let length = found.len().min(text.len());
+        if length == 0 && !text.is_empty() || found[..length] != text[..length] {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.0.consume(length);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.
-pub(super) fn replace(dir: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
+pub(super) fn replace(
+    dir: &Dir,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let new = format!(".{name}.new");
     // One that a killed Terca left, or that somebody put there.
     clear(dir, &new)?;
-    let mut file = dir.create_file(&new, FILE_MODE)?;
-    file.write_all(content)?;
-    sync(&file)?;
+    let mut file = BufWriter::with_capacity(PIECE, dir.create_file(&new, FILE_MODE)?);
+    write(&mut file)?;
+    sync(&file.into_inner().map_err(io::IntoInnerError::into_error)?)?;
     dir.rename(&new, name)?;
     Ok(())
 }
@@ -76,7 +119,7 @@ pub(super) fn clear(dir: &Dir, name: &str) -> io::Result<()> {
 }
 
 /// Waits until what was written is on the disk. A file system that cannot say so is no reason to stop.
-pub(super) fn sync(file: &std::fs::File) -> io::Result<()> {
+pub(super) fn sync(file: &File) -> io::Result<()> {
     passed_over(file.sync_data())
 }
 

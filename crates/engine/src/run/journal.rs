@@ -33,6 +33,8 @@ pub(super) struct Journal {
     seen: Seen,
     /// Everything that was written, in a file without a name.
     copy: Option<File>,
+    /// The end of a trial was written since the last [`Journal::settle`].
+    is_unsettled: bool,
     /// The content of `run.json`.
     run_file: Vec<u8>,
     changes: Vec<&'static str>,
@@ -87,9 +89,9 @@ impl Journal {
                 "the file has a hard link elsewhere, which would be changed, too; copy the run first",
             ));
         }
-        file.set_len(record.journal.sound_bytes as u64)?;
+        file.set_len(record.journal.sound_bytes)?;
         let seal = record.journal.seal.clone();
-        let events = record.journal.events.len();
+        let events = record.journal.events;
         Journal::new(dir, file, seal, events, record.run_text.clone())
     }
 
@@ -102,22 +104,20 @@ impl Journal {
             file,
             seal,
             events,
+            is_unsettled: false,
             run_file,
             changes: Vec::new(),
         })
     }
 
-    /// Appends an event with a single write, so that a finished event is never lost. The end of a trial is on the disk
-    /// when this returns.
+    /// Appends an event with a single write, so that a finished event is never lost when Terca is killed.
     pub(super) fn append(&mut self, event: &Event) -> io::Result<()> {
         if !self.is_as_it_was()? {
             self.restore()?;
         }
         let line = self.seal.line(event)?;
         self.file.write_all(&line)?;
-        if is_weighty(&event.kind) {
-            sync(&self.file)?;
-        }
+        self.is_unsettled |= is_weighty(&event.kind);
         let copied = self.copy.as_mut().map(|copy| copy.write_all(&line));
         if copied.is_some_and(|copied| copied.is_err()) {
             self.copy = None;
@@ -127,11 +127,19 @@ impl Journal {
         Ok(())
     }
 
+    /// Waits until the ends of trials are on the disk, so that a power cut does not lose them.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_unsettled) {
+            return Ok(());
+        }
+        sync(&self.file)
+    }
+
     /// Returns the end of what was written.
     pub(super) fn end(&self) -> JournalEnd {
         JournalEnd {
             events: self.events,
-            chain: self.seal.chain().map(str::to_owned),
+            chain: self.seal.chain(),
         }
     }
 
@@ -144,7 +152,7 @@ impl Journal {
         }
         let found = self.dir.read_file(RUN, LARGEST_RUN_FILE);
         if !found.is_ok_and(|found| found == self.run_file) {
-            replace(&self.dir, RUN, &self.run_file)?;
+            replace(&self.dir, RUN, |file| file.write_all(&self.run_file))?;
             self.changes.push(RUN);
         }
         sync_dir(&self.dir)?;

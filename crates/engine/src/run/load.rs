@@ -392,7 +392,7 @@ impl RunPlan {
         let heads = state
             .trials()
             .iter()
-            .map(|trial| &trial.head)
+            .map(|trial| &*trial.head)
             .chain(state.spare());
         let known: HashMap<_, &TrialHead> = heads.map(|head| (identity(head), head)).collect();
         let mut trials = Vec::new();

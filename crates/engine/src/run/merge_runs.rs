@@ -17,6 +17,7 @@ use crate::run::files::{DIR_MODE, open_run};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
+use crate::run::record;
 use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Limits, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
@@ -144,8 +145,12 @@ fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
     if is_going_on(dir) {
         return Err(MergeRunsError::GoingOn(name));
     }
+    // It must be sound.
+    past_runs::read(dir)?;
+    let mut events = Vec::new();
+    record::events(dir, usize::MAX, |event| events.push(event))?;
     Ok(Part {
-        events: past_runs::read(dir)?.record.journal.events,
+        events,
         name,
         dir: dir.to_owned(),
         file,

@@ -32,15 +32,14 @@ pub struct PastRun {
 }
 
 impl PastRun {
-    fn of(record: Record, is_going_on: bool) -> Self {
-        let mut state = RunState::fold(&record.journal.events);
+    fn of((record, mut state): (Record, RunState), is_going_on: bool) -> Self {
         if state.status() == RunStatus::Running && !is_going_on {
             state.abandon();
         }
         PastRun {
             dir: record.dir.clone(),
             state,
-            next_sequence: record.journal.events.len() as u64,
+            next_sequence: record.journal.events as u64,
             record,
         }
     }
@@ -193,23 +192,22 @@ pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, Ru
 
 /// Reads a run. One that is not as Terca wrote it is an error.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
-    let record = record::read(dir)?;
-    sound(record, is_going_on(dir))
+    sound(record::read(dir)?, is_going_on(dir))
 }
 
 /// Takes a run from its record, which must have no fault. One without an end that does not go on was interrupted.
-pub(super) fn sound(record: Record, is_going_on: bool) -> Result<PastRun, RunsError> {
-    match record.fault() {
+pub(super) fn sound(read: (Record, RunState), is_going_on: bool) -> Result<PastRun, RunsError> {
+    match read.0.fault() {
         Some(fault) => Err(fault),
-        None => Ok(PastRun::of(record, is_going_on)),
+        None => Ok(PastRun::of(read, is_going_on)),
     }
 }
 
 /// Reads a run as far as it is sound, with the fault that ends this.
 pub fn read_sound_part(dir: &Utf8Path) -> Result<(PastRun, Option<RunsError>), RunsError> {
-    let record = record::read(dir)?;
-    let fault = record.fault();
-    Ok((PastRun::of(record, is_going_on(dir)), fault))
+    let read = record::read(dir)?;
+    let fault = read.0.fault();
+    Ok((PastRun::of(read, is_going_on(dir)), fault))
 }
 
 /// Reads the `run.json` of a run.

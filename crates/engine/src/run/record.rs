@@ -1,17 +1,19 @@
 //! The record of a run: its journal, `run.json` and `results.json`, read together and checked against each other.
 
-use std::io;
+use std::io::{self, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
-use terca_core::run::event::{EventKind, RunStatus};
-use terca_core::run::journal::{Damage, DamageKind, Journal};
+use terca_core::run::event::{Event, RunStatus};
+use terca_core::run::journal::{Damage, Journal};
 use terca_core::run::run_file::RunFileError;
-use terca_core::run::seal::{BrokenSeal, JournalEnd, digest};
+use terca_core::run::seal::{JournalEnd, digest};
+use terca_core::run::state::RunState;
 use thiserror::Error;
 
 use crate::run::files::{
-    EVENTS, LARGEST_JOURNAL, LARGEST_RESULTS, LARGEST_RUN_FILE, RESULTS, RUN, open_run, reason,
+    EVENTS, LARGEST_JOURNAL, LARGEST_RESULTS, LARGEST_RUN_FILE, PIECE, RESULTS, RUN, open_run,
+    reason,
 };
 use crate::tree::Dir;
 
@@ -83,6 +85,8 @@ pub struct Record {
     pub dir: Utf8PathBuf,
     /// The journal.
     pub journal: Journal,
+    /// The status that the journal tells.
+    pub status: RunStatus,
     /// The content of `run.json`; empty where it cannot be read.
     pub run_text: Vec<u8>,
     /// The results.
@@ -105,38 +109,67 @@ pub enum ResultsFile {
     },
 }
 
-/// Reads the record of the run in a directory, and stops at the first damage.
-pub fn read(dir: &Utf8Path) -> Result<Record, RunsError> {
-    let opened = open_run(dir).map_err(|error| RunsError::Read {
+/// Reads the record of the run in a directory, and stops at the first damage. The state is that of its events.
+pub fn read(dir: &Utf8Path) -> Result<(Record, RunState), RunsError> {
+    read_in(&open(dir)?, dir)
+}
+
+/// Reads the events of a run up to the first damage, or so many of them.
+pub(super) fn events(
+    dir: &Utf8Path,
+    most: usize,
+    mut each: impl FnMut(Event),
+) -> Result<(), RunsError> {
+    let opened = open(dir)?;
+    let run_text = opened.read_file(RUN, LARGEST_RUN_FILE).unwrap_or_default();
+    let mut given = 0;
+    read_journal(&opened, dir, &run_text, |event| {
+        if given < most {
+            each(event);
+            given += 1;
+        }
+    })?;
+    Ok(())
+}
+
+fn open(dir: &Utf8Path) -> Result<Dir, RunsError> {
+    open_run(dir).map_err(|error| RunsError::Read {
         path: dir.to_owned(),
         source: reason(error),
-    })?;
-    read_in(&opened, dir)
+    })
 }
 
 /// Reads the record in an open directory, whose path is for messages.
-pub(super) fn read_in(opened: &Dir, dir: &Utf8Path) -> Result<Record, RunsError> {
+pub(super) fn read_in(opened: &Dir, dir: &Utf8Path) -> Result<(Record, RunState), RunsError> {
     // The results before the journal: they are written after it.
     let results = results(opened);
-    let text = opened
-        .read_file(EVENTS, LARGEST_JOURNAL)
-        .map_err(|error| RunsError::Read {
-            path: dir.join(EVENTS),
-            source: reason(error),
-        })?;
     let run_text = opened.read_file(RUN, LARGEST_RUN_FILE).unwrap_or_default();
-    let mut journal = Journal::read(&text, &digest(&run_text));
-    let begins_unsealed = !journal.events.is_empty() && journal.link_after(1).is_none();
-    if begins_unsealed && is_sealed(&run_text) {
-        let kind = DamageKind::Seal(BrokenSeal::Missing);
-        journal = Journal::read(&[], &digest(&run_text));
-        journal.damage = Some(Damage { line: 1, kind });
-    }
-    Ok(Record {
+    let mut state = RunState::default();
+    let journal = read_journal(opened, dir, &run_text, |event| state.apply(&event))?;
+    let record = Record {
         dir: dir.to_owned(),
         journal,
+        status: state.status(),
         run_text,
         results,
+    };
+    Ok((record, state))
+}
+
+fn read_journal(
+    opened: &Dir,
+    dir: &Utf8Path,
+    run_text: &[u8],
+    each: impl FnMut(Event),
+) -> Result<Journal, RunsError> {
+    let file = (opened.open_file_up_to(EVENTS, LARGEST_JOURNAL)).map_err(reason);
+    let journal = file.and_then(|file| {
+        let text = BufReader::with_capacity(PIECE, file.take(LARGEST_JOURNAL));
+        Journal::read(text, &digest(run_text), is_sealed(run_text), each)
+    });
+    journal.map_err(|source| RunsError::Read {
+        path: dir.join(EVENTS),
+        source,
     })
 }
 
@@ -159,7 +192,7 @@ impl Record {
         else {
             return None;
         };
-        let events = journal.events.len();
+        let events = journal.events;
         if end.events > events {
             let made_from = end.events;
             return Some(RunsError::Shorter {
@@ -169,7 +202,7 @@ impl Record {
             });
         }
         let link = journal.link_after(end.events);
-        (link != end.chain.as_deref()).then_some(RunsError::OtherResults(path))
+        (link != end.chain).then_some(RunsError::OtherResults(path))
     }
 
     /// Tells whether `results.json` is missing, torn, or older than the journal. `is_going_on` tells whether the run's
@@ -179,21 +212,10 @@ impl Record {
             ResultsFile::Missing | ResultsFile::Unreadable => true,
             ResultsFile::Present { status, .. } if *status == RunStatus::Running => !is_going_on,
             ResultsFile::Present { status, made_from } => match made_from {
-                Some(end) => end.events != self.journal.events.len(),
-                None => *status != self.status(),
+                Some(end) => end.events != self.journal.events,
+                None => *status != self.status,
             },
         }
-    }
-
-    /// Returns the status that the journal tells.
-    fn status(&self) -> RunStatus {
-        let mut latest_first = self.journal.events.iter().rev();
-        let told = latest_first.find_map(|event| match &event.kind {
-            EventKind::RunFinished { status } => Some(*status),
-            EventKind::RunStarted { .. } | EventKind::RunResumed { .. } => Some(RunStatus::Running),
-            _ => None,
-        });
-        told.unwrap_or(RunStatus::Running)
     }
 }
 
@@ -214,12 +236,13 @@ fn results(dir: &Dir) -> ResultsFile {
         #[serde(default)]
         journal: Option<JournalEnd>,
     }
-    let text = match dir.read_file(RESULTS, LARGEST_RESULTS) {
-        Ok(text) => text,
+    let file = match dir.open_file_up_to(RESULTS, LARGEST_RESULTS) {
+        Ok(file) => file,
         Err(error) if error.is_not_found() => return ResultsFile::Missing,
         Err(_) => return ResultsFile::Unreadable,
     };
-    match serde_json::from_slice::<Header>(&text) {
+    let text = BufReader::with_capacity(PIECE, file.take(LARGEST_RESULTS));
+    match serde_json::from_reader::<_, Header>(text) {
         Ok(header) => ResultsFile::Present {
             status: header.status,
             made_from: header.journal,

@@ -47,7 +47,7 @@ pub struct Regrading {
 #[derive(Debug)]
 struct Task {
     trial: TrialSpec,
-    old: TrialReport,
+    old: Arc<TrialReport>,
 }
 
 /// The run before and after it was graded again.

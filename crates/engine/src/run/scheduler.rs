@@ -58,6 +58,7 @@ pub fn run(
         random: fastrand::Rng::with_seed(request.seed),
         signals: 0,
         changed: Vec::new(),
+        unshown: Vec::new(),
         sender,
         crew,
     };
@@ -91,6 +92,8 @@ struct Run<'a> {
     random: fastrand::Rng,
     signals: u32,
     changed: Vec<&'static str>,
+    /// Events that are folded in, but not shown: they may not be on the disk yet.
+    unshown: Vec<Event>,
     sender: Sender<Message>,
     /// The slots of workers; `None` where all trials run on this machine.
     crew: Option<Crew>,
@@ -99,12 +102,24 @@ struct Run<'a> {
 impl Run<'_> {
     fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
         self.begin()?;
+        self.settle()?;
         // From the first trial on there are results to look at. Should it fail, it is tried again later.
         let _ = self.store.refresh_results(&self.state);
         self.enqueue_what_is_not_spare();
         let mut leave_at: Option<Instant> = None;
         loop {
+            // The next trial starts before the disk is waited for.
             self.start_trials()?;
+            self.settle()?;
+            // Should it fail now, it is tried again later, and at the end; the journal has everything.
+            let _ = self.store.refresh_results(&self.state);
+            self.observer.tick(steady_clock::now(), &self.state);
+            if self.context.interrupt.is_kill() {
+                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
+                if Instant::now() >= leave_at {
+                    break;
+                }
+            }
             if self.state.in_flight().len() == 0 && (self.queue.is_empty() || self.is_stopping()) {
                 if self.is_stopping() || !self.start_round()? {
                     break;
@@ -126,15 +141,6 @@ impl Run<'_> {
                     on: node,
                 })?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-            // Should it fail now, it is tried again later, and at the end; the journal has everything.
-            let _ = self.store.refresh_results(&self.state);
-            self.observer.tick(steady_clock::now(), &self.state);
-            if self.context.interrupt.is_kill() {
-                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
-                if Instant::now() >= leave_at {
-                    break;
-                }
             }
         }
         self.end()
@@ -199,6 +205,7 @@ impl Run<'_> {
             RunStatus::Complete
         };
         self.record(EventKind::RunFinished { status })?;
+        self.settle()?;
         self.changed = self.store.conclude()?;
         self.store.write_results(&self.state)
     }
@@ -424,7 +431,7 @@ impl Run<'_> {
         self.observer.resume(steady_clock::now(), &self.state);
     }
 
-    /// Number, journal, fold, show.
+    /// Number, journal, fold; [`Run::settle`] shows.
     fn record(&mut self, kind: EventKind) -> Result<(), StoreError> {
         let event = Event {
             seq: self.sequence,
@@ -436,7 +443,16 @@ impl Run<'_> {
             self.store.append(&event)?;
         }
         self.state.apply(&event);
-        self.observer.event(&event, &self.state);
+        self.unshown.push(event);
+        Ok(())
+    }
+
+    /// Waits until the ends of trials are on the disk, and shows what happened: what is shown is not lost.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        self.store.settle()?;
+        for event in self.unshown.drain(..) {
+            self.observer.event(&event, &self.state);
+        }
         Ok(())
     }
 

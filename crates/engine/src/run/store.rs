@@ -1,7 +1,7 @@
 //! The open directory of a run: the one place that writes its journal, its results and its `run.json`.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::run::files::{
     DIR_MODE, EVENTS, GRADINGS, RESULTS, RUN, open_run, reason, replace, runs_dir, sync_dir,
-    text_of,
+    text_of, write_document,
 };
 use crate::run::journal::{Journal, NotOpened};
 use crate::run::names;
@@ -50,6 +50,8 @@ pub enum StoreError {
     #[error(transparent)]
     Runs(#[from] RunsError),
 }
+
+const NOT_APPENDED: &str = "events.jsonl could not be written";
 
 fn refused<E: Into<io::Error>>(doing: impl Into<String>) -> impl FnOnce(E) -> StoreError {
     let doing = doing.into();
@@ -89,7 +91,7 @@ impl Store {
         let draft = Draft::create_shared(&drafts).map_err(refused(NO_FOLDER))?;
         let opened = open_run(draft.path()).map_err(refused(NO_FOLDER))?;
         let text = text_of(run_file).map_err(refused(NO_PLAN))?;
-        replace(&opened, RUN, &text).map_err(refused(NO_PLAN))?;
+        replace(&opened, RUN, |file| file.write_all(&text)).map_err(refused(NO_PLAN))?;
         let journal =
             Journal::create(opened, text).map_err(refused("events.jsonl could not be made"))?;
         let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
@@ -126,11 +128,14 @@ impl Store {
         })
     }
 
-    /// Appends an event to the journal.
+    /// Appends an event to the journal. It may be shown after [`Store::settle`].
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        self.journal
-            .append(event)
-            .map_err(refused("events.jsonl could not be written"))
+        self.journal.append(event).map_err(refused(NOT_APPENDED))
+    }
+
+    /// Waits until the ends of trials are on the disk.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        self.journal.settle().map_err(refused(NOT_APPENDED))
     }
 
     /// Keeps the results as they are under the number of their grading, before there is another.
@@ -147,6 +152,7 @@ impl Store {
     /// changed
     /// meanwhile; they have been restored.
     pub fn conclude(&mut self) -> Result<Vec<&'static str>, StoreError> {
+        self.settle()?;
         let changes = self
             .journal
             .conclude()
@@ -164,6 +170,8 @@ impl Store {
 
     /// Replaces `results.json`.
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
+        // Results of events that a power cut took away would look like a journal that has lost lines.
+        self.settle()?;
         let began = Instant::now();
         self.write(&self.opened, RESULTS, state)?;
         self.last_write = Some(LastWrite::new(began, state.counts()));
@@ -185,12 +193,10 @@ fn write_results(
         journal: Some(made_from),
         ..Results::of(state)
     };
-    text_of(&results)
-        .and_then(|text| replace(dir, name, &text))
-        .map_err(refused(format!(
-            "{} could not be written",
-            dir.path().join(name).display()
-        )))
+    replace(dir, name, |file| write_document(&results, file)).map_err(refused(format!(
+        "{} could not be written",
+        dir.path().join(name).display()
+    )))
 }
 
 /// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether

@@ -1,14 +1,17 @@
 //! Checks whether a run is as Terca wrote it.
 
+use std::collections::HashMap;
+use std::io::{BufReader, Read};
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
-use terca_core::analysis::results::Results;
+use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::{SUMMARY_VERSION, Summary};
 use terca_core::run::event::RunStatus;
 use terca_core::run::seal::JournalEnd;
 use terca_core::run::state::RunState;
 
-use crate::run::files::{EVENTS, LARGEST_RESULTS, RESULTS, RUN, open_run, text_of};
+use crate::run::files::{EVENTS, LARGEST_RESULTS, PIECE, RESULTS, RUN, has_document, open_run};
 use crate::run::journal::{SPOILT, is_going_on};
 use crate::run::record::{self, Record, ResultsFile, RunsError};
 use crate::run::store::run_name;
@@ -61,7 +64,7 @@ pub struct Problem {
 /// Checks the run in a directory.
 pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     let going_on = is_going_on(dir);
-    let record = record::read(dir)?;
+    let (record, _) = record::read(dir)?;
     let journal = &record.journal;
     let mut problems: Vec<Problem> = record.fault().map(problem).into_iter().collect();
     let mut notes = Vec::new();
@@ -82,7 +85,7 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
         Sealed::Later => notes.push(
             "an older version of Terca started the run: it is sealed only from where it was resumed".to_owned(),
         ),
-        Sealed::None if journal.events.is_empty() => {
+        Sealed::None if journal.events == 0 => {
             notes.push("the run has no event yet".to_owned());
         }
         Sealed::None => notes.push(
@@ -103,9 +106,9 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
         run: run_name(dir),
         dir: dir.to_owned(),
         sound: problems.is_empty(),
-        events: journal.events.len(),
+        events: journal.events,
         sealed,
-        chain: journal.seal.chain().map(str::to_owned),
+        chain: journal.seal.chain(),
         problems,
         notes,
     })
@@ -159,7 +162,7 @@ fn check_results(
     };
     let made_from = match &record.results {
         ResultsFile::Missing => {
-            if !record.journal.events.is_empty() && !going_on {
+            if record.journal.events > 0 && !going_on {
                 notes.push("results.json is missing; `terca show` writes it".to_owned());
             }
             return;
@@ -181,39 +184,43 @@ fn check_results(
     let Some(end) = made_from.filter(|_| !going_on) else {
         return;
     };
-    let found = open_run(&record.dir).and_then(|dir| dir.read_file(RESULTS, LARGEST_RESULTS));
-    let Ok(found) = found else { return };
-    if let Some(text) = contradiction(record, &end, &found) {
+    if let Some(text) = contradiction(record, &end) {
         problems.push(results(text));
     }
 }
 
-fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<String> {
-    let mut state = RunState::fold(&record.journal.events[..end.events]);
+/// Tells how `results.json` is not what so many events make. None where it is, or cannot be read.
+fn contradiction(record: &Record, end: &JournalEnd) -> Option<String> {
+    let dir = open_run(&record.dir).ok()?;
+    let found = || {
+        let file = dir.open_file_up_to(RESULTS, LARGEST_RESULTS).ok()?;
+        Some(BufReader::with_capacity(PIECE, file.take(LARGEST_RESULTS)))
+    };
+    let mut state = RunState::default();
+    record::events(&record.dir, end.events, |event| state.apply(&event)).ok()?;
     let mut expected = results(&state, end);
     if state.status() == RunStatus::Running {
         // Written again when nobody was at work on it any more.
-        let running = text_of(&expected).ok();
-        if running.as_deref() == Some(found) {
+        if has_document(found()?, &expected) {
             return None;
         }
         state.abandon();
         expected = results(&state, end);
     }
-    if text_of(&expected).ok().as_deref() == Some(found) {
+    if has_document(found()?, &expected) {
         return None;
     }
-    let Ok(read) = serde_json::from_slice::<Results>(found) else {
+    let Ok(read) = serde_json::from_reader::<_, Results>(found()?) else {
         return Some("it is not a results file".to_owned());
     };
+    let by_id: HashMap<u32, &TrialResult> = (read.trials.iter().rev())
+        .map(|trial| (trial.head.id, trial))
+        .collect();
     let other = expected.trials.iter().find_map(|trial| {
-        let same = read
-            .trials
-            .iter()
-            .find(|read| read.head.id == trial.head.id);
-        match same {
-            None => Some((trial.head.id, None)),
-            Some(read) if read != trial => Some((trial.head.id, Some(read.report.status))),
+        let id = trial.head.id;
+        match by_id.get(&id) {
+            None => Some((id, None)),
+            Some(read) if *read != trial => Some((id, Some(read.report.status))),
             Some(_) => None,
         }
     });

@@ -52,24 +52,34 @@ impl Dir {
     /// Reads a regular file of at most so many bytes.
     pub fn read_file(&self, path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, TreeError> {
         let path = path.as_ref();
-        let refused = |error| TreeError::io(self.path().join(path), error);
-        let too_long = || TreeError::LongFile {
-            path: self.path().join(path),
-            limit: most,
-        };
-        let file = self.open_file(path)?;
-        // Not even begun: a file of holes has any length for nothing.
-        if file.metadata().map_err(refused)?.len() > most {
-            return Err(too_long());
-        }
         let mut content = Vec::new();
-        file.take(most.saturating_add(1))
+        self.open_file_up_to(path, most)?
+            .take(most.saturating_add(1))
             .read_to_end(&mut content)
-            .map_err(refused)?;
+            .map_err(|error| TreeError::io(self.path().join(path), error))?;
         if content.len() as u64 > most {
-            return Err(too_long());
+            return Err(self.too_long(path, most));
         }
         Ok(content)
+    }
+
+    /// Opens a regular file for reading, unless it is longer than so many bytes.
+    pub fn open_file_up_to(&self, path: impl AsRef<Path>, most: u64) -> Result<File, TreeError> {
+        let path = path.as_ref();
+        let file = self.open_file(path)?;
+        let length = file.metadata().map(|meta| meta.len());
+        // Not even begun: a file of holes has any length for nothing.
+        match length.map_err(|error| TreeError::io(self.path().join(path), error))? {
+            length if length > most => Err(self.too_long(path, most)),
+            _ => Ok(file),
+        }
+    }
+
+    fn too_long(&self, path: &Path, limit: u64) -> TreeError {
+        TreeError::LongFile {
+            path: self.path().join(path),
+            limit,
+        }
     }
 
     /// Makes a file that must not be there yet, and opens it for reading and writing.

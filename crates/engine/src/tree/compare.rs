@@ -27,8 +27,8 @@ fn compare(one: &File, other: &File, options: &Options<'_>) -> Result<bool, Cont
     if os::meta_of(other.as_fd())?.size != size {
         return Ok(false);
     }
-    let mut left = vec![0; PIECE as usize];
-    let mut right = vec![0; PIECE as usize];
+    let mut left = vec![0; size.min(PIECE) as usize];
+    let mut right = left.clone();
     let mut offset = 0;
     loop {
         let stretch = match (

@@ -178,19 +178,16 @@ impl Dir {
     /// Returns at most so many of the names in the directory, in no order.
     pub(super) fn names_up_to(&self, most: u64) -> io::Result<Names> {
         let mut names = Names::default();
-        let mut listing = rustix::fs::Dir::read_from(self)?;
-        while let Some(entry) = listing.read() {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
+        names.is_complete = os::list(self.as_fd(), |name, inode, kind| {
             if name == b"." || name == b".." {
-                continue;
+                return true;
             }
             if names.len() as u64 >= most {
-                return Ok(names);
+                return false;
             }
-            names.push(name, entry.ino(), Kind::of(entry.file_type()));
-        }
-        names.is_complete = true;
+            names.push(name, inode, Kind::of(kind));
+            true
+        })?;
         Ok(names)
     }
 

@@ -200,8 +200,12 @@ impl<'a> TrialRun<'a> {
         let folder = run_dir.open_dir(&path)?;
         make_dir(&folder, Utf8Path::new(ARTIFACTS))?;
         let artifacts = folder.open_dir(ARTIFACTS)?;
+        let has_link = self.has_link_to_workspace(&folder);
         for dir in [&folder, &artifacts] {
             for name in dir.names(MOST_ENTRIES)? {
+                if has_link && name == WORKSPACE {
+                    continue;
+                }
                 let meta = dir.meta_at(&name)?;
                 if meta.is_some_and(|meta| !meta.is_file() && !meta.is_dir()) {
                     dir.remove_file(&name)?;
@@ -214,13 +218,19 @@ impl<'a> TrialRun<'a> {
                 folder.create_file(name, 0o666)?;
             }
         }
-        if self.has_saved_workspace {
+        if self.has_saved_workspace || has_link {
             return Ok(());
         }
         for name in [WORKSPACE, CHANGES] {
             let _removed = folder.remove_tree(name, &Options::default())?;
         }
         self.link_workspace()
+    }
+
+    /// Returns whether the link to the live workspace is as Terca made it.
+    fn has_link_to_workspace(&self, folder: &Dir) -> bool {
+        let link = rustix::fs::readlinkat(folder, WORKSPACE, Vec::new());
+        link.is_ok_and(|to| to.as_bytes() == self.dirs.workspace.as_str().as_bytes())
     }
 
     /// Begins to grade a trial again that ran before. Its folder stays as it is.

@@ -3,13 +3,13 @@
 //! Many tools go up from where they are started until they find their settings: cargo, git, Node, pytest and others.
 //! An agent runs as the user, and may write such settings for the tests of its own trial, or of others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
 
-use crate::tree::{Options, remove};
+use crate::tree::{Dir, Options, remove};
 
 /// Names that agents and their tools read in any directory above, beside those of the agents' profiles.
 const READ_BY_AGENTS: &[&str] = &[".git", ".env"];
@@ -132,20 +132,29 @@ pub(super) fn nothing_for_agents(dir: &Utf8Path) -> io::Result<()> {
     Ok(())
 }
 
+/// A directory with more entries is not listed: to ask for each name is quicker then.
+const MOST_LISTED: u64 = 1000;
+
 /// Files above the directories of a run, as they were when it started.
 #[derive(Debug)]
 pub(super) struct Above {
     dir: Utf8PathBuf,
-    names: BTreeSet<&'static str>,
+    /// The names, by their small letters: in some directories `cargo.toml` leads to `Cargo.toml`.
+    names: BTreeMap<String, BTreeSet<&'static str>>,
     known: BTreeSet<Utf8PathBuf>,
 }
 
 impl Above {
     /// Notes what is in a directory and above it.
     pub(super) fn of(dir: &Utf8Path) -> Self {
+        let mut names: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+        for name in READ_BY_TESTS.iter().copied().chain(of_agents()) {
+            let alike = names.entry(name.to_ascii_lowercase()).or_default();
+            alike.insert(name);
+        }
         let mut above = Above {
             dir: dir.to_owned(),
-            names: READ_BY_TESTS.iter().copied().chain(of_agents()).collect(),
+            names,
             known: BTreeSet::new(),
         };
         above.known = above.present().collect();
@@ -165,19 +174,29 @@ impl Above {
 
     /// Removes everything of the sort from a directory of Terca's own.
     pub(super) fn clear(&self, own: &Utf8Path) {
-        for path in self.names.iter().map(|name| own.join(name)) {
-            if exists(&path) {
-                let _ = remove(&path, &Options::default());
-            }
+        for path in self.present_in(own) {
+            let _ = remove(&path, &Options::default());
         }
     }
 
     fn present(&self) -> impl Iterator<Item = Utf8PathBuf> {
-        let all = self
-            .dir
-            .ancestors()
-            .flat_map(|above| self.names.iter().map(|name| above.join(name)));
-        all.filter(|path| exists(path))
+        (self.dir.ancestors()).flat_map(|above| self.present_in(above))
+    }
+
+    /// Returns what a directory has of these names. This is done for every trial, and there are more names than most
+    /// directories have entries.
+    fn present_in(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let listed = Dir::open(dir).and_then(|dir| dir.names(MOST_LISTED));
+        let sought: Vec<&BTreeSet<&str>> = match listed {
+            Ok(entries) => entries
+                .iter()
+                .filter_map(|entry| self.names.get(&entry.to_str()?.to_ascii_lowercase()))
+                .collect(),
+            // It may not be listed, or has too many entries.
+            Err(_) => self.names.values().collect(),
+        };
+        let paths = sought.into_iter().flatten().map(|name| dir.join(name));
+        paths.filter(|path| exists(path)).collect()
     }
 }
 
@@ -211,5 +230,24 @@ mod tests {
         above.clear(&dir);
         above.check().unwrap();
         assert!(dir.join("of-terca").exists());
+    }
+
+    #[test]
+    fn names_are_found_in_directories_that_cannot_be_listed_too() {
+        use std::os::unix::fs::PermissionsExt;
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        let above = Above::of(root);
+        for number in 0..=MOST_LISTED {
+            fs_err::write(root.join(format!("{number}")), "").unwrap();
+        }
+        let (new, unlisted) = (root.join("CLAUDE.md"), 0o311);
+        fs_err::write(&new, "").unwrap();
+        assert_eq!(above.present_in(root), [new.as_path()], "too many entries");
+        let mode = std::fs::Permissions::from_mode(unlisted);
+        std::fs::set_permissions(root, mode).unwrap();
+        assert_eq!(above.present_in(root), [new.as_path()], "not listed");
+        above.clear(root);
+        assert!(above.present_in(root).is_empty());
     }
 }

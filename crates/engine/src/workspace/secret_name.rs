@@ -1,7 +1,8 @@
 //! Names that nobody can foresee.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+
+use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The characters of a name: no two of them look alike, and none is special to a shell.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -11,7 +12,10 @@ const LENGTH: usize = 13;
 /// Returns a name that cannot be derived from earlier ones, as those of a generator with a seed can.
 pub(crate) fn secret_name() -> io::Result<String> {
     let mut bytes = [0; LENGTH];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    // So few bytes come at once, or not at all.
+    if getrandom(&mut bytes, GetRandomFlags::empty())? < LENGTH {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let characters = bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
     Ok(characters.iter().collect())
 }

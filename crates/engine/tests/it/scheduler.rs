@@ -114,9 +114,12 @@ fn every_trial_is_run_and_every_event_is_journaled_before_it_is_shown() {
         |_| {},
         |event, _, hands| {
             if event.kind.is_lasting() {
+                assert_eq!(event.seq, shown, "in their order");
                 shown += 1;
+                // The start of the next trial may be there already.
                 let journal = read(&hands.context.run_dir.join(EVENTS));
-                assert_eq!(journal.lines().count(), shown, "{event:?}");
+                let line = journal.lines().nth(event.seq as usize).unwrap();
+                assert_eq!(serde_json::from_str::<Event>(line).unwrap(), *event);
             }
         },
     );

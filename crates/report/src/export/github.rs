@@ -27,7 +27,7 @@ pub struct FilePlace {
 /// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows. `place` finds the
 /// line that a trial's error is shown beside.
 pub fn annotations(results: &Results, place: &dyn Fn(&TrialResult) -> Option<FilePlace>) -> String {
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let failed: Vec<&TrialResult> = results
         .trials
         .iter()

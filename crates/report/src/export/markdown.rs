@@ -24,7 +24,7 @@ const MOST_FAILURES: usize = 100;
 
 /// A part that would make the text longer than `limit` bytes is left out, and that is said in its place.
 pub fn markdown(results: &Results, limit: usize) -> String {
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let mut text = format!("## Terca: {}\n\n", escaped(&results.suite));
     let parts = [
         ("The verdicts", verdicts(results)),

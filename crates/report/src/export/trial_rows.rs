@@ -269,6 +269,7 @@ fn mcp_calls(trial: &TrialResult) -> Value {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     use terca_core::agent::delivery::McpDelivery;
 
@@ -320,18 +321,16 @@ mod tests {
             failed_calls: calls.map(|_| 0),
             tap: None,
         };
-        let servers = &mut trial.report.delivery.mcp_servers;
+        let report = Arc::make_mut(&mut trial.report);
+        let servers = &mut report.delivery.mcp_servers;
         servers.insert("a".into(), server(Some(McpStatus::Connected), Some(2)));
         servers.insert("b".into(), server(Some(McpStatus::Failed), Some(0)));
         assert_eq!(
             (mcp_connected(&trial), mcp_calls(&trial)),
             (json!(1), json!(2))
         );
-        trial
-            .report
-            .delivery
-            .mcp_servers
-            .insert("c".into(), server(None, None));
+        let report = Arc::make_mut(&mut trial.report);
+        (report.delivery.mcp_servers).insert("c".into(), server(None, None));
         assert_eq!(
             (mcp_connected(&trial), mcp_calls(&trial)),
             (Value::Null, Value::Null)

@@ -1,5 +1,7 @@
 //! The page of a run: verdicts first, then the figures, then the trials.
 
+use std::io::{self, Write};
+
 use camino::Utf8Path;
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
@@ -10,13 +12,14 @@ use super::assets::Kind;
 use super::descriptions::descriptions;
 use super::distributions::distributions;
 use super::effects::effects;
+use super::foreign::without_control_characters;
 use super::heat_map::heat_map;
 use super::masthead::masthead;
 use super::matrix::Matrix;
 use super::mcp_servers::mcp_servers;
 use super::pieces::navigation;
 use super::prompts::Prompts;
-use super::shell::document;
+use super::shell::frame;
 use super::trial::{Files, TrialPage, trial_page};
 use super::trials::trials;
 use super::verdicts::verdicts;
@@ -52,8 +55,16 @@ impl std::fmt::Debug for Bound<'_> {
     }
 }
 
-/// Returns the page of a run. The script replaces the elements with `data-part` when the run has changed.
+/// Returns the page of a run.
 pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
+    let mut page = Vec::new();
+    // Memory is never full: that would end the program.
+    let _ = write_run_page(state, bound, &mut page);
+    String::from_utf8(page).unwrap_or_default()
+}
+
+/// Writes the page of a run, trial by trial. The script replaces the elements with `data-part` when the run has changed.
+pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
     let summary = &results.summary;
     let matrix = Matrix::of(summary);
@@ -77,10 +88,13 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
             div #stage hidden {}
         }
         (footer(&results))
-        (templates(state, &matrix, bound))
     };
     let title = format!("{} · {}", results.suite, results.run);
-    document(kind, &title, &body)
+    let (before, after) = frame(kind, &title);
+    to.write_all(before.as_bytes())?;
+    to.write_all(without_control_characters(body.into_string()).as_bytes())?;
+    write_templates(state, &matrix, bound, to)?;
+    to.write_all(after.as_bytes())
 }
 
 fn top(kind: Kind) -> Markup {
@@ -109,29 +123,36 @@ fn footer(results: &Results) -> Markup {
     }
 }
 
-/// Returns the trials' own pages, inert until one is opened.
-fn templates(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Markup {
+/// Writes the trials' own pages, inert until one is opened.
+fn write_templates(
+    state: &RunState,
+    matrix: &Matrix<'_>,
+    bound: &Bound<'_>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let Bound::Within {
         run_dir,
         prompts,
         bodies,
     } = bound
     else {
-        return html! {};
+        return Ok(());
     };
     let room = (LARGEST / state.trials().len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
-    html! {
-        @for trial in state.trials() {
-            @let head = &trial.head;
-            @let page = TrialPage {
-                trial,
-                variant: &matrix.variant_name(&head.environment, &head.experiment),
-                prompt: prompts.get(head),
-                descriptions: state.descriptions(),
-                bodies: &bodies(trial, room),
-                files: Files::In(run_dir),
-            };
+    for trial in state.trials() {
+        let head = &trial.head;
+        let page = TrialPage {
+            trial,
+            variant: &matrix.variant_name(&head.environment, &head.experiment),
+            prompt: prompts.get(head),
+            descriptions: state.descriptions(),
+            bodies: &bodies(trial, room),
+            files: Files::In(run_dir),
+        };
+        let template = html! {
             template id={ "body-" (head.id) } { (trial_page(&page, room)) }
-        }
+        };
+        to.write_all(without_control_characters(template.into_string()).as_bytes())?;
     }
+    Ok(())
 }

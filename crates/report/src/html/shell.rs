@@ -34,6 +34,18 @@ pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
     foreign::without_control_characters(page.into_string())
 }
 
+/// Returns a document without its body, as the text before the body and the text after it. A large page is written in
+/// parts, because its text may be larger than the run.
+pub(super) fn frame(kind: Kind, title: &str) -> (String, String) {
+    let mut before = document(kind, title, &html! {});
+    let after = before.rfind(SCRIPT_BEGINS).unwrap_or(before.len());
+    let after = before.split_off(after);
+    (before, after)
+}
+
+/// The beginning of the last element of a page.
+const SCRIPT_BEGINS: &str = "<script>";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +55,7 @@ mod tests {
     fn script_and_style_stay_within_their_elements() {
         for text in [SCRIPT, STYLE] {
             assert!(!text.contains("</") && !text.contains("<!--"));
+            assert!(!text.contains(SCRIPT_BEGINS));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::term::styled_line::StyledLine;
 pub fn title(state: &RunState) -> StyledLine {
     let trials = prose::count(state.trials().len(), "trial");
     let title = StyledLine::of(Role::Bold, state.suite()).with(Role::Plain, &format!(": {trials}"));
-    let title = match Shape::of(state.trials().iter().map(|trial| &trial.head)).in_words() {
+    let title = match Shape::of(state.trials().iter().map(|trial| &*trial.head)).in_words() {
         words if words.is_empty() => title,
         words => title.with(Role::Plain, &format!(" ({words})")),
     };

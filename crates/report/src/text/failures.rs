@@ -45,7 +45,7 @@ fn listed(results: &Results, most: usize, here: Context<'_>, palette: Palette) -
     if entries.is_empty() {
         return String::new();
     }
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let mut text = palette.bold("not passed") + "\n";
     for entry in entries.iter().take(most) {
         text += &entry.told(&names, here, palette);

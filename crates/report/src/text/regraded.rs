@@ -21,7 +21,7 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
         .iter()
         .zip(&now.trials)
         .filter(|(old, new)| outcome_text(&old.report) != outcome_text(&new.report))
-        .map(|(old, new)| (&old.report, new))
+        .map(|(old, new)| (&*old.report, new))
         .collect();
     let count = match changed.len() {
         0 => "none is judged differently".to_owned(),
@@ -36,7 +36,7 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
     if changed.is_empty() {
         return head;
     }
-    let names = Names::of(now.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(now.trials.iter().map(|trial| &*trial.head));
     let mut grid = Grid::new(&[Side::Left, Side::Left, Side::Left, Side::Left]);
     for (old, new) in changed {
         let role = |report: &TrialReport| Role::of_status(report.status);

@@ -75,7 +75,7 @@ pub fn brief_table(
             .chain(titles)
             .map(|title| StyledLine::of(Role::Bold, title)),
     );
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     for variant in &results.summary.variants {
         grid.row(figures_row(
             &names.variant(&variant.environment, &variant.experiment),
@@ -129,7 +129,7 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLi
     if !told.is_empty() {
         lines.push(StyledLine::of(Role::Dim, &told.join(", ")));
     }
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let title = names.variant(&variant.environment, &variant.experiment);
     if !title.is_empty() {
         lines.insert(0, StyledLine::of(Role::Bold, &title));
@@ -172,7 +172,7 @@ impl Matrix {
         let summary = &results.summary;
         let mut evals: Vec<String> = summary.cells.iter().map(|cell| cell.eval.clone()).collect();
         evals.dedup();
-        let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+        let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
         let mut cells: HashMap<[&str; 3], &Figures> = HashMap::new();
         for cell in &summary.cells {
             let place = [&*cell.eval, &*cell.environment, &*cell.experiment];

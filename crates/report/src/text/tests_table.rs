@@ -50,7 +50,7 @@ pub fn tests_table(results: &Results, columns: usize, palette: Palette) -> Strin
     if rows.is_empty() {
         return String::new();
     }
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let titles: Vec<String> = variants
         .iter()
         .map(|(environment, experiment)| {

@@ -161,8 +161,8 @@ mod tests {
                 let mut report = terca_core::run::outcome::TrialReport::pending();
                 (report.status, report.score) = (status, Some(0.5));
                 results.trials.push(TrialResult {
-                    head: fixture::head(1, eval, agent, "default", 1),
-                    report,
+                    head: fixture::head(1, eval, agent, "default", 1).into(),
+                    report: report.into(),
                     earlier: Vec::new(),
                     spent: Default::default(),
                 });

@@ -22,14 +22,14 @@ pub fn wire(results: &Results, columns: usize, palette: Palette) -> String {
 
 /// Returns the sentences.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     let mut sentences = Vec::new();
     for variant in &results.summary.variants {
         let trials = results.trials.iter().filter(|trial| {
             trial.head.environment == variant.environment
                 && trial.head.experiment == variant.experiment
         });
-        let Some(summary) = WireSummary::of(trials.map(|trial| &trial.report)) else {
+        let Some(summary) = WireSummary::of(trials.map(|trial| &*trial.report)) else {
             continue;
         };
         let name = names.variant(&variant.environment, &variant.experiment);

@@ -10,7 +10,7 @@ use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::trial_files;
 use terca_report::github::Printed;
-use terca_report::html::{Bound, run_page};
+use terca_report::html::{Bound, run_page, write_run_page};
 
 use crate::args::Common;
 use crate::args::margin::Margin;
@@ -47,30 +47,28 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
 
 fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
     if let Some(file) = &args.html {
-        let page = page(suite_dir, run);
-        export::write(file, &page, Printed::Text)?;
-        if file != "-" {
-            screen::err(&format!(
-                "{file} written ({})",
-                terca_core::text::prose::bytes(page.len() as u64)
-            ));
-        }
+        write_page(file, suite_dir, run)?;
     }
     args.export.write(&run.results())
 }
 
-/// Returns one page with everything in it.
-fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
+/// Writes one page with everything in it.
+fn write_page(file: &Utf8Path, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
     let prompts = past::prompts(run);
     let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
     // A page that is sent to others does not show the suite's path.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
-    run_page(
-        &run.state,
-        &Bound::Within {
-            run_dir,
-            prompts: &prompts,
-            bodies: &bodies,
-        },
-    )
+    let within = Bound::Within {
+        run_dir,
+        prompts: &prompts,
+        bodies: &bodies,
+    };
+    if file == "-" {
+        screen::out_document(&run_page(&run.state, &within), Printed::Text);
+        return Ok(());
+    }
+    let length = export::write_file(file, |to| write_run_page(&run.state, &within, to))?;
+    let length = terca_core::text::prose::bytes(length);
+    screen::err(&format!("{file} written ({length})"));
+    Ok(())
 }

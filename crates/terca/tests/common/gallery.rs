@@ -38,6 +38,21 @@ const VARIANTS: [(&str, &str, u32); 4] = [
 /// A run with so many repetitions, at this place.
 pub fn make(run_dir: &Utf8Path, repetitions: u32) {
     let heads = heads(repetitions);
+    for head in &heads {
+        write_bodies(&run_dir.join(&head.dir), head, &report(head));
+    }
+    write_record(run_dir, &heads);
+}
+
+/// A run with so many repetitions whose trials have left no files. Returns the number of trials.
+pub fn make_record(run_dir: &Utf8Path, repetitions: u32) -> usize {
+    std::fs::create_dir_all(run_dir).unwrap();
+    let heads = heads(repetitions);
+    write_record(run_dir, &heads);
+    heads.len()
+}
+
+fn write_record(run_dir: &Utf8Path, heads: &[TrialHead]) {
     let mut journal = Journal {
         events: Vec::new(),
         second: 0,
@@ -55,25 +70,23 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         seed: 7,
         concurrency: 4,
         baseline: "control".to_owned(),
-        trials: heads.clone(),
+        trials: heads.to_vec(),
     });
-    for head in &heads {
+    for head in heads {
         journal.add(EventKind::TrialStarted {
             trial: head.id,
             on: None,
         });
-        let report = report(head);
-        write_bodies(&run_dir.join(&head.dir), head, &report);
         journal.add(EventKind::TrialFinished {
             trial: head.id,
-            report: Box::new(report),
+            report: Box::new(report(head)),
         });
     }
     journal.add(EventKind::RunFinished {
         status: RunStatus::Complete,
     });
     std::fs::write(run_dir.join("events.jsonl"), journal.text()).unwrap();
-    std::fs::write(run_dir.join("run.json"), plan(&heads).to_string()).unwrap();
+    std::fs::write(run_dir.join("run.json"), plan(heads).to_string()).unwrap();
 }
 
 struct Journal {

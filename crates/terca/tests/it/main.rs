@@ -60,6 +60,7 @@ mod json_answers;
 mod judge;
 mod judged;
 mod keys;
+mod large_runs;
 mod latest_run;
 mod limits;
 mod lints;

@@ -10,7 +10,7 @@ fn heads(state: &RunState) -> Vec<TrialHead> {
     state
         .trials()
         .iter()
-        .map(|trial| trial.head.clone())
+        .map(|trial| (*trial.head).clone())
         .collect()
 }
 

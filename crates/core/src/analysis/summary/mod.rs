@@ -201,7 +201,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
             .variants()
             .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
             .collect(),
-        mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &trial.report)),
+        mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
         comparisons: Vec::new(),
         no_verdict: None,
         cells,

@@ -1,6 +1,7 @@
 //! The change that each event makes, one function for each kind that changes more than a field or two.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -123,11 +124,14 @@ impl RunState {
 
     /// Adds trials that are to run.
     fn call(&mut self, heads: Vec<TrialHead>) {
+        let pending = Arc::new(TrialReport::pending());
         let mut called = Vec::with_capacity(heads.len());
         for head in heads {
             let variant = self.variant_position(&head.environment, &head.experiment);
             // Every variant of the plan is known; a trial of another one changes nothing.
-            called.extend(variant.map(|variant| Trial::pending(head, variant)));
+            let head = Arc::new(head);
+            let trial = |variant| Trial::pending(head, pending.clone(), variant);
+            called.extend(variant.map(trial));
         }
         self.rearrange(|trials| trials.into_iter().chain(called).collect());
     }
@@ -161,6 +165,7 @@ impl RunState {
     }
 
     fn round_started(&mut self, ids: &[u32]) {
+        let ids: HashSet<u32> = ids.iter().copied().collect();
         let is_called = |head: &TrialHead| ids.contains(&head.id);
         let (called, spare): (Vec<TrialHead>, _) = std::mem::take(&mut self.spare)
             .into_iter()
@@ -189,7 +194,10 @@ impl RunState {
             given = rest;
             kept
         });
-        self.spare.extend(given.into_iter().map(|trial| trial.head));
+        let heads = given
+            .into_iter()
+            .map(|trial| Arc::unwrap_or_clone(trial.head));
+        self.spare.extend(heads);
         self.spare.sort_by_key(|head| head.id);
     }
 
@@ -283,7 +291,7 @@ impl RunState {
         let before = self.trials[index].report.status;
         self.change(index, |trial| {
             trial.live = None;
-            let before = std::mem::replace(&mut trial.report, report.clone());
+            let before = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
             // Other work, of which there is one grading.
             trial.earlier_gradings.clear();
             trial.regraded_by = None;
@@ -321,7 +329,7 @@ impl RunState {
             };
             let before = self.trials[index].report.status;
             self.change(index, |trial| {
-                let old = std::mem::replace(&mut trial.report, report.clone());
+                let old = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
                 // An unknown hash is empty: such tests are the same as no others.
                 let tests = tests.get(&trial.head.eval).cloned().unwrap_or_default();
                 trial.earlier_gradings.push(Grading {

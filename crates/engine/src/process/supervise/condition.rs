@@ -1,5 +1,7 @@
 //! The properties of a process that its children can change and that its next children inherit.
 
+use std::io::Read;
+
 /// The limits, priorities and the like of this process. A supervisor in which any of them has changed is not used
 /// for another trial.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +42,11 @@ impl Condition {
 }
 
 fn read(name: &str) -> Option<String> {
-    std::fs::read_to_string(format!("/proc/self/{name}")).ok()
+    // The kernel writes the whole text anew for each piece that is read.
+    let mut text = String::with_capacity(8 * 1024);
+    let file = std::fs::File::open(format!("/proc/self/{name}"));
+    file.ok()?.read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,13 +1,14 @@
 //! Linux: `openat2` and mount numbers where the kernel has them.
 
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, IFlags, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat,
-    copy_file_range, fstat, ioctl_ficlone, ioctl_getflags, ioctl_setflags, makedev, mknodat,
-    openat, openat2, statat, statx,
+    AtFlags, CWD, FileType, IFlags, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Statx,
+    StatxFlags, chmodat, copy_file_range, fstat, ioctl_ficlone, ioctl_getflags, ioctl_setflags,
+    makedev, mknodat, openat, openat2, statat, statx,
 };
 use rustix::io::{Errno, Result, retry_on_intr};
 
@@ -83,6 +84,26 @@ fn has_statx() -> bool {
         return false;
     }
     true
+}
+
+/// Gives away each entry of an open directory, until that returns false. Returns whether there was no such entry.
+///
+/// The handle itself is read from its beginning on, so it must not be listed by two threads at once.
+pub fn list(
+    dir: BorrowedFd<'_>,
+    mut each: impl FnMut(&[u8], u64, FileType) -> bool,
+) -> Result<bool> {
+    const ROOM: usize = 8 * 1024;
+    let mut room = [MaybeUninit::uninit(); ROOM];
+    rustix::fs::seek(dir, SeekFrom::Start(0))?;
+    let mut entries = RawDir::new(dir, &mut room);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        if !each(entry.file_name().to_bytes(), entry.ino(), entry.file_type()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the facts about a name in a directory.

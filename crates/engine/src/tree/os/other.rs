@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawMode, chmodat, fstat, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, chmodat, fstat, openat, statat};
 use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::tree::meta::Meta;
@@ -28,6 +28,21 @@ fn open(dir: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd> {
         return Err(Errno::XDEV);
     }
     Ok(opened)
+}
+
+/// Gives away each entry of an open directory, until that returns false. Returns whether there was no such entry.
+pub fn list(
+    dir: BorrowedFd<'_>,
+    mut each: impl FnMut(&[u8], u64, FileType) -> bool,
+) -> Result<bool> {
+    let mut listing = rustix::fs::Dir::read_from(dir)?;
+    while let Some(entry) = listing.read() {
+        let entry = entry?;
+        if !each(entry.file_name().to_bytes(), entry.ino(), entry.file_type()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the facts about a name in a directory.
