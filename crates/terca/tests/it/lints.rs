@@ -314,7 +314,7 @@ fn a_prepared_step_that_reads_the_library_names_its_inputs() {
         for part in ["warning[missing-inputs]", place, inputs] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        assert_eq!(said.matches("missing-inputs").count(), 1, "{said}");
+        assert_eq!(said.matches("warning[").count(), 1, "{said}");
     }
     let told = reads.replace("}]", ", inputs: [../src]}]");
     let allowed = "allowWarnings: missing-inputs\n";
