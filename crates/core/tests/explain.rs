@@ -56,6 +56,8 @@ fn codes_of(example: &[(&str, &str)], code: Code) -> (Vec<Code>, String) {
     let is_about_suites = code.topic() == Topic::Suites;
     let mut files = example.to_vec();
     files.push(("AGENTS.md", "be kind"));
+    // A library beside the suite.
+    files.extend([("/package.json", "{}"), ("/src/index.js", "")]);
     let has = |name: &str| {
         example
             .iter()

@@ -227,10 +227,7 @@ impl Fingerprinter<'_> {
 
     /// Hashes the files of the suite that a command names: its text alone does not say what it does.
     fn scripts(&self, command: &str, dir: &Utf8Path) -> Vec<String> {
-        // Quotes separate words, except around this variable.
-        let command = command
-            .replace("\"$TERCA_SUITE_DIR\"", "$TERCA_SUITE_DIR")
-            .replace("\"${TERCA_SUITE_DIR}\"", "$TERCA_SUITE_DIR");
+        let command = suite_variable_unquoted(command);
         let paths = words(&command).filter_map(|word| {
             let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
             match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
@@ -261,6 +258,13 @@ impl Fingerprinter<'_> {
         }
         sha256(text.as_bytes())[..16].to_owned()
     }
+}
+
+/// Returns a command without the quotes around the variable of the suite's directory: quotes separate words elsewhere.
+pub fn suite_variable_unquoted(command: &str) -> String {
+    command
+        .replace("\"$TERCA_SUITE_DIR\"", "$TERCA_SUITE_DIR")
+        .replace("\"${TERCA_SUITE_DIR}\"", "$TERCA_SUITE_DIR")
 }
 
 /// Returns the words of a command that may be names of files. A word in quotes is one with its spaces; beside it are its

@@ -285,3 +285,46 @@ fn the_doctor_knows_the_agents_of_the_suite() {
         elsewhere.stdout
     );
 }
+
+/// A library with its suite in `evals/`, whose `prepare` and whose eval's `prepare` are given.
+fn beside_a_library(of_suite: &str, of_eval: &str, more: &str) -> Project {
+    project()
+        .file("src/index.js", "one\n")
+        .file("evals/terca.yaml", format!("{SUITE}{of_suite}{more}"))
+        .file("evals/fib/eval.terca.yaml", format!("{EVAL}{of_eval}"))
+}
+
+#[test]
+fn a_prepared_step_that_reads_the_library_names_its_inputs() {
+    let reads = "prepare: [{command: 'cp -r \"$TERCA_SUITE_DIR/../src\" .'}]\n";
+    let check = |project: &Project| project.terca(&["-C", "evals", "check"]).expect_status(0);
+    for (project, place, inputs) in [
+        (
+            beside_a_library(reads, "", ""),
+            "terca.yaml:2:",
+            "`inputs: [../src]`",
+        ),
+        (
+            beside_a_library("", reads, ""),
+            "eval.terca.yaml:3:",
+            "`inputs: [../../src]`",
+        ),
+    ] {
+        let said = check(&project).stderr;
+        for part in ["warning[missing-inputs]", place, inputs] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert_eq!(said.matches("warning[").count(), 1, "{said}");
+    }
+    let told = reads.replace("}]", ", inputs: [../src]}]");
+    let allowed = "allowWarnings: missing-inputs\n";
+    let inside = "prepare: [{command: 'cp -r \"$TERCA_SUITE_DIR/fib\" . && ls ..'}]\n";
+    for project in [
+        beside_a_library(&told, "", ""),
+        beside_a_library(reads, "", allowed),
+        beside_a_library("", &format!("{reads}{allowed}"), ""),
+        beside_a_library(inside, "", ""),
+    ] {
+        assert_eq!(check(&project).stderr, "");
+    }
+}

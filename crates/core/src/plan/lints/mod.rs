@@ -3,6 +3,7 @@
 //! Each kind has a code, a place and a fix. `allowWarnings` of the suite or of an eval silences it. Mistakes that are seen
 //! in one value alone (an empty rules file, a prompt that is a file's name) are found where the value is read.
 
+mod missing_inputs;
 mod misspelt_directories;
 mod no_tests;
 mod other_agents;
@@ -35,12 +36,19 @@ pub fn report_lints(
             &suite.root,
             surroundings,
         ));
+        found.extend(missing_inputs::check(
+            &eval.prepare,
+            &suite.root,
+            surroundings,
+        ));
         let heard = found
             .into_iter()
             .filter(|problem| !eval.allowed_warnings.contains(&problem.code));
         heard.for_each(|problem| problems.push(problem));
     }
-    let whole = misspelt_directories::of_suite(suite, &cases, surroundings);
+    let mut whole = misspelt_directories::of_suite(suite, &cases, surroundings);
+    let prepare = &suite.prepare;
+    whole.extend(missing_inputs::check(prepare, &suite.root, surroundings));
     whole.into_iter().for_each(|problem| problems.push(problem));
     other_agents::check(suite, plan, problems);
     drop_allowed(suite, problems);

@@ -98,6 +98,7 @@ codes! {
         MisspeltDirectory "misspelt-directory"
         NotExecutable "not-executable"
         PromptIsAFile "prompt-is-a-file"
+        MissingInputs "missing-inputs"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
         SettingsOfAnother "settings-of-another"
@@ -163,6 +164,7 @@ impl Code {
         Code::MisspeltDirectory,
         Code::NotExecutable,
         Code::PromptIsAFile,
+        Code::MissingInputs,
         Code::LargeBase,
         Code::SkippedEval,
         Code::SettingsOfAnother,
