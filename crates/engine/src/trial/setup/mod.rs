@@ -19,6 +19,7 @@ use crate::host::environment::Variables;
 use crate::tree::Limits;
 use crate::workspace::changes::{Origins, Snapshot};
 use actions::Part;
+pub(crate) use layers::found as cached_steps;
 
 /// Builds the workspace, and makes the agent ready to start in it.
 pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
