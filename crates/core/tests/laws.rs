@@ -413,12 +413,14 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
         EventKind::TrialStarted { trial, .. }
         | EventKind::PhaseStarted { trial, .. }
         | EventKind::Progress { trial, .. }
+        | EventKind::StepMade { trial, .. }
         | EventKind::TrialFinished { trial, .. }
         | EventKind::AttemptFailed { trial, .. }
         | EventKind::LateResult { trial, .. } => Some(*trial),
         EventKind::RunStarted { .. }
         | EventKind::RunResumed { .. }
         | EventKind::RoundStarted { .. }
+        | EventKind::StepsFound { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Regraded { .. }
         | EventKind::Stopping { .. }

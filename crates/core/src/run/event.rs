@@ -85,6 +85,25 @@ pub enum EventKind {
         /// The ids of its trials.
         trials: Vec<u32>,
     },
+    /// Steps of `prepare` are in the cache and will be used. Shown, never journaled: it changes no result.
+    StepsFound {
+        /// The number of cached steps.
+        steps: usize,
+        /// The age of the oldest of them.
+        age_seconds: f64,
+        /// The number of steps that are not in the cache.
+        to_make: usize,
+    },
+    /// A trial has made a step of `prepare`. Shown, never journaled: it changes no result.
+    StepMade {
+        /// The trial's id.
+        trial: u32,
+        /// The eval that the step is for; `None` for the suite's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        eval: Option<String>,
+        /// The time that it took.
+        seconds: f64,
+    },
     /// A trial is in flight.
     TrialStarted {
         /// The trial's id.
@@ -171,7 +190,10 @@ pub enum EventKind {
 impl EventKind {
     /// Returns whether it is journaled.
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, EventKind::Progress { .. })
+        !matches!(
+            self,
+            EventKind::Progress { .. } | EventKind::StepsFound { .. } | EventKind::StepMade { .. }
+        )
     }
 }
 

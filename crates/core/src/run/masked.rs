@@ -48,6 +48,8 @@ impl EventKind {
             }
             EventKind::RunResumed { .. }
             | EventKind::RoundStarted { .. }
+            | EventKind::StepsFound { .. }
+            | EventKind::StepMade { .. }
             | EventKind::PhaseStarted { .. }
             | EventKind::Stopping { .. }
             | EventKind::RunFinished { .. } => {}

@@ -118,10 +118,12 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
         | EventKind::RunResumed { .. }
         | EventKind::RunFinished { .. }
         | EventKind::RoundStarted { .. }
+        | EventKind::StepsFound { .. }
         | EventKind::Stopping { .. } => false,
         EventKind::TrialStarted { .. }
         | EventKind::PhaseStarted { .. }
         | EventKind::Progress { .. }
+        | EventKind::StepMade { .. }
         | EventKind::TrialFinished { .. }
         | EventKind::AttemptFailed { .. }
         | EventKind::LateResult { .. }

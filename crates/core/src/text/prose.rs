@@ -45,6 +45,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Says how long ago something was: `3 days ago`, `less than a minute ago`.
+pub fn ago(seconds: f64) -> String {
+    let minutes = (seconds / 60.0) as usize;
+    match minutes {
+        0 => "less than a minute ago".to_owned(),
+        1..60 => format!("{} ago", count(minutes, "minute")),
+        60..1440 => format!("{} ago", count(minutes / 60, "hour")),
+        _ => format!("{} ago", count(minutes / 1440, "day")),
+    }
+}
+
 /// Formats a number in few characters: `950`, `12.3k`, `4.1M`.
 pub fn compact(number: u64) -> String {
     match number {
@@ -124,6 +135,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(did_you_mean(typed, keys), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        for (seconds, words) in [
+            (-5.0, "less than a minute ago"),
+            (59.9, "less than a minute ago"),
+            (60.0, "1 minute ago"),
+            (3_599.0, "59 minutes ago"),
+            (7_200.0, "2 hours ago"),
+            (86_400.0, "1 day ago"),
+            (300_000.0, "3 days ago"),
+        ] {
+            assert_eq!(ago(seconds), words, "{seconds}");
         }
     }
 

@@ -247,6 +247,8 @@ fn is_weighty(kind: &EventKind) -> bool {
         | EventKind::RunFinished { .. } => true,
         EventKind::RunResumed { .. }
         | EventKind::RoundStarted { .. }
+        | EventKind::StepsFound { .. }
+        | EventKind::StepMade { .. }
         | EventKind::TrialStarted { .. }
         | EventKind::PhaseStarted { .. }
         | EventKind::Progress { .. }

@@ -24,7 +24,7 @@ use crate::host::steady_clock;
 use crate::run::crew::Crew;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread::{Mailbox, Message, SlotNews, start};
-use crate::trial::Context;
+use crate::trial::{self, Context};
 pub use request::{Finished, Past, RunRequest};
 
 /// The time between two turns of the observers when nothing happens.
@@ -102,6 +102,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
         self.begin()?;
+        self.tell_cached_steps()?;
         self.settle()?;
         // From the first trial on there are results to look at. Should it fail, it is tried again later.
         let _ = self.store.refresh_results(&self.state);
@@ -180,6 +181,19 @@ impl Run<'_> {
             failed_in: request.failed_in.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
+    }
+
+    /// Tells which steps of `prepare` are in the cache. Workers have caches of their own.
+    fn tell_cached_steps(&mut self) -> Result<(), StoreError> {
+        if self.crew.is_some() {
+            return Ok(());
+        }
+        let request = self.request;
+        let cases = (request.order.iter()).map(|index| &*request.trials[*index].case);
+        match trial::cached_steps(self.context, cases) {
+            Some(found) => self.record(found),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self) -> Result<(), StoreError> {

@@ -89,6 +89,7 @@ pub use gateway::RunGateway;
 pub use mcp_answers::Preflights;
 pub use regrade::{Ungradable, is_gradable, regrade};
 pub use replay_source::ReplaySource;
+pub(crate) use setup::cached_steps;
 use stages::{Graded, Stopped};
 use timing::{rounded, timed};
 use trial_run::TrialRun;

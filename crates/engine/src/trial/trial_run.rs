@@ -86,6 +86,15 @@ impl Progress<'_> {
         });
     }
 
+    /// Reports that a step of `prepare` was made, for an eval or for the suite.
+    pub(super) fn step_made(self, eval: Option<String>, seconds: f64) {
+        (self.emit)(EventKind::StepMade {
+            trial: self.trial,
+            eval,
+            seconds,
+        });
+    }
+
     /// Reports an activity that may take a while, and what the agent has used so far. Secrets must be masked.
     pub(super) fn report(self, doing: String, usage: Usage) {
         (self.emit)(EventKind::Progress {

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 
 use crate::process::interrupt::Interrupt;
 use crate::workspace::removal::Removal;
@@ -63,6 +64,14 @@ impl LayerCache {
             anew,
             known: Mutex::default(),
         }
+    }
+
+    /// Returns the time at which a layer was made that an earlier run has left and that this run will use.
+    pub fn made_at(&self, key: &str) -> Option<Timestamp> {
+        let number = self.latest(key).filter(|_| !self.anew)?;
+        let place = self.dir.join(format!("{key}.{number}"));
+        let changed = fs_err::metadata(place).and_then(|meta| meta.modified());
+        Timestamp::try_from(changed.ok()?).ok()
     }
 
     /// Returns the tree of a layer, made if need be by one trial of one run, while all others wait. `make` puts it

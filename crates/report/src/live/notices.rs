@@ -32,6 +32,23 @@ pub fn notice(
             let round = StyledLine::of(Role::Bold, &format!("repetition {repetition}"));
             Some(round.with(Role::Plain, &format!(": {open} {verb} undecided")))
         }
+        EventKind::StepsFound {
+            steps,
+            age_seconds,
+            to_make,
+        } => Some(StyledLine::of(
+            Role::Dim,
+            &steps_found(*steps, *age_seconds, *to_make),
+        )),
+        EventKind::StepMade { eval, seconds, .. } => {
+            let whose = match eval {
+                Some(eval) => format!("the cached step of {eval}"),
+                None => "the suite's cached step".to_owned(),
+            };
+            let took = prose::duration(*seconds);
+            let text = format!("prepared: {whose} was made in {took}");
+            Some(StyledLine::of(Role::Dim, &text))
+        }
         EventKind::AttemptFailed {
             trial,
             report,
@@ -68,6 +85,22 @@ pub fn notice(
         }
         _ => None,
     }
+}
+
+/// `prepared: 2 cached steps are used (the oldest was made 3 days ago), 1 is to be made`.
+fn steps_found(steps: usize, age_seconds: f64, to_make: usize) -> String {
+    let are = |number: usize| if number == 1 { "is" } else { "are" };
+    let made = if steps == 1 { "" } else { "the oldest was " };
+    let mut text = format!(
+        "prepared: {} {} used ({made}made {})",
+        prose::count(steps, "cached step"),
+        are(steps),
+        prose::ago(age_seconds)
+    );
+    if to_make > 0 {
+        text.push_str(&format!(", {to_make} {} to be made", are(to_make)));
+    }
+    text
 }
 
 fn told(error: &TrialError) -> String {

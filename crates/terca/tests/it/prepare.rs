@@ -292,3 +292,60 @@ fn a_directory_of_files_is_made_once_for_all_trials() {
     assert_eq!(project.read("times").lines().count(), 1);
     assert_eq!(project.results()["trials"].as_array().unwrap().len(), 3);
 }
+
+/// Returns the lines of a run's progress about cached steps.
+fn told(project: &Project, args: &[&str]) -> Vec<String> {
+    let outcome = project.terca(&[&["--format", "plain"], args].concat());
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let lines = outcome.stderr.lines();
+    lines
+        .filter(|line| line.starts_with("prepared: "))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Makes all cached steps look as if they had been made three and a half days ago.
+fn age_cached_steps(project: &Project) {
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(84 * 3600);
+    for entry in std::fs::read_dir(project.path(".terca/cache")).unwrap() {
+        let step = std::fs::File::open(entry.unwrap().path()).unwrap();
+        step.set_modified(then).unwrap();
+    }
+}
+
+#[test]
+fn a_run_says_which_steps_it_uses_and_which_it_makes() {
+    let project = noting("");
+    let made = told(&project, &[]);
+    let [line] = &made[..] else {
+        panic!("one step is made once: {made:?}");
+    };
+    let begin = "prepared: the suite's cached step was made in ";
+    assert!(line.starts_with(begin), "{line}");
+    age_cached_steps(&project);
+    let used = "prepared: 1 cached step is used (made 3 days ago)";
+    assert_eq!(told(&project, &[]), [used]);
+    // One more step, on top of the one that is there.
+    let more = project.read("terca.yaml").replace(
+        "{name: task, ",
+        "{name: task, prepare: [{files: {more: x}}], ",
+    );
+    let project = project.file("terca.yaml", more);
+    let lines = told(&project, &[]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0], format!("{used}, 1 is to be made"));
+    let begin = "prepared: the cached step of task was made in ";
+    assert!(lines[1].starts_with(begin), "{lines:?}");
+    age_cached_steps(&project);
+    let both = "prepared: 2 cached steps are used (the oldest was made 3 days ago)";
+    assert_eq!(told(&project, &[]), [both]);
+    // With `--no-cache` none of them is used.
+    let anew = told(&project, &["--no-cache"]);
+    assert_eq!(anew.len(), 2, "{anew:?}");
+    assert!(
+        anew.iter().all(|line| line.contains(" was made in ")),
+        "{anew:?}"
+    );
+    let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    assert!(!journal.contains("stepMade"), "{journal}");
+}

@@ -79,6 +79,8 @@ impl RunState {
             } => self.progress(*trial, doing, *usage),
             EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
             EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
+            // News for the display alone.
+            EventKind::StepsFound { .. } | EventKind::StepMade { .. } => {}
             // For the record: the result that counts is another's.
             EventKind::LateResult { .. } => {}
             EventKind::VariantStopped {

@@ -112,7 +112,7 @@ impl Running {
                 self.phases += 1;
                 *trial
             }
-            EventKind::Progress { trial, .. } => *trial,
+            EventKind::Progress { trial, .. } | EventKind::StepMade { trial, .. } => *trial,
             _ => return false,
         };
         about == self.job.trial.id && !self.is_given_up

@@ -3,15 +3,18 @@
 //! They are taken from the cache, or made by the first trial that needs them, in its own workspace, before anything
 //! else is there.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::plan::fingerprint::Fingerprinter;
-use terca_core::plan::{Layer, PreparedLayer};
+use terca_core::plan::{Case, Layer, PreparedLayer};
+use terca_core::run::event::EventKind;
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
 use crate::process::mount_space::MountSpace;
+use crate::host::steady_clock;
 use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
@@ -118,19 +121,14 @@ fn copy_noted(
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
     let below = directories(run, &layer.below)?;
     let context = run.context;
-    let mut key = key(context, layer);
-    let image = context
-        .sandboxes
-        .image_id(run.spec.case.variant.sandbox.as_ref())
-        .and_then(|id| id.strip_prefix("sha256:"));
-    if let Some(hash) = image {
-        // The programs that make it are the image's.
-        key = format!("{key}-{}", &hash[..hash.len().min(IMAGE_DIGITS)]);
-    }
-    let mut made = false;
-    let make = |tree: &Utf8Path| {
-        made = true;
-        make(run, layer, &below, tree)
+    let image = image_of(context, &run.spec.case);
+    let key = name_in_cache(context, image, layer);
+    let mut took = None;
+    let make = |tree: &Utf8Path| -> Result<(), StageError> {
+        let begun = steady_clock::now();
+        make(run, layer, &below, tree)?;
+        took = Some(steady_clock::now().duration_since(begun));
+        Ok(())
     };
     let tree = context
         .layers
@@ -141,14 +139,71 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
             LayerError::Failed(reason) => StageError::new(ErrorKind::Setup, reason),
             LayerError::Machine(error) => StageError::setup("the cache of steps", &error),
         })?;
-    if !made {
-        run.log
-            .section(&format!("prepare: cached step {key}, made before"))?;
+    match took {
+        Some(took) => run
+            .progress
+            .step_made(layer.eval.clone(), took.as_secs_f64()),
+        None => run
+            .log
+            .section(&format!("prepare: cached step {key}, made before"))?,
     }
     Ok(tree)
 }
 
-/// Returns the name of a layer in the cache. It changes with everything that the layer is made from.
+/// Counts the layers of these cases that are in the cache, for the display. Returns `None` if there is none.
+pub(crate) fn found<'a>(
+    context: &Context,
+    cases: impl Iterator<Item = &'a Case>,
+) -> Option<EventKind> {
+    let mut names = BTreeSet::new();
+    // Cases share their layers.
+    let mut seen = HashSet::new();
+    for case in cases {
+        let image = image_of(context, case);
+        for layer in all_prepared(&case.layers) {
+            if seen.insert((Arc::as_ptr(layer), image)) {
+                names.insert(name_in_cache(context, image, layer));
+            }
+        }
+    }
+    let now = steady_clock::now();
+    let made = names.iter().filter_map(|name| context.layers.made_at(name));
+    let ages: Vec<f64> = made
+        .map(|made| now.duration_since(made).as_secs_f64().max(0.0))
+        .collect();
+    (!ages.is_empty()).then(|| EventKind::StepsFound {
+        steps: ages.len(),
+        age_seconds: ages.iter().copied().fold(0.0, f64::max),
+        to_make: names.len() - ages.len(),
+    })
+}
+
+fn all_prepared(layers: &[Layer]) -> Vec<&Arc<PreparedLayer>> {
+    let mut all = Vec::new();
+    for layer in layers {
+        if let Layer::Prepared(prepared) = layer {
+            all.extend(all_prepared(&prepared.below));
+            all.push(prepared);
+        }
+    }
+    all
+}
+
+/// Returns the id of the image whose programs make the layers of a case.
+fn image_of<'a>(context: &'a Context, case: &Case) -> Option<&'a str> {
+    context.sandboxes.image_id(case.variant.sandbox.as_ref())
+}
+
+/// Returns the name of a layer in the cache. The programs that make it are those of the image.
+fn name_in_cache(context: &Context, image: Option<&str>, layer: &PreparedLayer) -> String {
+    let key = key(context, layer);
+    match image.and_then(|id| id.strip_prefix("sha256:")) {
+        Some(hash) => format!("{key}-{}", &hash[..hash.len().min(IMAGE_DIGITS)]),
+        None => key,
+    }
+}
+
+/// Returns the hash of everything that a layer is made from.
 fn key(context: &Context, layer: &PreparedLayer) -> String {
     let sealed = &context.sealed;
     sealed.fingerprint(&context.mask, |fingerprinter| {

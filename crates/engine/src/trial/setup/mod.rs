@@ -20,6 +20,7 @@ use crate::tree::Limits;
 use crate::workspace::changes::{Origins, Snapshot};
 use crate::workspace::overlay_base::OverlayBase;
 use actions::Part;
+pub(crate) use layers::found as cached_steps;
 
 /// Builds the workspace, and makes the agent ready to start in it.
 pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
