@@ -13,6 +13,8 @@ use crate::measure::{Cost, least, measure as cost_of, ratio};
 use crate::place::Place;
 use crate::table::{Row, Table, Target, time};
 
+type Figure = fn(&Cost) -> Duration;
+
 const SIZES: [usize; 2] = [2_000, 23_000];
 const TRIALS: usize = 40;
 
@@ -37,10 +39,10 @@ fn measure_size(place: &Place, table: &mut Table, files: usize, trials: usize) -
     }
     let (mounted, copied, by_cp) = (least(&mounted)?, least(&copied)?, least(&by_cp)?);
     let what = format!("{trials} trials on {files} files, mounted");
-    let wall = |cost: &Cost| cost.wall;
-    let cpu = |cost: &Cost| cost.cpu;
-    let figures: [(&str, fn(&Cost) -> Duration); 2] = [("wall", wall), ("CPU", cpu)];
-    for (kind, figure) in figures {
+    for (kind, figure) in [
+        ("wall", (|cost| cost.wall) as Figure),
+        ("CPU", |cost| cost.cpu),
+    ] {
         for (beside, cost) in [("copied", &copied), ("`cp -a` twice", &by_cp)] {
             table.add(&Row {
                 what: format!("{what}: {kind} / {beside}"),

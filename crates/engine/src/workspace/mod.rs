@@ -7,6 +7,7 @@ pub mod diff;
 pub mod ignored;
 pub mod inside;
 pub mod layers;
+pub mod merged_layers;
 pub mod overlay;
 pub mod overlay_base;
 pub mod overlays;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 
 use crate::tree::{Dir, Entry, Limits, Meta, TreeError};
+use crate::workspace::merged_layers::{Held, MergedLayers};
 use crate::workspace::overlay::OPAQUE;
-use crate::workspace::saved::merged::{Held, MergedLayers};
 
 /// The names of the layers that a directory of changes hides.
 #[derive(Debug, Default)]

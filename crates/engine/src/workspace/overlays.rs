@@ -11,9 +11,9 @@ use terca_core::config::sandbox::ContainedBy;
 use crate::process::mount_space::MountSpace;
 use crate::process::supervise::Launcher;
 use crate::tree;
+use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::overlay::Overlay;
 use crate::workspace::removal::remove_and_tell;
-use crate::workspace::saved::merged::MergedLayers;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The environment variable that decides: `overlay` or `copy`.

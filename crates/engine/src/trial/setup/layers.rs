@@ -13,8 +13,8 @@ use terca_core::run::event::EventKind;
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
-use crate::process::mount_space::MountSpace;
 use crate::host::steady_clock;
+use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;

@@ -10,7 +10,6 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `merged` | the layers of a workspace, one over the other, without their content |
 //! | `record` | `changes.json` |
 //! | `save` | finds what changed, and moves it |
 //! | `restore` | makes the workspace again |
@@ -24,7 +23,6 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub mod merged;
 mod record;
 pub mod restore;
 pub mod save;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::tree::{
     Choice, Dir, Entry, Kind, Meta, Options, TreeError, Visit, have_same_content, transfer, walk,
 };
+use crate::workspace::merged_layers::{Held, MergedLayers};
 use crate::workspace::overlay_base::Hidden;
-use crate::workspace::saved::merged::{Held, MergedLayers};
 use crate::workspace::saved::{CHANGES, TREE, record};
 
 /// Says of a file whether nobody has touched it since the layers were copied.

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use camino::Utf8PathBuf;
 
-use super::merged::MergedLayers;
 use super::restore::{CheckedLayers, RestoreError, Saved};
 use super::save::save;
 use super::{CHANGES, saved_tree};
 use crate::tree::{Dir, Meta, Options, copy, measure};
 use crate::workspace::base_layers::{BaseLayer, BaseLayers};
+use crate::workspace::merged_layers::MergedLayers;
 
 /// A run with two layers, and a workspace that was made from them.
 struct Run {
