@@ -66,7 +66,7 @@ pub fn examine(
 fn workspaces(host: &Host, launcher: &Arc<Launcher>) -> io::Result<WorkspacesMade> {
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(io::Error::other)?;
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
-    Ok(Overlays::set_up(wish, launcher, &work).made(&work))
+    Ok(Overlays::new(wish, launcher.clone()).made(&work))
 }
 
 fn in_words(error: impl std::fmt::Display) -> String {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
 use rustix::process::Pid;
 
 use super::nameless;
+use super::watched_dir::WatchedDir;
 use crate::tree::{Dir, Limits, Options, TreeError, What, measure};
 
 /// The time between two looks.
@@ -20,14 +20,14 @@ const SHARE: u32 = 10;
 #[derive(Debug)]
 pub(super) struct DiskWatch {
     limit: u64,
-    dirs: Vec<(&'static str, Utf8PathBuf)>,
+    dirs: Vec<WatchedDir>,
     /// The bytes that the file system had in use at the start.
     used_before: Option<u64>,
     next_look: Instant,
 }
 
 impl DiskWatch {
-    pub(super) fn new(limit: u64, dirs: Vec<(&'static str, Utf8PathBuf)>) -> Self {
+    pub(super) fn new(limit: u64, dirs: Vec<WatchedDir>) -> Self {
         let mut watch = DiskWatch {
             limit,
             dirs,
@@ -40,8 +40,8 @@ impl DiskWatch {
 
     /// Returns the bytes in use on the file system of the directories.
     fn used(&self) -> Option<u64> {
-        let (_, dir) = self.dirs.first()?;
-        let system = rustix::fs::statvfs(dir.as_std_path()).ok()?;
+        let first = self.dirs.first()?;
+        let system = rustix::fs::statvfs(first.dir.as_std_path()).ok()?;
         let blocks = system.f_blocks.checked_sub(system.f_bfree)?;
         blocks.checked_mul(system.f_frsize)
     }
@@ -75,7 +75,7 @@ impl DiskWatch {
             unlock: false,
             ..Options::default()
         };
-        for (name, dir) in &self.dirs {
+        for WatchedDir { name, dir, .. } in &self.dirs {
             // What cannot be measured while the agent works is measured when it has ended.
             let Ok(dir) = Dir::open_no_link(dir) else {
                 continue;
@@ -94,6 +94,8 @@ impl DiskWatch {
 
 #[cfg(test)]
 mod tests {
+    use camino::Utf8PathBuf;
+
     use super::*;
 
     fn dir_with(bytes: usize) -> (tempfile::TempDir, Utf8PathBuf) {
@@ -107,7 +109,13 @@ mod tests {
     fn a_directory_beyond_the_limit_is_named() {
         let (_small_dir, small) = dir_with(10);
         let (_large_dir, large) = dir_with(2_000_000);
-        let mut watch = DiskWatch::new(1_000_000, vec![("home", small), ("workspace", large)]);
+        let mut watch = DiskWatch::new(
+            1_000_000,
+            vec![
+                WatchedDir::new("home", small),
+                WatchedDir::new("workspace", large),
+            ],
+        );
         watch.used_before = Some(0);
         assert_eq!(watch.find_too_large(None), Some("workspace"));
         // It is not time to look again.
@@ -117,7 +125,7 @@ mod tests {
     #[test]
     fn nothing_is_walked_through_before_the_file_system_has_grown() {
         let (_dir, large) = dir_with(2_000_000);
-        let mut watch = DiskWatch::new(1_000_000, vec![("workspace", large)]);
+        let mut watch = DiskWatch::new(1_000_000, vec![WatchedDir::new("workspace", large)]);
         watch.used_before = Some(u64::MAX);
         assert_eq!(watch.find_too_large(None), None);
     }

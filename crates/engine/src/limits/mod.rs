@@ -12,12 +12,12 @@ mod disk;
 mod nameless;
 mod usage;
 mod watch;
+mod watched_dir;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use camino::Utf8PathBuf;
 use rustix::process::Pid;
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::text::prose;
@@ -27,6 +27,7 @@ use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::{Enclosure, Turn};
 use crate::workspace::trial_dirs::WorkDir;
 use watch::Watch;
+pub use watched_dir::WatchedDir;
 
 /// Keeps the limits of a run's trials.
 #[derive(Debug, Default)]
@@ -126,7 +127,7 @@ impl LimitKeeper {
         &self,
         limits: &TrialLimits,
         enclosure: Option<Enclosure>,
-        dirs: Vec<(&'static str, Utf8PathBuf)>,
+        dirs: Vec<WatchedDir>,
     ) -> io::Result<LimitedCommand> {
         let container = enclosure
             .as_ref()

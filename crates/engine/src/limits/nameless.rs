@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use camino::Utf8PathBuf;
 use rustix::process::Pid;
 
 use super::usage::tree_of;
+use super::watched_dir::WatchedDir;
 
 /// The end of a link to such a file.
 const MARK: &[u8] = b" (deleted)";
@@ -16,8 +16,11 @@ const BLOCK: u64 = 512;
 
 /// Adds up the bytes of such files that a process and all below it have open, on the file systems of `dirs`. Those of other
 /// users are not seen.
-pub(super) fn of_tree(root: Pid, dirs: &[(&'static str, Utf8PathBuf)]) -> u64 {
-    let devices = dirs.iter().filter_map(|(_, dir)| dir.metadata().ok());
+pub(super) fn of_tree(root: Pid, dirs: &[WatchedDir]) -> u64 {
+    let places = dirs
+        .iter()
+        .flat_map(|one| [Some(&one.dir), one.mount.as_ref()]);
+    let devices = places.flatten().filter_map(|dir| dir.metadata().ok());
     let devices: BTreeSet<u64> = devices.map(|meta| meta.dev()).collect();
     let mut files = BTreeMap::new();
     for pid in tree_of(root) {
@@ -44,13 +47,15 @@ pub(super) fn of_tree(root: Pid, dirs: &[(&'static str, Utf8PathBuf)]) -> u64 {
 mod tests {
     use std::io::Write;
 
+    use camino::Utf8PathBuf;
+
     use super::*;
 
     #[test]
     fn a_file_is_counted_once_and_only_without_a_name() {
         let temporary = tempfile::tempdir().unwrap();
         let dir = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
-        let dirs = [("workspace", dir.clone())];
+        let dirs = [WatchedDir::new("workspace", dir.clone())];
         let own = rustix::process::getpid();
         let mut file = fs_err::File::create(dir.join("file")).unwrap();
         file.write_all(&[1; 100_000]).unwrap();

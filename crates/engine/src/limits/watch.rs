@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
 use rustix::process::Pid;
 use terca_core::config::suite::TrialLimits;
 use terca_core::text::prose;
 
 use super::disk::DiskWatch;
 use super::usage;
+use super::watched_dir::WatchedDir;
 
 /// The time between two looks at processes.
 const PAUSE: Duration = Duration::from_millis(90);
@@ -39,7 +39,7 @@ impl Watch {
         memory: Option<u64>,
         processes: Option<u64>,
         disk: u64,
-        dirs: Vec<(&'static str, Utf8PathBuf)>,
+        dirs: Vec<WatchedDir>,
     ) -> Self {
         Watch {
             memory,

@@ -464,7 +464,7 @@ impl<'a> PreparedRun<'a> {
             keeps_whole: matches!(self.program.suite_files, SuiteFiles::InPlace(_)),
             suite_dir,
             run_dir: run_dir.to_owned(),
-            overlays: Overlays::set_up(self.workspaces, &launcher, &self.work),
+            overlays: Overlays::new(self.workspaces, launcher.clone()),
             work: self.work,
             mask: self.mask,
             host: self.host,

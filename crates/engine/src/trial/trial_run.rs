@@ -24,7 +24,7 @@ use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::PackageCaches;
 use crate::host::registries::{self, RegistryFiles};
-use crate::limits::LimitedCommand;
+use crate::limits::{LimitedCommand, WatchedDir};
 use crate::process::output_file::Output;
 use crate::process::supervise::{
     Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
@@ -443,13 +443,14 @@ impl<'a> TrialRun<'a> {
             Who::Agent => dirs.for_agent().tmp,
         };
         let watched = vec![
-            (
-                "workspace",
-                dirs.changes().unwrap_or(dirs.workspace.clone()),
-            ),
-            ("home", dirs.home.clone()),
-            ("temporary directory", tmp.to_owned()),
-            ("output", dirs.io.clone()),
+            WatchedDir {
+                name: "workspace",
+                dir: dirs.changes().unwrap_or(dirs.workspace.clone()),
+                mount: dirs.changes().map(|_| dirs.here()),
+            },
+            WatchedDir::new("home", dirs.home.clone()),
+            WatchedDir::new("temporary directory", tmp.to_owned()),
+            WatchedDir::new("output", dirs.io.clone()),
         ];
         let limits = &self.spec.case.limits;
         let command = self.context.limits.begin(limits, enclosure, watched)?;

@@ -1,7 +1,7 @@
 //! The decision how the workspaces of a run are made: mounted or copied.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use camino::Utf8Path;
 use rustix::process::geteuid;
@@ -67,26 +67,35 @@ pub enum WorkspacesMade {
 #[derive(Debug)]
 pub struct Overlays {
     wish: Wish,
-    /// The namespace, or the reason why there is none.
-    space: Result<Arc<MountSpace>, String>,
+    launcher: Arc<Launcher>,
+    /// The namespace, or the reason why there is none. It is made when it is first needed.
+    space: OnceLock<Result<Arc<MountSpace>, String>>,
 }
 
 impl Overlays {
-    /// Tries whether overlays can be mounted in the work directory.
-    pub fn set_up(wish: Wish, launcher: &Arc<Launcher>, work: &WorkDir) -> Self {
-        let space = match wish {
+    /// Makes nothing yet.
+    pub fn new(wish: Wish, launcher: Arc<Launcher>) -> Self {
+        Overlays {
+            wish,
+            launcher,
+            space: OnceLock::new(),
+        }
+    }
+
+    /// Returns the namespace, once it was tried whether overlays can be mounted in the work directory.
+    fn tried(&self, work: &WorkDir) -> &Result<Arc<MountSpace>, String> {
+        self.space.get_or_init(|| match self.wish {
             Wish::Copy => Err(format!("{VARIABLE} is `copy`")),
-            Wish::Auto | Wish::Overlay => MountSpace::make(launcher)
+            Wish::Auto | Wish::Overlay => MountSpace::make(&self.launcher)
                 .map(Arc::new)
                 .and_then(|space| try_out(&space, work).map(|()| space))
                 .map_err(|error| error.to_string()),
-        };
-        Overlays { wish, space }
+        })
     }
 
     /// Returns the way in which workspaces are made.
     pub fn made(&self, work: &WorkDir) -> WorkspacesMade {
-        match &self.space {
+        match self.tried(work) {
             Ok(_) => WorkspacesMade::Mounted,
             Err(reason) => WorkspacesMade::Copied {
                 reason: reason.clone(),
@@ -95,15 +104,23 @@ impl Overlays {
         }
     }
 
-    /// Returns the namespace for the workspace of a trial that is contained so. A container has mounts of its own.
+    /// Returns whether the workspace of a trial that is contained so may be mounted. A container has mounts of its own.
     ///
     /// Commands of another user than root are in a user namespace then. In a sandbox they are in one anyway. Without, it is
     /// not made unasked: `sudo` does not work there, and `ssh` distrusts the machine's settings.
-    pub fn space(&self, contained_by: ContainedBy) -> Option<Arc<MountSpace>> {
+    pub fn may_mount(&self, contained_by: ContainedBy) -> bool {
         let changes_nothing = geteuid().is_root() || contained_by != ContainedBy::None;
-        let may = self.wish == Wish::Overlay || changes_nothing;
-        let space = self.space.as_ref().ok().filter(|_| may)?;
-        (!contained_by.is_container()).then(|| space.clone())
+        let is_wanted = match self.wish {
+            Wish::Auto => changes_nothing,
+            Wish::Overlay => true,
+            Wish::Copy => false,
+        };
+        is_wanted && !contained_by.is_container()
+    }
+
+    /// Returns the namespace for workspaces.
+    pub fn space(&self, work: &WorkDir) -> Option<Arc<MountSpace>> {
+        self.tried(work).as_ref().ok().cloned()
     }
 
     /// Returns whether mounting these layers costs less than copying them.

@@ -81,7 +81,7 @@ impl Suite {
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
-            overlays: Overlays::set_up(Wish::Auto, &launcher(), &work),
+            overlays: Overlays::new(Wish::Auto, launcher()),
             sealed: SealedSuite::create(work.new_dir().unwrap(), &project.dir(), &inputs).unwrap(),
             work,
             mask: Mask::new(plan.secrets.iter().cloned()),

@@ -14,6 +14,7 @@ use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
+use crate::needs_overlay::{User, assert_same_by_both_ways};
 use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
 /// A process of the same user that is none of an agent's business.
@@ -801,4 +802,11 @@ fn limits_hold_in_a_sandbox_too() {
     }
     assert!(!project.trial_path("workspace/seen.txt").exists());
     project.assert_nothing_left_but(&[]);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_workspace_is_the_same_mounted_and_copied() {
+    assert_same_by_both_ways(User::Own, "bwrap");
+    assert_same_by_both_ways(User::WithoutPrivileges, "bwrap");
 }

@@ -11,6 +11,7 @@ use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, reached};
+use crate::needs_overlay::{User, assert_same_by_both_ways};
 use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach. `test -w` and `touch` are no
@@ -329,4 +330,11 @@ fn the_tap_of_an_mcp_server_works_by_its_rules() {
     assert_eq!(trial["containedBy"], "landlock");
     let server = &trial["delivery"]["mcpServers"]["docs"];
     assert_eq!(server["tap"]["tools"]["search"]["calls"], 1, "{server:#}");
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn a_workspace_is_the_same_mounted_and_copied() {
+    assert_same_by_both_ways(User::Own, "landlock");
+    assert_same_by_both_ways(User::WithoutPrivileges, "landlock");
 }

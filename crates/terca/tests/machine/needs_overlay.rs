@@ -16,7 +16,7 @@ const COPY: (&str, &str) = ("TERCA_WORKSPACES", "copy");
 
 /// Who runs Terca.
 #[derive(Debug, Clone, Copy)]
-enum User {
+pub enum User {
     Own,
     WithoutPrivileges,
 }
@@ -36,7 +36,6 @@ rm from-setup; rm -r set-up-dir; mkdir set-up-dir; echo agent > set-up-dir/c
 echo back > removed-by-setup; mkdir -p replaced-by-setup/dir; echo x > replaced-by-setup/dir/x
 rm -rf merged; mkdir merged; echo new > merged/new
 mkdir ignored; echo x > a.log; echo x > ignored/b
-grep " $PWD " /proc/self/mountinfo > ../way || echo none > ../way
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' 2>/dev/null || true
 "#;
     with_hostile_base(project().agent(&format!("{HOSTILE}{more}")))
@@ -107,10 +106,10 @@ fn assert_same(one: &Tree, other: &Tree) {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
-fn assert_same_by_both_ways(user: User, sandbox: &str) {
-    let sandbox = [("TERCA_SANDBOX", sandbox)];
+/// Fails unless a trial comes to the same diff, saved workspace and grades, mounted and copied.
+pub fn assert_same_by_both_ways(user: User, sandbox: &str) {
     let seen = [COPY, OVERLAY].map(|way| {
-        let project = hostile().env(sandbox[0].0, sandbox[0].1);
+        let project = hostile().env("TERCA_SANDBOX", sandbox);
         let ran = run(&project, user, way, &["--keep", "all"]);
         assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
         let whole = copyable(&folder(&project).join("workspace"));
@@ -292,6 +291,27 @@ fn an_agent_that_moves_its_directory_away_fails_as_with_a_copy() {
             "{way:?}: {note}"
         );
         project.assert_nothing_left();
+    }
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn limits_of_disk_space_hold_in_a_mounted_workspace() {
+    for (script, place) in [
+        ("head -c 60000000 /dev/urandom > big; sync big", "workspace"),
+        (
+            "exec 3> big; rm big; head -c 60000000 /dev/urandom >&3; sync /dev/fd/3",
+            "removed files",
+        ),
+    ] {
+        let project = large(&format!("touch work.txt; {script}; sleep 600")).file(
+            "task/eval.terca.yaml",
+            "prompt: x\nlimits: {disk: 20MB}\ntimeoutSeconds: 300\ntests: [{fileExists: work.txt}]\n",
+        );
+        project.terca_with(&[OVERLAY], &[]);
+        let trial = project.only_trial();
+        let words = format!("the agent exceeded limits.disk (20 MB) in its {place}, and was ended");
+        assert!(trial["notes"].to_string().contains(&words), "{trial}");
     }
 }
 

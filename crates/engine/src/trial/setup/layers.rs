@@ -14,7 +14,6 @@ use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
 use crate::host::steady_clock;
-use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
@@ -48,7 +47,7 @@ pub(super) fn directories(
 pub(super) fn keep(run: &mut TrialRun<'_>, layers: &[Utf8PathBuf]) -> Result<(), StageError> {
     let context = run.context;
     run.base = layers.to_vec();
-    if !context.keeps_layers_first() && space(run).is_none() {
+    if !context.keeps_layers_first() && !may_mount(run) {
         return Ok(());
     }
     for layer in layers {
@@ -60,25 +59,27 @@ pub(super) fn keep(run: &mut TrialRun<'_>, layers: &[Utf8PathBuf]) -> Result<(),
     Ok(())
 }
 
-/// Returns the namespace that the trial's workspace can be mounted in.
-fn space(run: &TrialRun<'_>) -> Option<Arc<MountSpace>> {
+/// Returns whether the trial's workspace may be mounted.
+fn may_mount(run: &TrialRun<'_>) -> bool {
     let context = run.context;
     let sandbox = run.spec.case.variant.sandbox.as_ref();
-    context
-        .overlays
-        .space(context.sandboxes.contained_by(sandbox))
+    let contained_by = context.sandboxes.contained_by(sandbox);
+    context.overlays.may_mount(contained_by)
 }
 
 /// Mounts the layers as the workspace, where this machine can and it pays. Returns them as the agent will find them.
 pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, StageError> {
     let context = run.context;
-    let Some(space) = space(run) else {
+    if run.base.is_empty() || !may_mount(run) {
         return Ok(None);
-    };
+    }
     let layers = context.kept_layers(&run.base, &context.suite_tree())?;
     if !context.overlays.pays(&layers) {
         return Ok(None);
     }
+    let Some(space) = context.overlays.space(&context.work) else {
+        return Ok(None);
+    };
     if let Err(error) = run.dirs.mount(space, layers.places()) {
         let line = format!("the workspace is a copy: it cannot be mounted: {error}");
         run.log.line(&line)?;
