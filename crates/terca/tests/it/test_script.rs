@@ -14,7 +14,7 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 20] = [
+const MODULES: [&str; 21] = [
     "needs_browser",
     "needs_bwrap",
     "needs_cgroups",
@@ -33,12 +33,13 @@ const MODULES: [&str; 20] = [
     "needs_ssh",
     "needs_test_runners",
     "needs_tmux",
+    "needs_xfs",
     "needs_xmllint",
     "needs_zsh",
 ];
 
 /// What stays ignored where every program is: it takes long, or wants root or a kernel.
-const NOT_FOR_DEVELOPERS: [&str; 10] = [
+const NOT_FOR_DEVELOPERS: [&str; 11] = [
     "needs_cgroups",
     "needs_docker",
     "needs_landlock",
@@ -49,6 +50,7 @@ const NOT_FOR_DEVELOPERS: [&str; 10] = [
     "needs_root",
     "needs_slurm",
     "needs_ssh",
+    "needs_xfs",
 ];
 
 /// A machine with programs that do nothing but note what they are asked for.

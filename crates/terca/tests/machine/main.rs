@@ -33,5 +33,6 @@ mod needs_slurm;
 mod needs_ssh;
 mod needs_test_runners;
 mod needs_tmux;
+mod needs_xfs;
 mod needs_xmllint;
 mod needs_zsh;

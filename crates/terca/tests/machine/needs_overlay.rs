@@ -11,8 +11,8 @@ use terca_testkit::{Outcome, Project};
 use crate::common::hostile_tree::{HOSTILE, tree, with_hostile_base};
 use crate::common::project;
 
-const OVERLAY: (&str, &str) = ("TERCA_WORKSPACES", "overlay");
-const COPY: (&str, &str) = ("TERCA_WORKSPACES", "copy");
+pub const OVERLAY: (&str, &str) = ("TERCA_WORKSPACES", "overlay");
+pub const COPY: (&str, &str) = ("TERCA_WORKSPACES", "copy");
 
 /// Who runs Terca.
 #[derive(Debug, Clone, Copy)]
@@ -106,40 +106,59 @@ fn assert_same(one: &Tree, other: &Tree) {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
-/// Fails unless a trial comes to the same diff, saved workspace and grades, mounted and copied.
-pub fn assert_same_by_both_ways(user: User, sandbox: &str) {
-    let seen = [COPY, OVERLAY].map(|way| {
-        let project = hostile().env("TERCA_SANDBOX", sandbox);
+/// Everything that users see of a trial.
+pub struct Seen {
+    workspace: Tree,
+    diff: String,
+    grades: Vec<(String, f64)>,
+}
+
+impl Seen {
+    /// Runs a hostile agent, and saves its work as a whole and as what changed.
+    pub fn of(user: User, way: (&str, &str), more: &[(&str, &str)]) -> Self {
+        let project = more
+            .iter()
+            .fold(hostile(), |project, (name, value)| project.env(name, value));
         let ran = run(&project, user, way, &["--keep", "all"]);
         assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
-        let whole = copyable(&folder(&project).join("workspace"));
+        let workspace = copyable(&folder(&project).join("workspace"));
         let diff = project.trial_file("changes.diff");
         let first = grades(&project);
-        assert!(
-            first.iter().all(|(_, score)| *score == 1.0),
-            "{way:?}: {first:?}\n{}",
-            project.trial_file("run.log")
-        );
+        let log = project.trial_file("run.log");
+        let is_full = first.iter().all(|(_, score)| *score == 1.0);
+        assert!(is_full, "{way:?}: {first:?}\n{log}");
         let ran = run(&project, user, way, &["--keep", "changed"]);
         assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
         assert!(!folder(&project).join("workspace").exists());
-        let restored = copyable(&project.workspace_of(&folder(&project)));
-        assert_same(&restored, &whole);
-        let regraded = run(&project, user, way, &["regrade"]);
-        assert!(
-            regraded.status < 2,
-            "{way:?}: {}{}",
-            regraded.stdout,
-            regraded.stderr
+        assert_same(
+            &copyable(&project.workspace_of(&folder(&project))),
+            &workspace,
         );
+        let ran = run(&project, user, way, &["regrade"]);
+        assert!(ran.status < 2, "{way:?}: {}{}", ran.stdout, ran.stderr);
         assert_eq!(grades(&project), first, "{way:?}: regraded");
         project.assert_nothing_left();
-        (whole, diff, first)
-    });
-    let [copied, mounted] = seen;
-    assert_eq!(copied.1, mounted.1, "the diff");
-    assert_same(&copied.0, &mounted.0);
-    assert_eq!(copied.2, mounted.2, "the grades");
+        Seen {
+            workspace,
+            diff,
+            grades: first,
+        }
+    }
+
+    /// Fails unless both are the same.
+    #[track_caller]
+    pub fn assert_same_as(&self, other: &Seen) {
+        assert_eq!(self.diff, other.diff, "the diff");
+        assert_same(&self.workspace, &other.workspace);
+        assert_eq!(self.grades, other.grades, "the grades");
+    }
+}
+
+/// Fails unless a trial comes to the same diff, saved workspace and grades, mounted and copied.
+pub fn assert_same_by_both_ways(user: User, sandbox: &str) {
+    let sandbox = [("TERCA_SANDBOX", sandbox)];
+    let copied = Seen::of(user, COPY, &sandbox);
+    copied.assert_same_as(&Seen::of(user, OVERLAY, &sandbox));
 }
 
 #[test]
