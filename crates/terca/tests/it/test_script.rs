@@ -220,7 +220,7 @@ fn what_can_run_is_included() {
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 12, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 14, "{}", outcome.stderr);
     assert!(asked.contains(
         "(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap)::"
     ));
@@ -257,7 +257,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 12, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 14, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
