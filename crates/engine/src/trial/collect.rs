@@ -18,7 +18,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Meta, Options, copy, move_dir};
+use crate::tree::{Dir, Meta, Options, TreeError, copy, move_dir};
 use crate::workspace::saved::save::{save, save_overlay};
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 use crate::workspace::trial_dirs::Left;
@@ -331,7 +331,10 @@ fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> 
         }
     };
     context.base_layers.need(layers.names());
-    if saved.is_err() {
+    // On a full disk the part stays, so that the run ends when it cannot write its journal: no agent is to work for nothing.
+    // A run that is resumed begins the trial again.
+    let is_full = |error: &TreeError| error.kind() == io::ErrorKind::StorageFull;
+    if saved.as_ref().is_err_and(|error| !is_full(error)) {
         // A part of a workspace is none.
         let _removed = folder.remove_tree(CHANGES, &Options::default());
     }
