@@ -1,12 +1,25 @@
 //! A line that somebody types.
 
-use console::{Key, measure_text_width};
+use std::io;
+
+use console::{Key, Term, measure_text_width};
 
 use super::NoAnswer;
 use super::keys::Keys;
 
 /// Shows at least these columns of a long answer.
 const LEAST_ROOM: usize = 8;
+
+/// Erases everything from the cursor on. [`Term`]'s own way begins at the start of the line, where the question is.
+const CLEAR_TO_END: &str = "\x1b[J";
+
+/// Moves the cursor. The sequence for no columns at all moves it by one.
+fn move_left(terminal: &Term, columns: usize) -> io::Result<()> {
+    match columns {
+        0 => Ok(()),
+        columns => terminal.move_cursor_left(columns),
+    }
+}
 
 /// A line while it is edited.
 #[derive(Debug, Default)]
@@ -32,15 +45,15 @@ impl Line {
         loop {
             let key = keys.next()?;
             let before = self.in_sight(room).1;
-            terminal.move_cursor_left(before)?;
-            terminal.clear_to_end_of_screen()?;
+            move_left(terminal, before)?;
+            terminal.write_str(CLEAR_TO_END)?;
             if key == Key::Enter {
                 break;
             }
             self.press(&key);
             let (shown, left) = self.in_sight(room);
             terminal.write_str(&shown)?;
-            terminal.move_cursor_left(measure_text_width(&shown) - left)?;
+            move_left(terminal, measure_text_width(&shown) - left)?;
         }
         let typed: String = self.letters.iter().collect();
         let answer = match typed.trim() {

@@ -261,7 +261,7 @@ pub(crate) fn somebody_without_privileges_is_contained_too(engine: &Engine) {
     let mut victim = Victim::start();
     let project = engine.with(probing(victim.0.id()));
     let outcome: Outcome = project
-        .command_without_privileges(&["run", "--sandbox", &engine.sandbox()])
+        .command_without_privileges(&["run", "--keep", "all", "--sandbox", &engine.sandbox()])
         .output()
         .unwrap()
         .into();

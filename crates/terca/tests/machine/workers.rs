@@ -140,6 +140,9 @@ pub(crate) fn trials_elsewhere_equal_those_at_home(workers: &Workers<'_>) -> Vec
         "plain",
         "--seed",
         "7",
+        // Workers send whole workspaces.
+        "--keep",
+        "all",
     ];
     project.terca(&args).expect_status(0);
     let (home, files) = (timeless(project.results()), files_of(project));
