@@ -36,6 +36,7 @@ await play(async ({ context, page, watched }) => {
 
   // Words with signs of an address in them come back as they were, and half a sign is no trouble.
   await open.fill('#filter-text', '100% & more=');
+  await until('the address has the words', async () => open.url().includes('text=100'));
   const address = open.url();
   await open.click('form.filters button');
   await until('the address has no words', async () => open.url().endsWith('#trials'));
