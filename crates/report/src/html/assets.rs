@@ -1,7 +1,29 @@
 //! The style and the script that every page carries, and the two kinds of pages.
 
-pub(super) const STYLE: &str = include_str!("style.css");
-pub(super) const SCRIPT: &str = include_str!("script.js");
+/// The style, one part of a page after the other.
+pub(super) const STYLE: &str = concat!(
+    include_str!("style/base.css"),
+    include_str!("style/top.css"),
+    include_str!("style/overview.css"),
+    include_str!("style/list.css"),
+    include_str!("style/trial.css"),
+    include_str!("style/media.css"),
+);
+
+/// The script: one function of several files, so that nothing of it is a global name.
+pub(super) const SCRIPT: &str = concat!(
+    "(() => {\n'use strict';\n",
+    include_str!("script/base.js"),
+    include_str!("script/runs.js"),
+    include_str!("script/list.js"),
+    include_str!("script/bodies.js"),
+    include_str!("script/trial.js"),
+    include_str!("script/addresses.js"),
+    include_str!("script/keys.js"),
+    include_str!("script/live.js"),
+    include_str!("script/start.js"),
+    "})();\n",
+);
 
 /// The place a page is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

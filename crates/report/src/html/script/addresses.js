@@ -1,0 +1,25 @@
+// Addresses: #trial-17, #trials?status=failed&eval=3
+
+function follow() {
+  // As it is: the numbers of trials need no decoding, and a query is decoded where it is read.
+  const hash = location.hash.slice(1);
+  const trial = /^trial-(\d+)$/.exec(hash);
+  if (trial) {
+    open(Number(trial[1]));
+    return;
+  }
+  if (hash.startsWith('trials')) {
+    narrowBy(new URLSearchParams(hash.slice('trials?'.length)));
+    const wasOpen = opened !== null;
+    close();
+    if (!wasOpen) find('trials').scrollIntoView();
+    return;
+  }
+  close();
+  if (!hash) window.scrollTo(0, 0);
+}
+
+function startAddresses() {
+  window.addEventListener('hashchange', follow);
+  if (location.hash) follow();
+}

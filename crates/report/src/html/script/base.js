@@ -1,0 +1,10 @@
+// What a page does by itself: narrow the list of trials, open a trial, and, where there is a server, follow a run.
+// All markup comes from Terca; text that an agent wrote is never made into markup here.
+//
+// These files are parts of one function, in the order that `assets.rs` gives them. `start.js` is the last.
+
+const find = (id) => document.getElementById(id);
+const served = document.body.hasAttribute('data-served');
+const overview = find('overview');
+const stage = find('stage');
+const title = document.title;

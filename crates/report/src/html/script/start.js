@@ -1,0 +1,9 @@
+// The beginning, when all parts are there.
+
+startRuns();
+if (overview) {
+  startKeys();
+  if (served) startLive();
+  startList();
+  startAddresses();
+}

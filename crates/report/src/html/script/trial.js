@@ -1,0 +1,50 @@
+// A trial that is open in the place of the overview.
+
+let opened = null;
+let place = 0;
+
+async function open(id, again) {
+  if (!again && opened === null) place = window.scrollY;
+  opened = id;
+  const body = await bodyOf(id);
+  if (opened !== id) return;
+  const missing = document.createElement('p');
+  missing.textContent = `There is no trial ${id} in this run.`;
+  stage.replaceChildren(body || missing);
+  overview.hidden = true;
+  stage.hidden = false;
+  const heading = stage.querySelector('h2');
+  document.title = heading ? `${heading.textContent} · ${title}` : title;
+  neighbours();
+  if (again) return;
+  window.scrollTo(0, 0);
+  if (heading) heading.focus({ preventScroll: true });
+}
+
+function close() {
+  if (opened === null) return;
+  const row = find(`row-${opened}`);
+  opened = null;
+  stage.replaceChildren();
+  stage.hidden = true;
+  overview.hidden = false;
+  document.title = title;
+  neighbours();
+  window.scrollTo(0, place);
+  if (row) row.querySelector('a').focus({ preventScroll: true });
+}
+
+function beside(step) {
+  const ids = listed();
+  const at = ids.indexOf(opened);
+  return at < 0 ? undefined : ids[at + step];
+}
+
+function neighbours() {
+  for (const [name, step] of [['previous', -1], ['next', 1]]) {
+    const id = opened === null ? undefined : beside(step);
+    find(name).hidden = id === undefined;
+    find(name).setAttribute('href', `#trial-${id}`);
+  }
+  find('to-trials').setAttribute('href', address());
+}
