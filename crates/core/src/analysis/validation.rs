@@ -250,6 +250,7 @@ mod tests {
             }),
             earlier: Vec::new(),
             spent: Default::default(),
+            remark: None,
         }
     }
 

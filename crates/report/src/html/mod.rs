@@ -44,4 +44,5 @@ pub use compare::compare_page;
 pub use page::{Bound, run_page, write_run_page};
 pub use prompts::Prompts;
 pub use runs::runs_page;
+pub use shell::message_page;
 pub use trial::{Files, TrialPage, trial_page};
