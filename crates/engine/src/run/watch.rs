@@ -15,8 +15,10 @@ const QUIET: Duration = Duration::from_secs(2);
 /// A report about a watched run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// There is something new: of trials, of tests that ran again, or of people.
+    /// There is something new about trials, or tests ran again.
     Grown,
+    /// A person made a remark.
+    Remarked,
     /// Nothing happened for a while.
     Quiet,
     /// A Terca writes to it, for the first time or again (`terca resume`).
@@ -52,8 +54,12 @@ impl Watch {
         loop {
             let facts = facts(&self.dir);
             if facts != self.seen {
+                let is_remark = facts.journal == self.seen.journal;
                 self.seen = facts;
-                return Change::Grown;
+                return match is_remark {
+                    true => Change::Remarked,
+                    false => Change::Grown,
+                };
             }
             // Rarely: the question takes the lock for a moment.
             if self.is_going_on.is_none() || self.asked.elapsed() >= QUIET {
@@ -74,15 +80,27 @@ impl Watch {
     }
 }
 
-/// The facts by which a change is noticed: identity, length and time of change of each file.
-type Facts = [Option<((u64, u64), u64, (i64, u32))>; 3];
+/// The facts by which a change is noticed.
+#[derive(Debug, PartialEq, Eq)]
+struct Facts {
+    /// Of the journal and of earlier gradings.
+    journal: [Option<OfFile>; 2],
+    remarks: Option<OfFile>,
+}
+
+/// The identity, the length and the time of change of a file.
+type OfFile = ((u64, u64), u64, (i64, u32));
 
 fn facts(dir: &Utf8Path) -> Facts {
     let dir = open_run(dir);
-    [EVENTS, REMARKS, GRADINGS].map(|name| {
+    let of = |name| {
         let meta = dir.as_ref().ok()?.meta_at(name).ok().flatten()?;
         Some(((meta.device, meta.inode), meta.size, meta.changed))
-    })
+    };
+    Facts {
+        journal: [of(EVENTS), of(GRADINGS)],
+        remarks: of(REMARKS),
+    }
 }
 
 #[cfg(test)]
@@ -104,7 +122,7 @@ mod tests {
         drop(journal);
         assert_eq!(after_silence(&mut watch), Change::Ended);
         std::fs::write(dir.join(REMARKS), "x").unwrap();
-        assert_eq!(after_silence(&mut watch), Change::Grown);
+        assert_eq!(after_silence(&mut watch), Change::Remarked);
         let journal = std::fs::File::open(dir.join(EVENTS)).unwrap();
         journal.lock().unwrap();
         assert_eq!(after_silence(&mut watch), Change::Begun, "it is resumed");

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Signal;
 use terca_testkit::{Outcome, Project};
 
-use crate::common::hostile_tree::{ATTRIBUTES, HAS_ATTRIBUTES, HOSTILE, tree, with_hostile_base};
+use crate::common::hostile_tree::{HOSTILE, tree, with_hostile_base};
 use crate::common::project;
 
 pub const OVERLAY: (&str, &str) = ("TERCA_WORKSPACES", "overlay");
