@@ -2,6 +2,7 @@
 
 mod library;
 mod opener;
+mod search;
 
 pub use library::Library;
 pub use opener::open;

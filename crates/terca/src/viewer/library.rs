@@ -4,6 +4,9 @@
 //! /                             all runs
 //! /runs/RUN/                    a run
 //! /runs/RUN/events              told when it has changed
+//! /runs/RUN/rows                the rows of its list
+//! /runs/RUN/tools               the tools that its trials used
+//! /runs/RUN/search/6669/0       trials with these words, from a place on
 //! /runs/RUN/trials/17           a trial of it
 //! /runs/RUN/trials/17/run.log   a file of that trial
 //! /compare/RUN/RUN              two runs
@@ -11,9 +14,12 @@
 //!
 //! A run is one of those that `terca list` lists, and a file one of four names, so that no address leads elsewhere.
 
+use std::collections::HashMap;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Summary, summarise_figures};
+use terca_core::run::state::Trial;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::watch::{Change, Watch};
@@ -21,10 +27,12 @@ use terca_engine::run::{files, trial_files};
 use terca_report::html::matrix::Matrix;
 use terca_report::html::shell::document;
 use terca_report::html::{
-    Bound, Files, Kind, TrialPage, compare_page, run_page, runs_page, trial_page,
+    Bound, Files, Kind, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
+    trial_page,
 };
 use terca_report::serve::{Refusal, Response};
 
+use super::search;
 use crate::cli_error::CliError;
 use crate::past;
 
@@ -51,6 +59,9 @@ impl Library {
             [] | [""] => self.all_runs(),
             ["runs", run, ""] => self.run(run),
             ["runs", run, "events"] => self.events(run),
+            ["runs", run, "rows"] => self.rows(run),
+            ["runs", run, "tools"] => self.tools(run),
+            ["runs", run, "search", words, from] => self.search(run, words, from),
             ["runs", run, "trials", id] => self.trial(run, id),
             ["runs", run, "trials", id, file] => self.file(run, id, file),
             ["compare", first, second] => self.compare(first, second),
@@ -87,6 +98,32 @@ impl Library {
         Ok(Response::events(Box::new(first.chain(std::iter::from_fn(
             move || watch.wait().map(word),
         )))))
+    }
+
+    fn rows(&self, name: &str) -> Answer {
+        let run = self.open(name)?;
+        Ok(Response::json(rows_json(&run.state, &past::prompts(&run))))
+    }
+
+    fn tools(&self, name: &str) -> Answer {
+        let run = self.open(name)?;
+        let of = |trial: &Trial| {
+            let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
+            (trial.head.id, tools_of(&files.transcript))
+        };
+        let tools: HashMap<u32, Vec<String>> = run.state.trials().iter().map(of).collect();
+        Ok(Response::json(
+            serde_json::to_string(&tools).unwrap_or_default(),
+        ))
+    }
+
+    fn search(&self, name: &str, words: &str, from: &str) -> Answer {
+        let words = search::words(words).ok_or(Refusal::NotFound)?;
+        let from = from.parse().map_err(|_| Refusal::NotFound)?;
+        let found = search::search(&self.open(name)?, &words, from);
+        Ok(Response::json(
+            serde_json::to_string(&found).unwrap_or_default(),
+        ))
     }
 
     fn trial(&self, name: &str, id: &str) -> Answer {
