@@ -4,6 +4,7 @@ mod changes;
 mod door;
 mod library;
 mod opener;
+mod search;
 
 pub use door::listen;
 pub use library::Library;

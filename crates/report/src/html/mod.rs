@@ -1,15 +1,20 @@
 //! A run as pages: one file to send to a colleague, or pages from a server while the run goes on.
 //!
-//! Everything is rendered here, by pure functions, one file per part of a page. The script in the page only filters,
-//! opens and closes what is there.
+//! Everything is rendered here, by pure functions, one file per part of a page. The script in the page only sorts,
+//! filters, opens and closes what is there.
 //!
 //! Foreign text (names, prompts, all that an agent wrote) cannot become markup: `maud` escapes every value, and only
 //! [`shell`] takes constants of this program as they are. As a second wall, a policy ([`policy`]) lets the browser run
 //! nothing but the page's own script, known by its hash. [`foreign`] keeps control characters out of pages.
 //!
-//! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark.
+//! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark. In a file,
+//! [`budget`] shares the room out, and [`bodies`] are compressed.
 
 mod assets;
+mod base64;
+mod bodies;
+mod budget;
+mod causes;
 mod compare;
 mod delivery;
 mod descriptions;
@@ -19,15 +24,18 @@ mod effects;
 mod fit;
 mod foreign;
 mod heat_map;
+mod keys;
 mod log;
 mod masthead;
 pub mod matrix;
 mod mcp_servers;
+mod packed;
 mod page;
 mod pieces;
 mod plot;
 pub(crate) mod policy;
 mod prompts;
+mod rows;
 mod runs;
 pub mod shell;
 mod timeline;
@@ -40,8 +48,10 @@ mod verdicts;
 mod tests;
 
 pub use assets::Kind;
+pub use bodies::{Bodies, tools_of};
 pub use compare::compare_page;
-pub use page::{Bound, run_page, write_run_page};
+pub use packed::unpacked;
+pub use page::{Bound, rows_json, run_page, write_run_page};
 pub use prompts::Prompts;
 pub use runs::runs_page;
 pub use shell::message_page;

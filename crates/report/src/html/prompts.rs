@@ -1,14 +1,15 @@
-//! The prompts of a run, from its `run.json`: one for each eval in each variant.
+//! The prompts of a run, from its `run.json`, one for each eval in each variant; and the tags of its evals.
 
 use std::collections::HashMap;
 
 use terca_core::run::event::TrialHead;
 use terca_core::run::run_file::RunFile;
 
-/// The prompts by eval, environment and experiment.
+/// The prompts by eval, environment and experiment, and the tags by eval.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
     of: HashMap<[String; 3], String>,
+    tags: HashMap<String, Vec<String>>,
 }
 
 impl From<&RunFile> for Prompts {
@@ -18,7 +19,15 @@ impl From<&RunFile> for Prompts {
             let key = [&case.eval, &variant.environment, &variant.experiment];
             (key.map(String::clone), case.prompt.clone())
         });
-        prompts.collect()
+        let tags = file
+            .cases
+            .iter()
+            .filter(|case| !case.tags.is_empty())
+            .map(|case| (case.eval.clone(), case.tags.clone()));
+        Prompts {
+            of: prompts.collect(),
+            tags: tags.collect(),
+        }
     }
 }
 
@@ -26,6 +35,7 @@ impl FromIterator<([String; 3], String)> for Prompts {
     fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
         Prompts {
             of: prompts.into_iter().collect(),
+            tags: HashMap::new(),
         }
     }
 }
@@ -39,5 +49,10 @@ impl Prompts {
             head.experiment.clone(),
         ];
         self.of.get(&key).map(String::as_str)
+    }
+
+    /// Returns the tags of an eval.
+    pub fn tags_of(&self, eval: &str) -> &[String] {
+        self.tags.get(eval).map_or(&[], Vec::as_slice)
     }
 }

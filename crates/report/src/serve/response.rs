@@ -86,6 +86,16 @@ const NOTHING_RUNS: &str = "default-src 'none'; sandbox";
 const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 
 impl Response {
+    /// Answers a page's script with JSON.
+    pub fn json(text: String) -> Self {
+        Response {
+            status: StatusCode::OK,
+            kind: "application/json",
+            policy: NOTHING_RUNS.to_owned(),
+            body: Body::Text(text),
+        }
+    }
+
     /// Answers with one of Terca's own pages.
     pub fn page(page: String) -> Self {
         Response {

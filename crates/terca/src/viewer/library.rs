@@ -4,6 +4,9 @@
 //! /                             all runs
 //! /runs/RUN/                    a run
 //! /runs/RUN/events              told when it has changed
+//! /runs/RUN/rows                the rows of its list
+//! /runs/RUN/tools               the tools that its trials used
+//! /runs/RUN/search/6669/0       trials with these words, from a place on
 //! /runs/RUN/trials/17           a trial of it
 //! /runs/RUN/trials/17/run.log   a file of that trial
 //! /runs/RUN/trials/17/remark    takes a remark about it (POST)
@@ -11,6 +14,8 @@
 //! ```
 //!
 //! A run is one of those that `terca list` lists, and a file one of four names, so that no address leads elsewhere.
+
+use std::collections::HashMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -25,10 +30,12 @@ use terca_engine::run::{files, remarks, trial_files};
 use terca_report::html::matrix::Matrix;
 use terca_report::html::shell::document;
 use terca_report::html::{
-    Bound, Files, Kind, TrialPage, compare_page, run_page, runs_page, trial_page,
+    Bound, Files, Kind, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
+    trial_page,
 };
 use terca_report::serve::{Asked, Refusal, Response};
 
+use super::search;
 use crate::cli_error::CliError;
 use crate::past;
 use crate::viewer::changes::Changes;
@@ -107,6 +114,9 @@ impl Library {
             ["runs", run] => Ok(Response::redirect(format!("{run}/"))),
             ["runs", run, ""] => self.run(run),
             ["runs", run, "events"] => self.events(run),
+            ["runs", run, "rows"] => self.rows(run),
+            ["runs", run, "tools"] => self.tools(run),
+            ["runs", run, "search", words, from] => self.search(run, words, from),
             ["runs", run, "trials", id] => self.trial(run, id),
             ["runs", run, "trials", id, file] => self.file(run, id, file),
             ["compare", first, second] => self.compare(first, second),
@@ -151,6 +161,32 @@ impl Library {
             Ok(()) => Response::text("kept"),
             Err(error) => Response::trouble(&format!("the remark could not be kept: {error}")),
         })
+    }
+
+    fn rows(&self, name: &str) -> Answer {
+        let run = self.open(name)?;
+        Ok(Response::json(rows_json(&run.state, &past::prompts(&run))))
+    }
+
+    fn tools(&self, name: &str) -> Answer {
+        let run = self.open(name)?;
+        let of = |trial: &Trial| {
+            let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
+            (trial.head.id, tools_of(&files.transcript))
+        };
+        let tools: HashMap<u32, Vec<String>> = run.state.trials().iter().map(of).collect();
+        Ok(Response::json(
+            serde_json::to_string(&tools).unwrap_or_default(),
+        ))
+    }
+
+    fn search(&self, name: &str, words: &str, from: &str) -> Answer {
+        let words = search::words(words).ok_or(Missing::Page)?;
+        let from = from.parse().map_err(|_| Missing::Page)?;
+        let found = search::search(&self.open(name)?, &words, from);
+        Ok(Response::json(
+            serde_json::to_string(&found).unwrap_or_default(),
+        ))
     }
 
     fn trial(&self, name: &str, id: &str) -> Answer {

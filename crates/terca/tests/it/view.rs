@@ -7,6 +7,7 @@ use crate::common::gallery;
 use crate::common::project;
 use crate::common::viewer::View;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use terca_testkit::Project;
 
 const RUN: &str = "2026-11-14-001";
@@ -77,6 +78,61 @@ fn pages_and_files() {
         head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"),
         "{head}"
     );
+}
+
+/// The digits by which an address names words.
+fn digits(words: &str) -> String {
+    words.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn json_of(answer: &str) -> Value {
+    assert_status(answer, 200);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("Content-Type: application/json"), "{head}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn rows_tools_and_words() {
+    let project = with_a_made_run();
+    let view = View::open(&project, &[]);
+    let rows = json_of(&view.get(&format!("runs/{RUN}/rows")));
+    assert_eq!(rows.as_array().unwrap().len(), 28);
+    let of_endpoint = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["html"].as_str().unwrap().contains("rest/add-endpoint"));
+    assert_eq!(of_endpoint.unwrap()["tag"], json!(["slow"]));
+    let tools = json_of(&view.get(&format!("runs/{RUN}/tools")));
+    assert_eq!(
+        tools["1"],
+        json!(["Bash", "Edit", "firestore: search_docs"])
+    );
+    let search = |words: &str, from: usize| {
+        json_of(&view.get(&format!("runs/{RUN}/search/{}/{from}", digits(words))))
+    };
+    let found = search("TWELVE of the fleet", 0);
+    assert_eq!(found, json!({"found": [], "looked": 28, "next": null}));
+    // In a transcript, with signs that JSON escapes, and only so many in one answer.
+    let found = search("\u{1b}[31mRED", 0);
+    assert_eq!(found["found"], json!([25, 26, 27, 28]));
+    let first = search("getDocs(ALL)", 0);
+    assert_eq!(first["found"].as_array().unwrap().len(), 25);
+    let rest = search("getDocs(all)", first["next"].as_u64().unwrap() as usize);
+    assert_eq!(
+        rest,
+        json!({"found": [26, 27, 28], "looked": 28, "next": null})
+    );
+    for bad in [
+        "search/zz/0",
+        "search/20/0",
+        "search/61/x",
+        "search/61",
+        "rows/",
+    ] {
+        assert_status(&view.get(&format!("runs/{RUN}/{bad}")), 404);
+    }
 }
 
 #[test]
@@ -150,6 +206,8 @@ fn no_path_leads_out() {
         &format!("runs/{RUN}/trials/9999"),
         &format!("runs/{RUN}/trials/-1"),
         &format!("runs/{RUN}/run.json"),
+        "runs/2026-11-14-002/rows",
+        "runs/2026-11-14-002/search/61/0",
         "runs/2026-11-14-002/",
         "runs/.terca/",
         "runs//",

@@ -3,6 +3,7 @@
 use crate::common::gallery::{self, EVIL};
 use crate::common::project;
 use crate::common::viewer;
+use terca_report::html::unpacked;
 use terca_testkit::{Project, browser};
 
 /// A suite with a run in it that was made up.
@@ -20,7 +21,7 @@ fn the_file_is_read_in_a_browser() {
     project
         .terca(&["report", "--html", "report.html"])
         .expect_status(0);
-    let page = project.read("report.html");
+    let page = unpacked(&project.read("report.html"));
     assert!(
         page.contains("All files are in .terca/runs/2026-11-14-001/"),
         "and not where on this machine"
@@ -39,10 +40,72 @@ fn a_thousand_trials_are_opened() {
     project
         .terca(&["report", "--html", "report.html"])
         .expect_status(0);
-    assert!(project.path("report.html").metadata().unwrap().len() < 20_000_000);
+    assert!(size_of(&project, "report.html") < 2_000_000);
     browser.drive(
         "thousand.mjs",
         &[("REPORT", project.path("report.html").as_str())],
+    );
+}
+
+fn size_of(project: &Project, file: &str) -> u64 {
+    project.path(file).metadata().unwrap().len()
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_list_is_sorted_narrowed_and_moved_in() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 5);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    browser.drive(
+        "list.mjs",
+        &[("REPORT", project.path("report.html").as_str())],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn words_are_found_in_everything_that_was_written() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 1);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    let view = viewer::View::open(&project, &[]);
+    browser.drive(
+        "search.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("URL", view.url.as_str()),
+        ],
+    );
+}
+
+/// Trials that left no files.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn five_thousand_trials_are_listed_like_thirty() {
+    let browser = browser::require();
+    let project = project().file("terca.yaml", "name: firestore-sdk\n");
+    for (run, repetitions, file) in [
+        ("2026-11-14-001", 1, "few.html"),
+        ("2026-11-14-002", 179, "many.html"),
+    ] {
+        gallery::make_record(&project.path(&format!(".terca/runs/{run}")), repetitions);
+        project
+            .terca(&["report", run, "--html", file])
+            .expect_status(0);
+    }
+    let size = size_of(&project, "many.html");
+    assert!(size <= 2_000_000, "{size}");
+    browser.drive(
+        "five_thousand.mjs",
+        &[
+            ("FEW", project.path("few.html").as_str()),
+            ("MANY", project.path("many.html").as_str()),
+        ],
     );
 }
 

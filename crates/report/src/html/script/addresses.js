@@ -1,4 +1,4 @@
-// Addresses: #trial-17, #trials?status=failed&eval=3
+// Addresses: #trial-17, #trials?status=failed&eval=3&sort=-score
 
 function follow() {
   // As it is: the numbers of trials need no decoding, and a query is decoded where it is read.
@@ -12,7 +12,7 @@ function follow() {
     narrowBy(new URLSearchParams(hash.slice('trials?'.length)));
     const wasOpen = opened !== null;
     close();
-    if (!wasOpen) find('trials').scrollIntoView();
+    if (!wasOpen) find(hash === 'trials' ? 'trials' : 'filters').scrollIntoView();
     return;
   }
   close();

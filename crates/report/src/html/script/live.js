@@ -13,9 +13,9 @@ async function refresh() {
     const put = document.importNode(fresh, true);
     old.replaceWith(put);
     if (focused) [...put.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused)?.focus();
-    if (opened !== null && put.id === `row-${opened}`) open(opened, true);
   }
-  narrow();
+  const changed = await freshRows();
+  if (changed.has(opened)) open(opened, true);
 }
 
 function startLive() {

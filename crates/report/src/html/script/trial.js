@@ -23,7 +23,7 @@ async function open(id, again) {
 
 function close() {
   if (opened === null) return;
-  const row = find(`row-${opened}`);
+  const id = opened;
   opened = null;
   stage.replaceChildren();
   stage.hidden = true;
@@ -31,7 +31,7 @@ function close() {
   document.title = title;
   neighbours();
   window.scrollTo(0, place);
-  if (row) row.querySelector('a').focus({ preventScroll: true });
+  focusRow(id);
 }
 
 function beside(step) {
