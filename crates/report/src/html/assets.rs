@@ -7,6 +7,7 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/overview.css"),
     include_str!("style/list.css"),
     include_str!("style/trial.css"),
+    include_str!("style/live.css"),
     include_str!("style/media.css"),
 );
 
@@ -25,7 +26,9 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/trial.js"),
     include_str!("script/addresses.js"),
     include_str!("script/keys.js"),
+    include_str!("script/morph.js"),
     include_str!("script/live.js"),
+    include_str!("script/remark.js"),
     include_str!("script/start.js"),
     "})();\n",
 );

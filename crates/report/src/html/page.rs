@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::summarise_figures;
@@ -18,6 +19,7 @@ use super::keys::keys;
 use super::masthead::masthead;
 use super::matrix::Matrix;
 use super::mcp_servers::mcp_servers;
+use super::now::at_work;
 use super::packed::Packed;
 use super::pieces::navigation;
 use super::prompts::Prompts;
@@ -32,7 +34,10 @@ pub enum Bound<'a> {
     /// All are in the page.
     Within(Bodies<'a>),
     /// The page asks its server for them.
-    OnDemand,
+    OnDemand {
+        /// The number of events of the run that the page shows.
+        seen: u64,
+    },
 }
 
 /// Returns the page of a run.
@@ -58,26 +63,42 @@ pub fn rows_json(state: &RunState, prompts: &Prompts) -> String {
     String::from_utf8(rows).unwrap_or_default()
 }
 
-/// Writes the page of a run, trial by trial. The script replaces the elements with `data-part` when the run has changed.
+/// Returns the parts of the page above its list, by their ids. The script brings them up to date when the run has changed.
+pub(super) fn parts(
+    state: &RunState,
+    results: &Results,
+    matrix: &Matrix<'_>,
+    now: Timestamp,
+) -> Vec<(&'static str, Markup)> {
+    let summary = &results.summary;
+    [
+        ("part-masthead", masthead(results)),
+        ("part-now", at_work(state, matrix, now)),
+        ("part-verdicts", verdicts(results)),
+        ("part-heat", heat_map(summary, matrix)),
+        ("part-effects", effects(summary)),
+        ("part-mcp", mcp_servers(summary)),
+        ("part-descriptions", descriptions(&results.descriptions)),
+        ("part-spent", distributions(results, matrix)),
+    ]
+    .into_iter()
+    .map(|(id, part)| (id, html! { div id=(id) data-part { (part) } }))
+    .collect()
+}
+
+/// Writes the page of a run, trial by trial.
 pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
-    let summary = &results.summary;
-    let matrix = Matrix::of(summary);
-    let kind = match bound {
-        Bound::Within(_) => Kind::File,
-        Bound::OnDemand => Kind::Served,
+    let matrix = Matrix::of(&results.summary);
+    let (kind, seen) = match bound {
+        Bound::Within(_) => (Kind::File, None),
+        Bound::OnDemand { seen } => (Kind::Served, Some(*seen)),
     };
     let body = html! {
         (top(kind))
         main #content {
-            div #overview {
-                div #part-masthead data-part { (masthead(&results)) }
-                div #part-verdicts data-part { (verdicts(&results)) }
-                div #part-heat data-part { (heat_map(summary, &matrix)) }
-                div #part-effects data-part { (effects(summary)) }
-                div #part-mcp data-part { (mcp_servers(summary)) }
-                div #part-descriptions data-part { (descriptions(&results.descriptions)) }
-                div #part-spent data-part { (distributions(&results, &matrix)) }
+            div #overview data-seen=[seen] {
+                @for (_, part) in parts(state, &results, &matrix, Timestamp::now()) { (part) }
                 (trials(state, &matrix))
             }
             div #stage hidden {}

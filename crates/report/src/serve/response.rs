@@ -86,16 +86,6 @@ const NOTHING_RUNS: &str = "default-src 'none'; sandbox";
 const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 
 impl Response {
-    /// Answers a page's script with JSON.
-    pub fn json(text: String) -> Self {
-        Response {
-            status: StatusCode::OK,
-            kind: "application/json",
-            policy: NOTHING_RUNS.to_owned(),
-            body: Body::Text(text),
-        }
-    }
-
     /// Answers with one of Terca's own pages.
     pub fn page(page: String) -> Self {
         Response {
@@ -115,6 +105,11 @@ impl Response {
     /// Answers with a few words for the script of a page.
     pub fn text(text: &str) -> Self {
         Response::inert(StatusCode::OK, PLAIN_TEXT, Body::Text(text.to_owned()))
+    }
+
+    /// Answers a page's script with JSON.
+    pub fn json(text: String) -> Self {
+        Response::inert(StatusCode::OK, "application/json", Body::Text(text))
     }
 
     /// Answers with events, each sent as it comes.

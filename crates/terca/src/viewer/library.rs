@@ -3,12 +3,13 @@
 //! ```text
 //! /                             all runs
 //! /runs/RUN/                    a run
-//! /runs/RUN/events              told when it has changed
+//! /runs/RUN/events/117          told what is new since that event
 //! /runs/RUN/rows                the rows of its list
 //! /runs/RUN/tools               the tools that its trials used
 //! /runs/RUN/search/6669/0       trials with these words, from a place on
 //! /runs/RUN/trials/17           a trial of it
 //! /runs/RUN/trials/17/run.log   a file of that trial
+//! /runs/RUN/trials/17/events    told when its session has grown
 //! /runs/RUN/trials/17/remark    takes a remark about it (POST)
 //! /compare/RUN/RUN              two runs
 //! ```
@@ -38,7 +39,7 @@ use terca_report::serve::{Asked, Refusal, Response};
 use super::search;
 use crate::cli_error::CliError;
 use crate::past;
-use crate::viewer::changes::Changes;
+use crate::viewer::changes::{Changes, Growth};
 
 /// The bytes of a trial that are shown at once. The files themselves are a click away.
 const ROOM: usize = 2_000_000;
@@ -113,7 +114,8 @@ impl Library {
             ["runs"] | ["runs", ""] => Ok(Response::redirect(up(parts))),
             ["runs", run] => Ok(Response::redirect(format!("{run}/"))),
             ["runs", run, ""] => self.run(run),
-            ["runs", run, "events"] => self.events(run),
+            ["runs", run, "events", seen] => self.events(run, seen),
+            ["runs", run, "trials", id, "events"] => self.growth(run, id),
             ["runs", run, "rows"] => self.rows(run),
             ["runs", run, "tools"] => self.tools(run),
             ["runs", run, "search", words, from] => self.search(run, words, from),
@@ -135,14 +137,24 @@ impl Library {
 
     fn run(&self, name: &str) -> Answer {
         Ok(match past_runs::read(&self.dir_of(name)?) {
-            Ok(run) => Response::page(run_page(&run.state, &Bound::OnDemand)),
+            Ok(run) => {
+                let seen = run.next_sequence;
+                Response::page(run_page(&run.state, &Bound::OnDemand { seen }))
+            }
             Err(error) => Response::trouble(&CliError::from(error).to_string()),
         })
     }
 
-    fn events(&self, name: &str) -> Answer {
-        let changes = Changes::of(&self.suite_dir, &self.dir_of(name)?);
+    fn events(&self, name: &str, seen: &str) -> Answer {
+        let seen = seen.parse().map_err(|_| Missing::Page)?;
+        let changes = Changes::of(&self.suite_dir, &self.dir_of(name)?, seen);
         Ok(Response::events(Box::new(changes)))
+    }
+
+    fn growth(&self, name: &str, id: &str) -> Answer {
+        let run = self.open(name)?;
+        let growth = Growth::of(&run.dir, &trial_of(&run, id)?.head.dir);
+        Ok(Response::events(Box::new(growth)))
     }
 
     /// Keeps a remark about a trial.

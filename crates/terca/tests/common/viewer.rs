@@ -94,14 +94,18 @@ impl View {
 pub struct Events(BufReader<TcpStream>);
 
 impl Events {
-    /// Waits for the next event, and returns its name.
-    pub fn next_name(&mut self) -> String {
+    /// Waits for the next event, and returns its name and its data.
+    pub fn next(&mut self) -> (String, String) {
+        let mut name = String::new();
         loop {
             let mut line = String::new();
             let length = self.0.read_line(&mut line).expect("an event");
             assert!(length > 0, "there are no more events");
-            if let Some(name) = line.trim_end().strip_prefix("event: ") {
-                return name.to_owned();
+            if let Some(found) = line.trim_end().strip_prefix("event: ") {
+                name = found.to_owned();
+            }
+            if let Some(data) = line.trim_end().strip_prefix("data: ") {
+                return (name, data.to_owned());
             }
         }
     }

@@ -66,9 +66,22 @@ fn pages_and_files() {
     );
     let two = view.get(&format!("compare/{RUN}/{RUN}"));
     assert!(two.contains("<h1>Two runs</h1>"), "{two:.200}");
-    let mut events = view.listen(&format!("runs/{RUN}/events"));
-    assert_eq!(events.next_name(), "change");
-    assert_eq!(events.next_name(), "end", "the run is over");
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    let news = events.next();
+    assert_eq!(news.0, "news", "the page has seen nothing");
+    let news: serde_json::Value = serde_json::from_str(&news.1).unwrap();
+    let seen = news["seen"].as_u64().unwrap();
+    assert!(
+        news["parts"]["part-masthead"]
+            .as_str()
+            .unwrap()
+            .contains("firestore-sdk")
+    );
+    assert_eq!(news["rows"].as_array().unwrap().len(), 28);
+    assert_eq!(events.next().0, "end", "the run is over");
+    assert!(page.contains(&format!("data-seen=\"{seen}\"")));
+    let mut events = view.listen(&format!("runs/{RUN}/events/{seen}"));
+    assert_eq!(events.next().0, "end", "there is nothing new for the page");
     let head = view.send(&format!(
         "HEAD /{}/ HTTP/1.1\r\nHost: {}\r\n\r\n",
         view.token(),
@@ -325,12 +338,12 @@ fn addresses_of_nothing_lead_back() {
 fn a_remark_is_kept_shown_and_exported() {
     let project = with_a_made_run();
     let view = View::open(&project, &[]);
-    let mut events = view.listen(&format!("runs/{RUN}/events"));
-    assert_eq!([events.next_name(), events.next_name()], ["change", "end"]);
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    assert_eq!([events.next().0, events.next().0], ["news", "end"]);
     let path = format!("runs/{RUN}/trials/2/remark");
     let said = r#"{"text":"the grader is wrong <b>","tags":["grader","=cmd"]}"#;
     assert_status(&view.post(&path, said), 200);
-    assert_eq!(events.next_name(), "change", "other tabs hear of it");
+    assert_eq!(events.next().0, "remarks", "other tabs hear of it");
     let json = project
         .terca(&["show", "--format", "json"])
         .expect_status(0);
@@ -363,19 +376,19 @@ fn a_remark_is_kept_shown_and_exported() {
 fn a_page_hears_of_a_run_that_goes_on_again() {
     let project = with_a_made_run();
     let view = View::open(&project, &[]);
-    let mut events = view.listen(&format!("runs/{RUN}/events"));
-    assert_eq!([events.next_name(), events.next_name()], ["change", "end"]);
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    assert_eq!([events.next().0, events.next().0], ["news", "end"]);
     let dir = project.path(&format!(".terca/runs/{RUN}"));
     let journal = std::fs::OpenOptions::new()
         .append(true)
         .open(dir.join("events.jsonl"))
         .unwrap();
     journal.lock().unwrap();
-    assert_eq!(events.next_name(), "begun", "by `terca resume`");
+    assert_eq!(events.next().0, "begun", "by `terca resume`");
     drop(journal);
-    assert_eq!(events.next_name(), "end");
+    assert_eq!(events.next().0, "end");
     gallery::make(&project.path(".terca/runs/2026-11-15-001"), 1);
-    assert_eq!(events.next_name(), "newer");
+    assert_eq!(events.next().0, "newer");
 }
 
 #[test]

@@ -174,3 +174,29 @@ fn pictures() {
         .filter(|entry| entry.file_name().ends_with(".png"));
     assert!(pictures.count() >= 8);
 }
+
+/// The parts of the script share one scope, as they do in a page. TypeScript reads the types in their comments.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_types_of_the_script_are_right() {
+    let scripts =
+        camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src/html/script");
+    let files = scripts.read_dir_utf8().unwrap().flatten();
+    let files: Vec<_> = files.map(|entry| entry.into_path()).collect();
+    assert!(files.len() > 5);
+    let checked = std::process::Command::new(terca_testkit::runners::typescript())
+        .args([
+            "--noEmit",
+            "--allowJs",
+            "--checkJs",
+            "--skipLibCheck",
+            "--target",
+            "es2023",
+        ])
+        .args(["--lib", "es2023,dom,dom.iterable"])
+        .args(&files)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{said}");
+}

@@ -3,7 +3,10 @@
 startRuns();
 if (overview) {
   startKeys();
-  if (served) startLive();
+  if (served) {
+    startLive();
+    startRemarks();
+  }
   startList();
   startAddresses();
 }

@@ -6,10 +6,12 @@ let place = 0;
 async function open(id, again) {
   if (!again && opened === null) place = window.scrollY;
   opened = id;
-  const body = await bodyOf(id);
-  if (opened !== id) return;
   const missing = document.createElement('p');
   missing.textContent = `There is no trial ${id} in this run.`;
+  const body = await bodyOf(id).catch(() => {
+    missing.textContent = 'The server does not answer. Start `terca view` again: its address stays the same.';
+  });
+  if (opened !== id) return;
   stage.replaceChildren(body || missing);
   overview.hidden = true;
   stage.hidden = false;
@@ -41,6 +43,7 @@ function beside(step) {
 }
 
 function neighbours() {
+  document.dispatchEvent(new Event('opened'));
   for (const [name, step] of [['previous', -1], ['next', 1]]) {
     const id = opened === null ? undefined : beside(step);
     find(name).hidden = id === undefined;
