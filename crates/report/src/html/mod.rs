@@ -9,32 +9,47 @@
 //!
 //! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark.
 
+mod activity;
 mod assets;
 mod compare;
 mod delivery;
 mod descriptions;
 mod diff;
+mod diff_file;
 mod distributions;
+mod edit;
 mod effects;
 mod fit;
 mod foreign;
+mod given;
 mod heat_map;
+mod highlight;
+mod judge;
+mod languages;
 mod log;
+mod markdown;
 mod masthead;
 pub mod matrix;
 mod mcp_servers;
+mod moments;
 mod page;
+mod pair;
 mod pieces;
 mod plot;
 pub(crate) mod policy;
+mod preview;
 mod prompts;
 mod runs;
 pub mod shell;
+mod siblings;
+mod step;
+mod test_list;
 mod timeline;
 mod transcript;
 mod trial;
 mod trials;
 mod verdicts;
+mod waterfall;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +57,7 @@ mod tests;
 pub use assets::Kind;
 pub use compare::compare_page;
 pub use page::{Bound, run_page, write_run_page};
+pub use pair::{default_pair, pair_address};
 pub use prompts::Prompts;
 pub use runs::runs_page;
-pub use trial::{Files, TrialPage, trial_page};
+pub use trial::{Files, TrialPage, trial_document, trial_page};

@@ -143,8 +143,10 @@ fn write_templates(
         let head = &trial.head;
         let page = TrialPage {
             trial,
-            variant: &matrix.variant_name(&head.environment, &head.experiment),
+            state,
+            matrix,
             prompt: prompts.get(head),
+            given: prompts.given(head),
             descriptions: state.descriptions(),
             bodies: &bodies(trial, room),
             files: Files::In(run_dir),

@@ -112,10 +112,7 @@ fn evil_bodies() -> TrialFiles {
         .unwrap()
     };
     TrialFiles {
-        transcript: Session {
-            head: vec![record("hi"), record(&evil), record("bye")],
-            ..Session::default()
-        },
+        transcript: Session::whole([record("hi"), record(&evil), record("bye")]),
         changes: Excerpt::whole(format!(
             "diff --git a/x b/x\n@@ -1 +1 @@\n+{}",
             evil.replace("><", ">\n+<")
@@ -125,6 +122,7 @@ fn evil_bodies() -> TrialFiles {
             left_out: 5_000_000,
             tail: "── test: check-file ──\n\u{1b}[31mno\nscore 0: no\n".to_owned(),
         },
+        ..TrialFiles::default()
     }
 }
 
@@ -137,14 +135,18 @@ fn a_trial() {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..TrialFiles::default()
     };
+    let results = Results::of(&state);
+    let matrix = Matrix::of(&results.summary);
     for id in [2, 12, 18] {
         let trial = state.trial(id).unwrap();
         let prompt = prompts.get(&trial.head);
         assert_eq!(prompt.is_some(), id == 2);
         let page = TrialPage {
             trial,
-            variant: "base",
+            state: &state,
+            matrix: &matrix,
             prompt,
+            given: &[("model", "gemini-3".to_owned())],
             descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,
@@ -178,7 +180,7 @@ fn a_thousand_trials_stay_small() {
         },
     );
     assert!(page.len() < 20_000_000, "{}", page.len());
-    assert!(page.contains("left out; see transcript.jsonl"));
+    assert!(page.contains("bytes left out"));
     assert_eq!(page.matches("<script").count(), 1, "its own");
     assert_eq!(page.matches("<template").count(), 1000);
 }

@@ -19,9 +19,8 @@ use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::watch::{Change, Watch};
 use terca_engine::run::{files, trial_files};
 use terca_report::html::matrix::Matrix;
-use terca_report::html::shell::document;
 use terca_report::html::{
-    Bound, Files, Kind, TrialPage, compare_page, run_page, runs_page, trial_page,
+    Bound, Files, TrialPage, compare_page, run_page, runs_page, trial_document,
 };
 use terca_report::serve::{Refusal, Response};
 
@@ -101,17 +100,15 @@ impl Library {
         let head = &trial.head;
         let page = TrialPage {
             trial,
-            variant: &Matrix::of(&summary).variant_name(&head.environment, &head.experiment),
+            state: &run.state,
+            matrix: &Matrix::of(&summary),
             prompt: prompts.get(head),
+            given: prompts.given(head),
             descriptions: run.state.descriptions(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
-        Ok(Response::page(document(
-            Kind::Served,
-            &head.eval,
-            &trial_page(&page, ROOM),
-        )))
+        Ok(Response::page(trial_document(&page, ROOM)))
     }
 
     fn file(&self, name: &str, id: &str, file: &str) -> Answer {

@@ -7,6 +7,7 @@ function startKeys() {
     if (event.key === 'Escape' && typing) event.target.blur();
     else if (event.key === 'Escape' && opened !== null) location.hash = address();
     else if (typing) return;
+    else if (opened !== null && trialKey(event)) return;
     else if (event.key === '/' && opened === null) {
       event.preventDefault();
       fields.text.focus();
