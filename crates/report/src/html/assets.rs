@@ -7,6 +7,7 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/overview.css"),
     include_str!("style/list.css"),
     include_str!("style/trial.css"),
+    include_str!("style/steps.css"),
     include_str!("style/live.css"),
     include_str!("style/media.css"),
 );
@@ -24,6 +25,9 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/bodies.js"),
     include_str!("script/search.js"),
     include_str!("script/trial.js"),
+    include_str!("script/session.js"),
+    include_str!("script/align.js"),
+    include_str!("script/pair.js"),
     include_str!("script/addresses.js"),
     include_str!("script/keys.js"),
     include_str!("script/morph.js"),

@@ -10,6 +10,7 @@
 //! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark. In a file,
 //! [`budget`] shares the room out, and [`bodies`] are compressed.
 
+mod activity;
 mod assets;
 mod base64;
 mod bodies;
@@ -19,33 +20,47 @@ mod compare;
 mod delivery;
 mod descriptions;
 mod diff;
+mod diff_file;
 mod distributions;
+mod edit;
 mod effects;
 mod fit;
 mod foreign;
+mod given;
 mod heat_map;
+mod highlight;
+mod judge;
 mod keys;
+mod languages;
 mod log;
+mod markdown;
 mod masthead;
 pub mod matrix;
 mod mcp_servers;
+mod moments;
 mod news;
 mod now;
 mod packed;
 mod page;
+mod pair;
 mod pieces;
 mod plot;
 pub(crate) mod policy;
+mod preview;
 mod prompts;
 mod remark;
 mod rows;
 mod runs;
 pub mod shell;
+mod siblings;
+mod step;
+mod test_list;
 mod timeline;
 mod transcript;
 mod trial;
 mod trials;
 mod verdicts;
+mod waterfall;
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +71,8 @@ pub use compare::compare_page;
 pub use news::Told;
 pub use packed::unpacked;
 pub use page::{Bound, rows_json, run_page, write_run_page};
+pub use pair::{default_pair, pair_address};
 pub use prompts::Prompts;
 pub use runs::runs_page;
 pub use shell::message_page;
-pub use trial::{Files, TrialPage, trial_page};
+pub use trial::{Files, TrialPage, trial_document, trial_page};

@@ -1,9 +1,12 @@
 //! Whole pages, from made-up runs.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 use serde_json::json;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::RunStatus;
+use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
@@ -17,6 +20,8 @@ use super::{
 use super::{assets, distributions, effects, masthead, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::text::runs::{ListedStatus, RunRow};
+
+static NO_REMARKS: BTreeMap<u32, Remark> = BTreeMap::new();
 
 /// One element a line, to be read and compared.
 fn lines(html: &str) -> String {
@@ -112,6 +117,7 @@ fn within<'a>(
     Bound::Within(Bodies {
         run_dir: Utf8Path::new(run_dir),
         prompts,
+        remarks: &NO_REMARKS,
         read,
         is_full: false,
     })
@@ -142,10 +148,7 @@ fn evil_bodies() -> TrialFiles {
         .unwrap()
     };
     TrialFiles {
-        transcript: Session {
-            head: vec![record("hi"), record(&evil), record("bye")],
-            ..Session::default()
-        },
+        transcript: Session::whole([record("hi"), record(&evil), record("bye")]),
         changes: Excerpt::whole(format!(
             "diff --git a/x b/x\n@@ -1 +1 @@\n+{}",
             evil.replace("><", ">\n+<")
@@ -155,6 +158,7 @@ fn evil_bodies() -> TrialFiles {
             left_out: 5_000_000,
             tail: "── test: check-file ──\n\u{1b}[31mno\nscore 0: no\n".to_owned(),
         },
+        ..TrialFiles::default()
     }
 }
 
@@ -167,14 +171,19 @@ fn a_trial() {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..TrialFiles::default()
     };
+    let results = Results::of(&state);
+    let matrix = Matrix::of(&results.summary);
     for id in [2, 12, 18] {
         let trial = state.trial(id).unwrap();
         let prompt = prompts.get(&trial.head);
         assert_eq!(prompt.is_some(), id == 2);
         let page = TrialPage {
             trial,
-            variant: "base",
+            state: &state,
+            matrix: &matrix,
             prompt,
+            given: &[("model", "gemini-3".to_owned())],
+            remark: None,
             descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,

@@ -99,12 +99,8 @@ fn document(run: &PastRun, trial: &Trial, files: &TrialFiles) -> serde_json::Val
         remark: remarks::read(&run.dir).remove(&trial.head.id),
     };
     let changes = [files.changes.head.as_str(), &files.changes.tail].concat();
-    let steps: Vec<_> = files
-        .transcript
-        .head
-        .iter()
-        .chain(&files.transcript.tail)
-        .collect();
+    let records = files.transcript.records();
+    let steps: Vec<_> = records.map(|numbered| &numbered.record).collect();
     json!({
         "run": run.state.run(),
         "trial": result,

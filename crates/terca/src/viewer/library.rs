@@ -29,10 +29,8 @@ use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{files, remarks, trial_files};
 use terca_report::html::matrix::Matrix;
-use terca_report::html::shell::document;
 use terca_report::html::{
-    Bound, Files, Kind, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
-    trial_page,
+    Bound, Files, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of, trial_document,
 };
 use terca_report::serve::{Asked, Refusal, Response};
 
@@ -207,19 +205,19 @@ impl Library {
         let prompts = past::prompts(&run);
         let summary = variants_of(&run);
         let head = &trial.head;
+        let remark = remarks::read(&run.dir).remove(&head.id);
         let page = TrialPage {
             trial,
-            variant: &Matrix::of(&summary).variant_name(&head.environment, &head.experiment),
+            state: &run.state,
+            matrix: &Matrix::of(&summary),
             prompt: prompts.get(head),
+            given: prompts.given(head),
+            remark: remark.as_ref(),
             descriptions: run.state.descriptions(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
-        Ok(Response::page(document(
-            Kind::Served,
-            &head.eval,
-            &trial_page(&page, ROOM),
-        )))
+        Ok(Response::page(trial_document(&page, ROOM)))
     }
 
     fn file(&self, name: &str, id: &str, file: &str) -> Answer {

@@ -32,6 +32,64 @@ fn the_file_is_read_in_a_browser() {
     );
 }
 
+/// Makes a report with five repetitions, so that each eval has twenty trials.
+fn with_report() -> Project {
+    let project = with_run("2026-11-14-001", 5);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    project
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_steps_of_a_trial() {
+    let browser = browser::require();
+    let project = with_report();
+    browser.drive(
+        "steps.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("JUDGED", "101"),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn two_trials_beside_each_other() {
+    let browser = browser::require();
+    let project = with_report();
+    browser.drive(
+        "pair.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("EVIL", "140"),
+        ],
+    );
+}
+
+/// Twenty megabytes: in the file outputs are cut and no step is missing; the server has more of them.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn a_huge_transcript_is_opened() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 1);
+    let steps = gallery::write_huge_transcript(&project.path(".terca/runs/2026-11-14-001"));
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    let view = viewer::View::open(&project, &[]);
+    browser.drive(
+        "huge.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("URL", view.url.as_str()),
+            ("STEPS", &steps.to_string()),
+        ],
+    );
+}
+
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn a_thousand_trials_are_opened() {

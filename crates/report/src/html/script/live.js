@@ -43,10 +43,10 @@ function takeNews(news) {
 async function openAgain() {
   const id = opened;
   if (id === null) return;
-  const body = await bodyOf(id).catch(() => null);
-  const article = body && (body.matches?.('article') ? body : body.querySelector('article'));
-  const shown = stage.querySelector('article');
-  if (opened !== id || !article || !shown) return;
+  const article = await bodyOf(id).catch(() => null);
+  const shown = stage.querySelector('article.trial');
+  if (opened !== id || paired || !article?.matches('article') || !shown) return;
+  dress(article);
   // Whoever reads the end of a session goes on to read its end.
   const atEnd = window.innerHeight + window.scrollY >= document.body.scrollHeight - 40;
   morph(shown, article);

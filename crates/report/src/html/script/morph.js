@@ -9,18 +9,20 @@ const KEPT = { DETAILS: ['open'], DIALOG: ['open'] };
  * @param {Element} fresh
  */
 function morph(old, fresh) {
-  if (old.isEqualNode(fresh)) return;
-  if (old.tagName !== fresh.tagName || holdsText(old)) {
-    old.replaceWith(document.importNode(fresh, true));
+  if (old.isEqualNode(fresh) || isTypedInto(old)) return;
+  if (old.tagName !== fresh.tagName || isField(old)) {
+    old.replaceWith(document.adoptNode(fresh));
     return;
   }
   morphAttributes(old, fresh);
   morphChildren(old, fresh);
 }
 
-/** A person types into it. */
-function holdsText(element) {
-  return /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName) && element !== document.activeElement;
+const isField = (element) => /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName);
+
+/** Returns whether a person has written something that nobody has kept yet. */
+function isTypedInto(element) {
+  return isField(element) && (element === document.activeElement || element.value !== element.defaultValue);
 }
 
 function morphAttributes(old, fresh) {
@@ -41,7 +43,7 @@ function morphChildren(old, fresh) {
     if (known && known !== at) old.insertBefore(known, at);
     const match = known || (at && isAlike(at, node) ? at : null);
     if (!match) {
-      old.insertBefore(document.importNode(node, true), at);
+      old.insertBefore(document.adoptNode(node), at);
       continue;
     }
     at = match.nextSibling;

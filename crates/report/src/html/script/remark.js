@@ -17,6 +17,7 @@ function startRemarks() {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(remark),
       });
+      if (answer.ok) for (const field of form.querySelectorAll('textarea, input')) field.defaultValue = field.value;
       said.textContent = answer.ok ? 'kept' : `not kept: ${await answer.text()}`;
     } catch {
       said.textContent = 'not kept: the server does not answer';

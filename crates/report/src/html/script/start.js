@@ -1,6 +1,7 @@
 // The beginning, when all parts are there.
 
 startRuns();
+startAlone();
 if (overview) {
   startKeys();
   if (served) {

@@ -3,9 +3,15 @@
 let opened = null;
 let place = 0;
 
-async function open(id, again) {
+async function open(id, again, part) {
+  if (again && paired) return;
+  if (!again && opened === id && !paired && stage.querySelector('article.trial')) {
+    showPlace(part);
+    return;
+  }
   if (!again && opened === null) place = window.scrollY;
   opened = id;
+  paired = null;
   const missing = document.createElement('p');
   missing.textContent = `There is no trial ${id} in this run.`;
   const body = await bodyOf(id).catch(() => {
@@ -13,6 +19,8 @@ async function open(id, again) {
   });
   if (opened !== id) return;
   stage.replaceChildren(body || missing);
+  const article = stage.querySelector('article.trial');
+  if (article) dress(article);
   overview.hidden = true;
   stage.hidden = false;
   const heading = stage.querySelector('h2');
@@ -21,12 +29,14 @@ async function open(id, again) {
   if (again) return;
   window.scrollTo(0, 0);
   if (heading) heading.focus({ preventScroll: true });
+  showPlace(part);
 }
 
 function close() {
   if (opened === null) return;
   const id = opened;
   opened = null;
+  paired = null;
   stage.replaceChildren();
   stage.hidden = true;
   overview.hidden = false;
