@@ -8,13 +8,16 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/list.css"),
     include_str!("style/trial.css"),
     include_str!("style/media.css"),
+    include_str!("style/narrow.css"),
 );
 
 /// The script: one function of several files, so that nothing of it is a global name.
 pub(super) const SCRIPT: &str = concat!(
     "(() => {\n'use strict';\n",
     include_str!("script/base.js"),
+    include_str!("script/theme.js"),
     include_str!("script/runs.js"),
+    include_str!("script/changed.js"),
     include_str!("script/list.js"),
     include_str!("script/bodies.js"),
     include_str!("script/trial.js"),

@@ -9,8 +9,11 @@
 //!
 //! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark.
 
+mod agents;
 mod assets;
+mod changed;
 mod compare;
+mod comparisons;
 mod delivery;
 mod descriptions;
 mod diff;
@@ -19,19 +22,24 @@ mod effects;
 mod fit;
 mod foreign;
 mod heat_map;
+mod listed_run;
 mod log;
 mod masthead;
 pub mod matrix;
 mod mcp_servers;
+mod overview;
 mod page;
 mod pieces;
 mod plot;
 pub(crate) mod policy;
 mod prompts;
+mod proofs;
 mod runs;
+mod scale;
 pub mod shell;
 mod timeline;
 mod transcript;
+mod trend;
 mod trial;
 mod trials;
 mod verdicts;
@@ -41,6 +49,7 @@ mod tests;
 
 pub use assets::Kind;
 pub use compare::compare_page;
+pub use listed_run::ListedRun;
 pub use page::{Bound, run_page, write_run_page};
 pub use prompts::Prompts;
 pub use runs::runs_page;

@@ -9,20 +9,14 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::trial_files::TrialFiles;
 
 use super::assets::Kind;
-use super::descriptions::descriptions;
-use super::distributions::distributions;
-use super::effects::effects;
 use super::foreign::without_control_characters;
-use super::heat_map::heat_map;
-use super::masthead::masthead;
 use super::matrix::Matrix;
-use super::mcp_servers::mcp_servers;
+use super::overview::overview;
 use super::pieces::navigation;
 use super::prompts::Prompts;
 use super::shell::frame;
 use super::trial::{Files, TrialPage, trial_page};
 use super::trials::trials;
-use super::verdicts::verdicts;
 
 /// The bytes that all trials of a file may take together.
 const LARGEST: usize = 13_000_000;
@@ -66,8 +60,7 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
 /// Writes the page of a run, trial by trial. The script replaces the elements with `data-part` when the run has changed.
 pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
-    let summary = &results.summary;
-    let matrix = Matrix::of(summary);
+    let matrix = Matrix::of(&results.summary);
     let kind = match bound {
         Bound::Within { .. } => Kind::File,
         Bound::OnDemand => Kind::Served,
@@ -76,13 +69,7 @@ pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -
         (top(kind))
         main #content {
             div #overview {
-                div #part-masthead data-part { (masthead(&results)) }
-                div #part-verdicts data-part { (verdicts(&results)) }
-                div #part-heat data-part { (heat_map(summary, &matrix)) }
-                div #part-effects data-part { (effects(summary)) }
-                div #part-mcp data-part { (mcp_servers(summary)) }
-                div #part-descriptions data-part { (descriptions(&results.descriptions)) }
-                div #part-spent data-part { (distributions(&results, &matrix)) }
+                (overview(&results, &matrix))
                 (trials(state, &matrix))
             }
             div #stage hidden {}

@@ -12,7 +12,6 @@
 //! A run is one of those that `terca list` lists, and a file one of four names, so that no address leads elsewhere.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Summary, summarise_figures};
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
@@ -27,6 +26,7 @@ use terca_report::serve::{Refusal, Response};
 
 use crate::cli_error::CliError;
 use crate::past;
+use crate::two_runs::{self, Choices};
 
 /// The bytes of a trial that are shown at once. The files themselves are a click away.
 const ROOM: usize = 2_000_000;
@@ -61,11 +61,11 @@ impl Library {
 
     fn all_runs(&self) -> Answer {
         let names = past_runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
-        let rows: Vec<_> = names
+        let runs: Vec<_> = names
             .into_iter()
-            .map(|name| past::row(&self.suite_dir, name))
+            .map(|name| past::listed(&self.suite_dir, name))
             .collect();
-        Ok(Response::page(runs_page(&rows)))
+        Ok(Response::page(runs_page(&runs)))
     }
 
     fn run(&self, name: &str) -> Answer {
@@ -132,8 +132,14 @@ impl Library {
     }
 
     fn compare(&self, first: &str, second: &str) -> Answer {
-        let of = |name: &str| -> Result<Results, Refusal> { Ok(self.open(name)?.results()) };
-        Ok(Response::page(compare_page(&of(first)?, &of(second)?)))
+        let (first, second) = (self.open(first)?, self.open(second)?);
+        let found = two_runs::compare(&first, &second, Choices::default());
+        let found = found.map_err(|error| error.to_string());
+        Ok(Response::page(compare_page(
+            &first.results(),
+            &second.results(),
+            found.as_ref().map_err(String::as_str),
+        )))
     }
 
     fn open(&self, name: &str) -> Result<PastRun, Refusal> {

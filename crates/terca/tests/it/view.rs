@@ -62,6 +62,7 @@ fn pages_and_files() {
     );
     let two = view.get(&format!("compare/{RUN}/{RUN}"));
     assert!(two.contains("<h1>Two runs</h1>"), "{two:.200}");
+    assert!(two.contains("cannot be compared with itself"), "{two}");
     let events = view.get(&format!("runs/{RUN}/events"));
     assert!(
         events.ends_with("event: change\ndata: -\n\nevent: end\ndata: -\n\n"),
