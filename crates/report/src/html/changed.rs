@@ -71,7 +71,7 @@ struct Row<'a> {
 /// Returns the section. Nothing where nothing is compared.
 pub fn what_changed(sides: &[Sides<'_>]) -> Markup {
     let rows = rows(sides);
-    let scale = Scale::of_differences(1.0);
+    let scale = Scale::of_all_differences();
     let count = |kind: &str| rows.iter().filter(|row| row.is(kind)).count();
     html! {
         @if !rows.is_empty() {
@@ -84,7 +84,7 @@ pub fn what_changed(sides: &[Sides<'_>]) -> Markup {
                         }
                     }
                 }
-                div.scroll tabindex="0" role="region" aria-label="What changed" {
+                div.scroll tabindex="0" role="region" aria-label="Table of what changed" {
                     table.changed {
                         caption.unseen { "Each eval with the baseline and with the experiment" }
                         thead { (titles(&scale)) }

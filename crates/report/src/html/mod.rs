@@ -42,6 +42,7 @@ mod transcript;
 mod trend;
 mod trial;
 mod trials;
+mod variants;
 mod verdicts;
 
 #[cfg(test)]

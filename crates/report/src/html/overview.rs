@@ -13,6 +13,7 @@ use super::masthead::masthead;
 use super::matrix::Matrix;
 use super::mcp_servers::mcp_servers;
 use super::proofs::validation;
+use super::variants::variants;
 use super::verdicts::verdicts;
 
 /// Returns all parts before the list of trials.
@@ -30,6 +31,9 @@ pub fn overview(results: &Results, matrix: &Matrix<'_>) -> Markup {
         }
         div #part-effects data-part { (effects(summary)) }
         div #part-mcp data-part { (mcp_servers(summary)) }
+        div #part-variants data-part {
+            @if !is_validation { (variants(results, matrix)) }
+        }
         div #part-descriptions data-part { (descriptions(&results.descriptions)) }
         div #part-spent data-part { (distributions(results, matrix)) }
     }

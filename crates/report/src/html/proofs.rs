@@ -26,7 +26,7 @@ pub fn validation(results: &Results) -> Markup {
                     "An eval is proven when its own solution passes, and doing nothing and cheating do not."
                 }
             }
-            div.scroll tabindex="0" role="region" aria-label="Proofs" {
+            div.scroll tabindex="0" role="region" aria-label="Table of proofs" {
                 table.proofs {
                     caption.unseen { "Evals by the agents that check them" }
                     thead { (column_titles(&["Eval", "oracle", "nop", "cheat", "Verdict"])) }

@@ -14,17 +14,8 @@ use super::trend::trend;
 use crate::metrics;
 use crate::text::runs::{ListedStatus, RunRow};
 
-const TITLES: [&str; 9] = [
-    "Run",
-    "Suite",
-    "Agents",
-    "Started",
-    "Status",
-    "Pass rates",
-    "Trials",
-    "Not passed",
-    "Cost",
-];
+const TITLES: [&str; 6] = ["Run", "Suite", "Agents", "Started", "Status", "Pass rates"];
+const NUMBERS: [&str; 3] = ["Trials", "Not passed", "Cost"];
 /// So many rates are shown of a run.
 const MOST_RATES: usize = 6;
 
@@ -48,6 +39,7 @@ pub fn runs_page(runs: &[ListedRun]) -> String {
                         tr {
                             th scope="col" { span.unseen { "Compare" } }
                             @for title in TITLES { th scope="col" { (title) } }
+                            @for title in NUMBERS { th.num scope="col" { (title) } }
                         }
                     }
                     tbody { @for run in runs.iter().rev() { (row(run)) } }

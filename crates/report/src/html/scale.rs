@@ -53,6 +53,17 @@ impl Scale {
         }
     }
 
+    /// Returns a scale of all differences that there can be, with few ticks.
+    pub fn of_all_differences() -> Self {
+        let ticks = [-1.0, -0.5, 0.0, 0.5, 1.0];
+        Scale {
+            along: linear,
+            low: -1.0,
+            high: 1.0,
+            ticks: ticks.map(|value| (value, signed(value))).to_vec(),
+        }
+    }
+
     /// Returns a scale of ratios with 1 × in the middle, for logarithms up to this distance.
     pub fn of_ratios(widest: f64) -> Self {
         let (end, ratios) = match widest {
@@ -197,6 +208,7 @@ mod tests {
         let scales = [
             Scale::of_differences(0.3),
             Scale::of_differences(7.0),
+            Scale::of_all_differences(),
             Scale::of_ratios(0.1),
             Scale::of_ratios(9.0),
             Scale::of_sizes(2.0, 900.0, |value| value.to_string()),

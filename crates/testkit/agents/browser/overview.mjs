@@ -2,6 +2,7 @@
 // without a script.
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
+import { accessible } from './axe.mjs';
 import { play, unharmed, until } from './harness.mjs';
 
 const report = pathToFileURL(process.env.REPORT).href;
@@ -102,6 +103,14 @@ await play(async ({ context, page }) => {
   for (const width of [1440, 1280, 1024, 390]) {
     await open.setViewportSize({ width, height: 900 });
     await fits(open, width);
+  }
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [1440, 390]) {
+      const reader = await page(await context({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' }));
+      await reader.goto(report);
+      await reader.locator('button.word').first().click();
+      await accessible(reader, `the overview at ${width}, ${colorScheme}`);
+    }
   }
 
   // Without a script everything is there to read.

@@ -1,5 +1,6 @@
 // The list of runs, the trend of their suite, and two of them compared.
 import assert from 'node:assert/strict';
+import { accessible } from './axe.mjs';
 import { play, unharmed, until } from './harness.mjs';
 
 await play(async ({ context, page }) => {
@@ -35,10 +36,12 @@ await play(async ({ context, page }) => {
   for (const width of [1440, 1024, 390]) {
     await open.setViewportSize({ width, height: 900 });
     assert.ok((await open.evaluate(() => document.documentElement.scrollWidth)) <= width, `compare at ${width}`);
+    await accessible(open, `two runs at ${width}`);
   }
   await open.goBack();
   for (const width of [1440, 1024, 390]) {
     await open.setViewportSize({ width, height: 900 });
     assert.ok((await open.evaluate(() => document.documentElement.scrollWidth)) <= width, `runs at ${width}`);
+    await accessible(open, `the runs at ${width}`);
   }
 });
