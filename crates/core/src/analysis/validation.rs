@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::agent;
 use crate::agent::AgentChoice;
-use crate::agent::control::{CONTROLS, NOP, ORACLE};
+use crate::agent::control::{CONTROLS, NOP, ORACLE, is_control};
 use crate::analysis::results::{Results, TrialResult};
 use crate::config::suite::Setup;
 use crate::config::{Patch, Suite};
@@ -179,6 +179,19 @@ impl<'a> Validated<'a> {
             evals: evals.collect(),
         }
     }
+}
+
+/// Returns whether the trials are those of `terca validate`: several agents that check evals, each the environment of its name.
+pub fn is_validation(results: &Results) -> bool {
+    let is_one = |trial: &TrialResult| {
+        is_control(&trial.head.agent) && trial.head.environment == trial.head.agent
+    };
+    let first = results.trials.first().map(|trial| &trial.head.agent);
+    let has_several = results
+        .trials
+        .iter()
+        .any(|trial| Some(&trial.head.agent) != first);
+    has_several && results.trials.iter().all(is_one)
 }
 
 /// One for each eval, in the order of the trials.

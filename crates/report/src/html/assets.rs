@@ -10,16 +10,19 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/steps.css"),
     include_str!("style/live.css"),
     include_str!("style/media.css"),
+    include_str!("style/narrow.css"),
 );
 
 /// The script: one function of several files, so that nothing of it is a global name.
 pub(super) const SCRIPT: &str = concat!(
     "(() => {\n'use strict';\n",
     include_str!("script/base.js"),
+    include_str!("script/theme.js"),
     include_str!("script/runs.js"),
     include_str!("script/packed.js"),
     include_str!("script/rows.js"),
     include_str!("script/window.js"),
+    include_str!("script/changed.js"),
     include_str!("script/list.js"),
     include_str!("script/picked.js"),
     include_str!("script/bodies.js"),

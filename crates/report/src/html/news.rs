@@ -9,7 +9,7 @@ use terca_core::run::state::RunState;
 
 use super::foreign::without_control_characters;
 use super::matrix::Matrix;
-use super::page::parts;
+use super::overview::overview;
 use super::prompts::Prompts;
 use super::rows::row_json;
 
@@ -32,7 +32,7 @@ impl Told {
         let results = Results::of(state);
         let matrix = Matrix::of(&results.summary);
         let mut changed_parts = HashMap::new();
-        for (id, markup) in parts(state, &results, &matrix, now) {
+        for (id, markup) in overview(state, &results, &matrix, now) {
             let html = without_control_characters(markup.into_string());
             if is_new(&mut self.parts, id, &html) {
                 changed_parts.insert(id, html);

@@ -10,23 +10,16 @@ use terca_core::run::state::RunState;
 
 use super::assets::Kind;
 use super::bodies::Bodies;
-use super::descriptions::descriptions;
-use super::distributions::distributions;
-use super::effects::effects;
 use super::foreign::without_control_characters;
-use super::heat_map::heat_map;
 use super::keys::keys;
-use super::masthead::masthead;
 use super::matrix::Matrix;
-use super::mcp_servers::mcp_servers;
-use super::now::at_work;
+use super::overview::overview;
 use super::packed::Packed;
 use super::pieces::navigation;
 use super::prompts::Prompts;
 use super::rows::{Tools, write_rows};
 use super::shell::frame;
 use super::trials::trials;
-use super::verdicts::verdicts;
 
 /// The place where the trials' own pages come from.
 #[derive(Debug)]
@@ -63,29 +56,6 @@ pub fn rows_json(state: &RunState, prompts: &Prompts) -> String {
     String::from_utf8(rows).unwrap_or_default()
 }
 
-/// Returns the parts of the page above its list, by their ids. The script brings them up to date when the run has changed.
-pub(super) fn parts(
-    state: &RunState,
-    results: &Results,
-    matrix: &Matrix<'_>,
-    now: Timestamp,
-) -> Vec<(&'static str, Markup)> {
-    let summary = &results.summary;
-    [
-        ("part-masthead", masthead(results)),
-        ("part-now", at_work(state, matrix, now)),
-        ("part-verdicts", verdicts(results)),
-        ("part-heat", heat_map(summary, matrix)),
-        ("part-effects", effects(summary)),
-        ("part-mcp", mcp_servers(summary)),
-        ("part-descriptions", descriptions(&results.descriptions)),
-        ("part-spent", distributions(results, matrix)),
-    ]
-    .into_iter()
-    .map(|(id, part)| (id, html! { div id=(id) data-part { (part) } }))
-    .collect()
-}
-
 /// Writes the page of a run, trial by trial.
 pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
@@ -98,7 +68,7 @@ pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -
         (top(kind))
         main #content {
             div #overview data-seen=[seen] {
-                @for (_, part) in parts(state, &results, &matrix, Timestamp::now()) { (part) }
+                @for (_, part) in overview(state, &results, &matrix, Timestamp::now()) { (part) }
                 (trials(state, &matrix))
             }
             div #stage hidden {}

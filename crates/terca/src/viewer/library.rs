@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::Deserialize;
-use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Summary, summarise_figures};
 use terca_core::run::remark::Remark;
 use terca_core::run::state::Trial;
@@ -37,6 +36,7 @@ use terca_report::serve::{Asked, Refusal, Response};
 use super::search;
 use crate::cli_error::CliError;
 use crate::past;
+use crate::two_runs::{self, Choices};
 use crate::viewer::changes::{Changes, Growth};
 
 /// The bytes of a trial that are shown at once. The files themselves are a click away.
@@ -126,11 +126,11 @@ impl Library {
 
     fn all_runs(&self) -> Answer {
         let names = past_runs::names(&self.suite_dir).map_err(|_| Missing::Page)?;
-        let rows: Vec<_> = names
+        let runs: Vec<_> = names
             .into_iter()
-            .map(|name| past::row(&self.suite_dir, name))
+            .map(|name| past::listed(&self.suite_dir, name))
             .collect();
-        Ok(Response::page(runs_page(&rows)))
+        Ok(Response::page(runs_page(&runs)))
     }
 
     fn run(&self, name: &str) -> Answer {
@@ -234,8 +234,14 @@ impl Library {
     }
 
     fn compare(&self, first: &str, second: &str) -> Answer {
-        let of = |name: &str| -> Result<Results, Missing> { Ok(self.open(name)?.results()) };
-        Ok(Response::page(compare_page(&of(first)?, &of(second)?)))
+        let (first, second) = (self.open(first)?, self.open(second)?);
+        let found = two_runs::compare(&first, &second, Choices::default());
+        let found = found.map_err(|error| error.to_string());
+        Ok(Response::page(compare_page(
+            &first.results(),
+            &second.results(),
+            found.as_ref().map_err(String::as_str),
+        )))
     }
 
     fn open(&self, name: &str) -> Result<PastRun, Missing> {

@@ -66,6 +66,7 @@ fn pages_and_files() {
     );
     let two = view.get(&format!("compare/{RUN}/{RUN}"));
     assert!(two.contains("<h1>Two runs</h1>"), "{two:.200}");
+    assert!(two.contains("cannot be compared with itself"), "{two}");
     let mut events = view.listen(&format!("runs/{RUN}/events/0"));
     let news = events.next();
     assert_eq!(news.0, "news", "the page has seen nothing");

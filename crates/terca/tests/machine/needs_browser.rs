@@ -92,6 +92,32 @@ fn a_huge_transcript_is_opened() {
 
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
+fn the_overview_is_read_in_a_browser() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 5);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    browser.drive(
+        "overview.mjs",
+        &[("REPORT", project.path("report.html").as_str())],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn runs_are_listed_and_compared_in_a_browser() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 1);
+    for (run, repetitions) in [("2026-11-14-002", 3), ("2026-11-14-003", 5)] {
+        gallery::make_record(&project.path(&format!(".terca/runs/{run}")), repetitions);
+    }
+    let view = viewer::View::open(&project, &[]);
+    browser.drive("runs.mjs", &[("URL", view.url.as_str())]);
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
 fn a_thousand_trials_are_opened() {
     let browser = browser::require();
     let project = with_run("2026-11-14-001", 36);

@@ -1,7 +1,9 @@
 // The beginning, when all parts are there.
 
+startTheme();
 startRuns();
 startAlone();
+startChanged();
 if (overview) {
   startKeys();
   if (served) {
