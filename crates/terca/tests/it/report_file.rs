@@ -29,7 +29,7 @@ fn bodies_are_compressed_and_all_there() {
         "not as it is"
     );
     let opened = unpacked(&page);
-    assert_eq!(opened.matches("<article").count(), 56);
+    assert_eq!(opened.matches("<article class=\"trial\"").count(), 56);
     assert_eq!(opened.matches("The list is read in one go.").count(), 56);
     assert_eq!(opened.matches("\"html\":").count(), 56, "a row for each");
 }
