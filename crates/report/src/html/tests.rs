@@ -217,7 +217,7 @@ fn many_trials_stay_small() {
     assert_eq!(page.matches("<script").count(), 1, "its own");
     let page = all_markup(&page);
     assert!(page.contains("5.0M bytes left out; see run.log"));
-    assert_eq!(page.matches("<article").count(), 80);
+    assert_eq!(page.matches("<article class=\"trial\"").count(), 80);
     assert_eq!(page.matches("<script").count(), 1, "its own");
 }
 

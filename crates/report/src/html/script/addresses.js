@@ -17,7 +17,7 @@ function follow() {
     narrowBy(new URLSearchParams(hash.slice('trials?'.length)));
     const wasOpen = opened !== null;
     close();
-    if (!wasOpen) find(hash === 'trials' ? 'trials' : 'filters').scrollIntoView();
+    if (!wasOpen) find(wanted.find ? 'search' : hash === 'trials' ? 'trials' : 'filters').scrollIntoView();
     return;
   }
   close();

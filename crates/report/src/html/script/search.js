@@ -15,11 +15,26 @@ function partsOf(article) {
   return [...steps, ...sections];
 }
 
+/** Returns the text of an element, with a space where something else begins. */
+function textOf(element) {
+  const inline = ':not(span, code, i, em, strong, a)';
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let text = '';
+  let last = null;
+  while (walker.nextNode()) {
+    const around = walker.currentNode.parentElement.closest(inline);
+    if (last && around !== last) text += ' ';
+    text += walker.currentNode.data;
+    last = around;
+  }
+  return text;
+}
+
 /** Returns the places of the words in a trial's page. */
 function placesIn(article, id, words) {
   const found = [];
   for (const part of partsOf(article)) {
-    const text = part.textContent;
+    const text = textOf(part);
     const at = text.toLowerCase().indexOf(words);
     if (at < 0) continue;
     const isStep = part.id.startsWith('step-');

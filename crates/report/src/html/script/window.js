@@ -22,10 +22,11 @@ function elementOf(row) {
 function rowsInSight() {
   if (isPrinted || !rowHeight) return [0, Math.min(shownRows.length, isPrinted ? 5000 : 2 * SPARE_ROWS)];
   const top = list.table.getBoundingClientRect().top + list.table.tHead.offsetHeight;
-  const first = Math.floor(-top / rowHeight) - SPARE_ROWS;
-  const last = Math.ceil((window.innerHeight - top) / rowHeight) + SPARE_ROWS;
   const within = (at) => Math.max(0, Math.min(at, shownRows.length));
-  return [within(first), within(last)];
+  const last = within(Math.ceil((window.innerHeight - top) / rowHeight) + SPARE_ROWS);
+  const first = within(Math.min(Math.floor(-top / rowHeight), shownRows.length) - SPARE_ROWS);
+  // Some are there even if the list is out of sight, for those who do not look.
+  return [first, Math.max(last, within(first + 2 * SPARE_ROWS))];
 }
 
 /** Puts the rows that are in sight into the page. What is there already is not touched, so that it keeps the focus. */
