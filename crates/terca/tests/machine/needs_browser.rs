@@ -229,6 +229,89 @@ fn a_run_that_goes_on_is_followed() {
     run.finish().expect_status(0);
 }
 
+/// An agent whose session waits until the page has shown what came before; then the test of its work changes its mind.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn an_open_trial_is_followed_and_a_run_is_watched_after_its_end() {
+    let browser = browser::require();
+    let call = |number: u32| {
+        format!(
+            r#"echo '{{"type":"tool_use","tool_name":"run_shell_command","tool_id":"{number}","parameters":{{"command":"echo {number}"}}}}'
+echo '{{"type":"tool_result","tool_id":"{number}","status":"success","output":"{number}"}}'
+"#
+        )
+    };
+    let wait = |name: &str| format!("while ! [ -e \"$GATES/{name}\" ]; do sleep 0.05; done\n");
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 0.61.0; exit; fi\ncat > /dev/null\n{}{}{}{}{}{}echo '{}'\n",
+        call(1),
+        call(2),
+        wait("more"),
+        call(3),
+        call(4),
+        wait("end"),
+        r#"{"type":"result","status":"success","stats":{"total_tokens":3,"input_tokens":2,"output_tokens":1,"cached":0,"tool_calls":4,"models":{"gemini-2.5-flash-lite":{"total_tokens":3}}}}"#,
+    );
+    let project = project()
+        .env("GEMINI_API_KEY", "fake-key-for-tests")
+        .executable("gemini", &script)
+        .directory("_gates");
+    let gates = project.path("_gates");
+    let suite = |test: &str| {
+        format!(
+            "name: followed\nenv: {{GATES: {gates}}}\n\
+             environments: [{{name: g, agent: {{name: gemini-cli, program: ./gemini}}}}]\n\
+             evals: [{{name: task, prompt: do it, tests: [{{name: check, commandSuccess: '{test}'}}]}}]\n"
+        )
+    };
+    let project = project.file("terca.yaml", suite("true"));
+    let mut run = project.start(&["--format", "plain"]);
+    run.wait_until("the agent is at work", || {
+        project.journal().contains("\"phase\":\"agent\"")
+    });
+    let view = viewer::View::open(&project, &[]);
+    let url = view.url.clone();
+    std::thread::scope(|scope| {
+        let gate = |name: &str| gates.join(name);
+        let wait_for = |name: &str| {
+            while !gate(name).exists() {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+        };
+        let done = |name: &str| std::fs::write(gate(name), "").unwrap();
+        let played = scope.spawn(|| {
+            browser.drive(
+                "follow.mjs",
+                &[("URL", url.as_str()), ("GATES", gates.as_str())],
+            );
+        });
+        let acts = scope.spawn(|| {
+            wait_for("regrade");
+            run.finish().expect_status(0);
+            std::fs::write(project.path("terca.yaml"), suite("false")).unwrap();
+            project.terca(&["regrade", "--format", "plain"]);
+            done("regraded");
+            wait_for("stop");
+            drop(view);
+            done("stopped");
+            wait_for("start");
+            let view = viewer::View::open(&project, &[]);
+            assert_eq!(view.url, url);
+            done("started");
+            view
+        });
+        let played = played.join();
+        // A scenario that failed opens no more gates.
+        for name in ["more", "end", "regrade", "stop", "start"] {
+            done(name);
+        }
+        let _view = acts.join();
+        if let Err(failed) = played {
+            std::panic::resume_unwind(failed);
+        }
+    });
+}
+
 /// Pictures for the documentation: `TERCA_SCREENSHOTS=docs/images cargo nextest run -E 'test(pictures)'`.
 #[test]
 #[ignore = "needs Node, npm and Chromium"]

@@ -3,6 +3,7 @@
 //
 // These files are parts of one function, in the order that `assets.rs` gives them. `start.js` is the last.
 
+/** @type {(id: string) => any} */
 const find = (id) => document.getElementById(id);
 const served = document.body.hasAttribute('data-served');
 const overview = find('overview');
