@@ -384,10 +384,7 @@ fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CaseFingerprint> {
 }
 
 pub(crate) fn two_runs() -> Compared {
-    let before = played("2026-11-14-001", 4, |id, _| id % 5 != 0);
-    let mut heads = heads(8, 2, 5);
-    heads.retain(|head| head.eval != "日本語");
-    let after = played_of("2026-11-14-002", heads, |id, _| id % 5 == 0 || id % 7 == 0);
+    let [before, after] = two_states();
     let (first, second) = (prints(&before, "1"), prints(&after, "2"));
     between(
         Arm {
@@ -404,4 +401,13 @@ pub(crate) fn two_runs() -> Compared {
         false,
     )
     .unwrap()
+}
+
+/// The runs that are compared there.
+pub(crate) fn two_states() -> [RunState; 2] {
+    let before = played("2026-11-14-001", 4, |id, _| id % 5 != 0);
+    let mut heads = heads(8, 2, 5);
+    heads.retain(|head| head.eval != "日本語");
+    let after = played_of("2026-11-14-002", heads, |id, _| id % 5 == 0 || id % 7 == 0);
+    [before, after]
 }

@@ -1,9 +1,10 @@
 //! The figures of a group of trials as text. What nobody reported is `–`, never 0.
 
 use terca_core::analysis::metrics::{Metric, UNKNOWN};
+use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, Reliability};
-use terca_core::run::state::SpentTotal;
+use terca_core::run::state::{Spent, SpentTotal, judges};
 use terca_core::text::prose;
 
 use crate::term::style::Role;
@@ -100,6 +101,20 @@ pub fn spent(total: &SpentTotal) -> String {
         .flatten()
         .collect::<Vec<String>>()
         .join(", ")
+}
+
+/// `312.0k tokens, $0.820; $0.420 of it by judges`: the spending of a run. `None` when nothing of it is known.
+pub fn spent_on(results: &Results) -> Option<String> {
+    let mut by_judges = Spent::default();
+    for trial in &results.trials {
+        for usage in judges(&trial.report) {
+            by_judges.add(&usage);
+        }
+    }
+    let all = spent(&results.summary.spent);
+    let by_judges = by_judges.cost_usd.map(prose::dollars);
+    let by_judges = by_judges.map_or_else(String::new, |cost| format!("; {cost} of it by judges"));
+    (!all.is_empty()).then(|| all + &by_judges)
 }
 
 fn known_of(known: usize, trials: usize) -> String {

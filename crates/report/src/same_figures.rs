@@ -4,8 +4,10 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
 use terca_core::analysis::compare::within;
-use terca_core::analysis::metrics::{METRICS, UNKNOWN};
-use terca_core::analysis::summary::{By, DEFAULT_MARGIN};
+use terca_core::analysis::metrics::{COMPARISON_METRICS, METRICS, UNKNOWN};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::points;
+use terca_core::analysis::summary::{By, DEFAULT_MARGIN, EvalEffect, Figures};
 use terca_core::run::event::{EventKind, RunStatus};
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::prose;
@@ -13,7 +15,7 @@ use terca_core::text::prose;
 use crate::fixture::{self, Script};
 use crate::html::{Bound, run_page};
 use crate::term::style::Palette;
-use crate::{compared_markdown, csv, footer, junit, markdown, results_table};
+use crate::{compared_markdown, csv, footer, junit, markdown, results_table, verdicts};
 
 const PALETTE: Palette = Palette { colour: false };
 
@@ -41,7 +43,7 @@ fn retried() -> Script {
 
 /// The text of the page, without its style and script.
 fn html(script: &Script) -> String {
-    let page = run_page(&script.state, &Bound::OnDemand);
+    let page = run_page(&script.state, &Bound::OnDemand { seen: 0 });
     let (_, body) = page.split_once("<main").unwrap();
     let (main, _) = body.split_once("</main>").unwrap();
     main.to_owned()
@@ -162,18 +164,67 @@ fn played(outcomes: &[Outcome]) -> Script {
                 wait_seconds: 0.0,
             });
         }
-        let mut report = match outcome.score {
-            Some(score) => fixture::partial(outcome.seconds, score),
-            None => fixture::error("no key"),
-        };
-        report.stats.usage.cost_usd = outcome.cost;
-        report.stats.usage.input_tokens = outcome.tokens;
-        report.stats.usage.output_tokens = None;
-        report.stats.duration_seconds = Some(outcome.seconds);
-        script.start(id).finish(id, &report);
+        script.start(id).finish(id, &report_of(outcome));
     }
     script.end(RunStatus::Complete);
     script
+}
+
+fn report_of(outcome: &Outcome) -> TrialReport {
+    let mut report = match outcome.score {
+        Some(score) => fixture::partial(outcome.seconds, score),
+        None => fixture::error("no key"),
+    };
+    report.stats.usage.cost_usd = outcome.cost;
+    report.stats.usage.input_tokens = outcome.tokens;
+    report.stats.usage.output_tokens = None;
+    report.stats.duration_seconds = Some(outcome.seconds);
+    report
+}
+
+/// Three evals in four variants. Where there is no outcome, the trial did not run.
+fn played_matrix(outcomes: &[Option<Outcome>]) -> Script {
+    let repetitions = (outcomes.len() / 12) as u32;
+    let mut script = Script::new(fixture::heads(3, 4, repetitions), 4);
+    let mut all_ran = true;
+    for (outcome, id) in outcomes.iter().zip(1..=repetitions * 12) {
+        let Some(outcome) = outcome else {
+            all_ran = false;
+            continue;
+        };
+        script.start(id).finish(id, &report_of(outcome));
+    }
+    script.end(if all_ran {
+        RunStatus::Complete
+    } else {
+        RunStatus::Interrupted
+    });
+    script
+}
+
+/// The texts of the cells of each row of a table, found by its class. Elements in a cell are divided by spaces.
+fn table_of(page: &str, class: &str) -> Vec<Vec<String>> {
+    let Some((_, table)) = page.split_once(&format!("<table class=\"{class}\">")) else {
+        return Vec::new();
+    };
+    let (table, _) = table.split_once("</table>").unwrap();
+    let rows = table.split("<tr").skip(1);
+    let text = |cell: &str| {
+        let parts = cell
+            .split('<')
+            .map(|part| part.rsplit('>').next().unwrap().trim());
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    };
+    rows.map(|row| {
+        let cells = row.replace("<th", "<td").replace("</th>", "</td>");
+        cells
+            .split("<td")
+            .skip(1)
+            .map(|cell| text(&format!("<td{cell}")))
+            .collect()
+    })
+    .collect()
 }
 
 /// The cells of the row with this title, without emphasis.
@@ -201,6 +252,10 @@ fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
         (Some(one), Some(other)) => (one - other).abs() <= 1e-6 * one.abs().max(1.0),
         (one, other) => one == other,
     }
+}
+
+fn without_spaces(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 proptest! {
@@ -256,10 +311,72 @@ proptest! {
             let live = crate::metrics::dollars(&script.state.spent_with_live()).unwrap_or_default();
             prop_assert!(live.starts_with(&dollars));
             prop_assert!(footer(&results, fixture::here(), PALETTE).contains(&dollars));
-            let on_the_page = live + " spent";
-            prop_assert!(html(&script).contains(&on_the_page));
+            let spent = format!("spent: {}", crate::metrics::spent_on(&results).unwrap_or_default());
+            prop_assert!(html(&script).contains(&spent));
+            prop_assert!(footer(&results, fixture::here(), PALETTE).contains(&spent));
             let escaped = "\\".to_owned() + &dollars;
             prop_assert!(markdown(&results, usize::MAX).contains(&escaped));
+        }
+    }
+
+    #[test]
+    fn the_page_has_the_figures_of_the_results(
+        outcomes in prop::collection::vec(option::weighted(0.9, outcomes()), 12..60),
+    ) {
+        let script = played_matrix(&outcomes);
+        let results: Results = serde_json::from_str(&serde_json::to_string(&script.results()).unwrap()).unwrap();
+        let page = html(&script).replace('\u{a0}', " ").replace("&lt;", "<");
+        let summary = &results.summary;
+        // The heat map, cell by cell, and the totals.
+        let heat = table_of(&page, "heat");
+        let cell = |figures: &Figures| match (figures.judged, figures.errors) {
+            (0, 0) => "…".to_owned(),
+            (0, errors) => prose::count(errors, "error"),
+            (judged, _) => format!("{} {}/{judged}", METRICS[0].text(figures), figures.passed),
+        };
+        for (number, cells) in summary.cells.chunks(4).enumerate() {
+            for (variant, found) in cells.iter().enumerate() {
+                let shown = &heat[number + 2][variant + 1];
+                prop_assert!(shown.starts_with(&cell(&found.figures)), "{} {:?}", shown, found);
+            }
+        }
+        for (variant, total) in summary.variants.iter().enumerate() {
+            let shown = &heat[summary.cells.len() / 4 + 2][variant + 1];
+            prop_assert!(shown.starts_with(&cell(&total.figures)), "{} {:?}", shown, total);
+        }
+        // The comparisons, figure by figure, as in the table of the terminal, and in their sentences.
+        let terminal = verdicts(&results, 400, PALETTE);
+        let rows = table_of(&page, "comparisons");
+        let words = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (number, comparison) in summary.comparisons.iter().enumerate() {
+            let row = &rows[1 + 2 * number];
+            prop_assert!(row[1].starts_with(comparison.verdict.as_str()), "{:?}", row);
+            for metric in &COMPARISON_METRICS {
+                if let Some(text) = (metric.text)(comparison) {
+                    prop_assert!(row.contains(&text), "{} {:?}", text, row);
+                    prop_assert!(terminal.contains(&text), "{} {}", text, terminal);
+                }
+            }
+            let told = comparison.sentence.replace('`', "");
+            let shown = rows[2 + 2 * number].join(" ").replace(" ,", ",").replace(" .", ".");
+            prop_assert!(without_spaces(&shown).contains(&without_spaces(&told)), "{}\n{}", shown, told);
+            prop_assert!(without_spaces(&words.replace('`', "")).contains(&without_spaces(&told)));
+        }
+        // Each eval of each comparison in one environment.
+        let changed = table_of(&page, "changed");
+        let evals = summary.comparisons.iter().filter(|one| one.place.is_some());
+        let evals: Vec<&EvalEffect> = evals.flat_map(|one| &one.per_eval).collect();
+        prop_assert_eq!(changed.len().saturating_sub(1), evals.len());
+        for effect in evals {
+            let is_it = |row: &&Vec<String>| {
+                row[0].starts_with(&effect.eval) && row[2].starts_with(&points(effect.difference))
+            };
+            prop_assert!(changed.iter().skip(1).any(|row| is_it(&row)), "{:?} {:?}", effect, changed);
+        }
+        // The counts.
+        for (number, status) in [(summary.passed, "passed"), (summary.errors, "error"), (summary.pending, "pending")] {
+            let counted = format!("<b>{number}</b> {status}<");
+            prop_assert_eq!(page.contains(&counted), number > 0, "{}", status);
         }
     }
 }

@@ -22,6 +22,7 @@ mod session_text;
 mod shell;
 mod suggest;
 mod trial_choice;
+mod two_runs;
 mod viewer;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use terca_core::text::prose;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::{clean, files, past_runs};
 use terca_engine::suite::discover;
-use terca_report::html::Prompts;
+use terca_report::html::{ListedRun, Prompts};
 use terca_report::{ListedStatus, RunRow};
 
 use crate::args::{Common, NameArgs};
@@ -109,18 +109,31 @@ pub fn prompts(run: &PastRun) -> Prompts {
 
 /// Returns a run's row in a list. A run that cannot be read has the reason in it.
 pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
+    read_row(suite_dir, name).0
+}
+
+/// Returns a run as the page of all runs shows it.
+pub fn listed(suite_dir: &Utf8Path, name: String) -> ListedRun {
+    match read_row(suite_dir, name) {
+        (row, Some(run)) => ListedRun::of(row, &run.state, past_runs::fingerprints(&run.dir)),
+        (row, None) => ListedRun::unreadable(row),
+    }
+}
+
+fn read_row(suite_dir: &Utf8Path, name: String) -> (RunRow, Option<PastRun>) {
     let dir = files::runs_dir(suite_dir).join(&name);
     let bytes = clean::bytes_below(&dir);
-    match past_runs::read(&dir) {
+    let read = past_runs::read(&dir);
+    let row = match &read {
         Ok(run) => {
-            let state = run.state;
+            let state = &run.state;
             let counts = *state.counts();
             let not_run = counts.total - counts.finished() + counts.interrupted;
             RunRow {
                 run: name,
                 suite: state.suite().to_owned(),
                 kind: past_runs::kind(&dir),
-                agents: agents(&state),
+                agents: agents(state),
                 status: Some(ListedStatus::of(state.status(), not_run)),
                 started_at: state.started_at(),
                 trials: counts.total,
@@ -149,7 +162,8 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
             bytes,
             note: Some(error.to_string()),
         },
-    }
+    };
+    (row, read.ok())
 }
 
 fn agents(state: &RunState) -> Vec<String> {

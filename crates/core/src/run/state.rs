@@ -53,7 +53,7 @@ use crate::trial_error::{ErrorKind, TrialError};
 pub use counts::Counts;
 pub use progress::{Took, VariantProgress};
 use spent::Reports;
-pub use spent::{Spent, SpentTotal};
+pub use spent::{Spent, SpentTotal, judges};
 
 /// A run at this moment. Events change it, by [`RunState::apply`], and nothing else does.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,11 @@
 //! The trials' own pages in a file: compressed, some in each chunk, in the order of the list.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use camino::Utf8Path;
+use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
@@ -30,6 +31,8 @@ pub struct Bodies<'a> {
     pub run_dir: &'a Utf8Path,
     /// The prompts of the run.
     pub prompts: &'a Prompts,
+    /// What people said about trials, by their ids.
+    pub remarks: &'a BTreeMap<u32, Remark>,
     /// Reads the files of a trial when they are needed, so that they are not all in memory. The number is how many
     /// bytes of each can be shown at most.
     pub read: &'a dyn Fn(&Trial, usize) -> TrialFiles,
@@ -87,8 +90,11 @@ impl Bodies<'_> {
         let head = &trial.head;
         let page = TrialPage {
             trial,
-            variant: &matrix.variant_name(&head.environment, &head.experiment),
+            state,
+            matrix,
             prompt: self.prompts.get(head),
+            given: self.prompts.given(head),
+            remark: self.remarks.get(&head.id),
             descriptions: state.descriptions(),
             bodies: files,
             files: Files::In(self.run_dir),
@@ -147,7 +153,7 @@ pub fn tools_of(session: &Session) -> Vec<String> {
             server,
             server_tool,
             ..
-        } = &record.step
+        } = &record.record.step
         {
             let tool = server_tool.as_ref().unwrap_or(tool);
             let name = match server {

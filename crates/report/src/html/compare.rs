@@ -1,35 +1,38 @@
-//! Two runs side by side: each eval and variant in both, and how its pass rate changed.
+//! Two runs: what `terca compare` says of them, as a page.
 //!
-//! There is no verdict here. Runs of different days differ in more than one thing; certain is only what each of them
-//! saw, so both figures are shown with their intervals.
+//! The comparison is made once, by its caller, for the terminal and for the page. Here it is only shown.
 
 use maud::{Markup, html};
-use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::wording::{percent, points};
-use terca_core::analysis::summary::{CellSummary, Figures};
+use terca_core::analysis::compare::Compared;
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::run::event::TrialHead;
 
+use super::agents::agents;
 use super::assets::Kind;
-use super::pieces::{column_titles, navigation, or_dash, run_status, time};
+use super::changed::{Sides, what_changed};
+use super::comparisons::Comparisons;
+use super::foreign::{clean, sentence};
+use super::pieces::{navigation, run_status, time};
 use super::shell::document;
+use crate::metrics;
+use crate::text::compared::{remarks, title};
 
-const REMARK: &str = "Both with 95 % intervals. Two runs may also differ in days, versions or models, so there is no \
-                      verdict between them. To get one, make both experiments of one run.";
-
-/// Returns the page of two runs.
-pub fn compare_page(first: &Results, second: &Results) -> String {
+/// Returns the page of two runs, or the reason why they cannot be compared.
+pub fn compare_page(first: &Results, second: &Results, found: Result<&Compared, &str>) -> String {
     let body = html! {
-        (navigation(&html! { a href="../../" { "All runs" } }))
+        (navigation(&html! { a href="../../" { "All runs" } span.space {} }))
         main #content {
-            header.masthead { h1 { "Two runs" } }
+            header.masthead {
+                h1 { "Two runs" }
+                @if let Ok(found) = found { p.about { (sentence(&title(found))) } }
+            }
             div.cards.pair {
                 (about("A", first))
                 (about("B", second))
             }
-            p.quiet { (REMARK) }
-            table.trials.compared {
-                caption.unseen { "Pass rates in both runs" }
-                thead { (column_titles(&["Eval", "Variant", "A", "B", "B − A"])) }
-                tbody { (rows(&cells(first), &cells(second))) }
+            @match found {
+                Ok(found) => (compared(first, second, found)),
+                Err(reason) => div.callout { (clean(reason)) },
             }
         }
     };
@@ -47,94 +50,95 @@ fn about(letter: &str, results: &Results) -> Markup {
                 span { (results.suite) }
                 @if let Some(at) = results.started_at { (time(at)) }
             }
+            (agents(results))
             p {
                 (summary.passed) " of " (summary.trials) " trials passed, "
                 (summary.errors) " ended in errors"
             }
+            @if let Some(spent) = metrics::spent_on(results) { p.quiet { "spent: " (spent) } }
         }
     }
 }
 
-/// A line of the table: an eval in a variant.
-struct Cell<'a> {
-    /// `None` for all evals together.
-    eval: Option<&'a str>,
-    environment: &'a str,
-    experiment: &'a str,
-    figures: &'a Figures,
-}
-
-impl Cell<'_> {
-    fn is_about(&self, other: &Cell<'_>) -> bool {
-        self.eval == other.eval
-            && self.environment == other.environment
-            && self.experiment == other.experiment
-    }
-}
-
-/// Returns the variants over all evals first, then each eval.
-fn cells(results: &Results) -> Vec<Cell<'_>> {
-    let variants = results.summary.variants.iter().map(|variant| Cell {
-        eval: None,
-        environment: &variant.environment,
-        experiment: &variant.experiment,
-        figures: &variant.figures,
-    });
-    let evals = results.summary.cells.iter().map(|cell: &CellSummary| Cell {
-        eval: Some(&cell.eval),
-        environment: &cell.environment,
-        experiment: &cell.experiment,
-        figures: &cell.figures,
-    });
-    variants.chain(evals).collect()
-}
-
-/// Returns a row for each cell of either run. A run that lacks it has a dash there.
-fn rows(first: &[Cell<'_>], second: &[Cell<'_>]) -> Markup {
-    let only_second = second
-        .iter()
-        .filter(|cell| !first.iter().any(|other| other.is_about(cell)));
-    html! {
-        @for cell in first {
-            @let other = second.iter().find(|other| other.is_about(cell));
-            (row(cell, Some(cell.figures), other.map(|other| other.figures)))
-        }
-        @for cell in only_second { (row(cell, None, Some(cell.figures))) }
-    }
-}
-
-fn row(cell: &Cell<'_>, first: Option<&Figures>, second: Option<&Figures>) -> Markup {
-    let first_rate = first.and_then(|figures| figures.pass_rate);
-    let second_rate = second.and_then(|figures| figures.pass_rate);
-    let change = first_rate.zip(second_rate).map(|(one, other)| other - one);
-    let tone = match change {
-        Some(change) if change > 0.0 => "up",
-        Some(change) if change < 0.0 => "down",
-        _ => "quiet",
+fn compared(first: &Results, second: &Results, found: &Compared) -> Markup {
+    let place = |place: &Option<String>| match place {
+        Some(place) => place.clone(),
+        None => "all variants".to_owned(),
+    };
+    let comparisons = Comparisons {
+        of: &found.comparisons,
+        title: found.by.place(),
+        names: found
+            .comparisons
+            .iter()
+            .map(|one| [place(&one.place), String::new()])
+            .collect(),
+        delivered: vec![Vec::new(); found.comparisons.len()],
+        margin: found.margin,
     };
     html! {
-        tr data-total[cell.eval.is_none()] {
-            th scope="row" { (cell.eval.unwrap_or("All evals")) }
-            td { (cell.environment) " · " (cell.experiment) }
-            td.num { (figures(first)) }
-            td.num { (figures(second)) }
-            td class={ "num " (tone) } { (or_dash(change.map(points))) }
+        section aria-labelledby="verdicts-title" {
+            h2 #verdicts-title { "Verdicts: B against A" }
+            (comparisons.table())
+            (differences(found))
         }
+        (what_changed(&sides(first, second, found)))
     }
 }
 
-fn figures(figures: Option<&Figures>) -> Markup {
-    let Some((figures, rate)) = figures.and_then(|figures| Some((figures, figures.pass_rate?)))
-    else {
-        return html! { "–" };
-    };
+/// Returns what differs between the runs beside their outcomes.
+fn differences(found: &Compared) -> Markup {
+    let remarks = found
+        .matching
+        .as_ref()
+        .map(|matching| remarks(matching, found))
+        .unwrap_or_default();
     html! {
-        b { (percent(rate)) }
-        small {
-            (figures.passed) "/" (figures.judged)
-            @if let Some(interval) = figures.pass_rate_interval {
-                ", " (percent(interval.low)) " … " (percent(interval.high))
+        @if !remarks.is_empty() {
+            h3 { "Between the runs" }
+            ul.notes {
+                @for (_, label, text) in &remarks { li { (sentence(label)) (sentence(text)) } }
             }
         }
     }
+}
+
+/// The ways in which a comparison names a variant: without a part that all share and nobody named.
+const NAMES: [fn(&TrialHead) -> String; 4] = [
+    |head| format!("{}.{}", head.environment, head.experiment),
+    |head| head.environment.clone(),
+    |head| head.experiment.clone(),
+    |_| "default".to_owned(),
+];
+
+fn sides<'a>(first: &'a Results, second: &'a Results, found: &'a Compared) -> Vec<Sides<'a>> {
+    let places = || {
+        found
+            .comparisons
+            .iter()
+            .filter_map(|one| one.place.as_deref())
+    };
+    let has_all = |name: &&fn(&TrialHead) -> String| {
+        places().all(|place| second.trials.iter().any(|trial| name(&trial.head) == place))
+    };
+    let Some(name) = NAMES.iter().find(has_all) else {
+        return Vec::new();
+    };
+    let of = |results: &'a Results, place: &str| {
+        let trials = results.trials.iter();
+        let trials: Vec<&TrialResult> = trials.filter(|trial| name(&trial.head) == place).collect();
+        (trials, format!("../../runs/{}/", results.run))
+    };
+    let mut sides = Vec::new();
+    for comparison in &found.comparisons {
+        if let Some(place) = &comparison.place {
+            sides.push(Sides {
+                comparison,
+                name: place.clone(),
+                baseline: of(first, place),
+                arm: of(second, place),
+            });
+        }
+    }
+    sides
 }

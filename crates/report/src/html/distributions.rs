@@ -6,11 +6,10 @@ use terca_core::analysis::results::Results;
 
 use super::matrix::Matrix;
 use super::pieces::or_dash;
-use super::plot::{WIDE, axis, line, plot, round, table};
+use super::scale::Scale;
 
-const TALL: f64 = 28.0;
 /// More dots than this show no more, so that only every second, third … is drawn.
-const MOST_DOTS: usize = 400;
+const MOST_DOTS: usize = 600;
 
 /// Returns a card for each figure that judged trials have.
 pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
@@ -40,18 +39,35 @@ fn card(metric: &Metric, results: &Results, matrix: &Matrix<'_>) -> Option<Marku
             (matrix.variant_name(environment, experiment), values)
         })
         .collect();
-    let largest = samples
-        .iter()
-        .filter_map(|(_, values)| values.last().copied())
-        .fold(0.0, f64::max);
-    let rows = html! {
-        @for (variant, values) in &samples { (row(metric, variant, values, largest)) }
-        (axis(&["0".to_owned(), (metric.show)(largest)]))
+    let values = || {
+        samples
+            .iter()
+            .flat_map(|(_, values)| values.iter().copied())
     };
+    let largest = values().fold(0.0, f64::max);
+    let least = values()
+        .filter(|value| *value > 0.0)
+        .fold(largest, f64::min);
+    let most_dots = (MOST_DOTS / samples.len().max(1)).max(10);
+    let scale = Scale::of_sizes(least, largest, metric.show);
     let card = html! {
         figure.card {
-            figcaption { (metric.column) }
-            (table(["variant", "median", "range", "plot"], &rows))
+            figcaption {
+                (metric.column)
+                @if scale.is_logarithmic() { span.quiet { " (logarithmic scale)" } }
+            }
+            table.effects {
+                thead {
+                    tr {
+                        th scope="col" { span.unseen { "variant" } }
+                        th scope="col" { span.unseen { "median and range" } }
+                        th.plot scope="col" { span.unseen { "plot" } (scale.axis()) }
+                    }
+                }
+                tbody {
+                    @for (variant, values) in &samples { (row(metric, variant, values, &scale, most_dots)) }
+                }
+            }
         }
     };
     (largest > 0.0).then_some(card)
@@ -73,45 +89,36 @@ fn sample(metric: &Metric, results: &Results, environment: &str, experiment: &st
     values
 }
 
-fn row(metric: &Metric, variant: &str, values: &[f64], largest: f64) -> Markup {
+fn row(metric: &Metric, variant: &str, values: &[f64], scale: &Scale, most_dots: usize) -> Markup {
     html! {
         tr {
             th scope="row" { (variant) }
-            td.value { (or_dash(quantile(values, 0.5).map(metric.show))) }
-            td.detail {
-                @if let (Some(least), Some(most)) = (values.first(), values.last()) {
-                    ((metric.show)(*least)) " … " ((metric.show)(*most))
+            td.value {
+                (or_dash(quantile(values, 0.5).map(metric.show)))
+                small {
+                    @if let (Some(least), Some(most)) = (values.first(), values.last()) {
+                        ((metric.show)(*least)) " … " ((metric.show)(*most))
+                    }
                 }
             }
-            td.plot { (strip(values, largest)) }
+            td.plot { (strip(values, scale, most_dots)) }
         }
     }
 }
 
-fn strip(values: &[f64], largest: f64) -> Markup {
-    let place = |value: f64| 4.0 + value / largest * (WIDE - 8.0);
+fn strip(values: &[f64], scale: &Scale, most_dots: usize) -> Markup {
     let half = quantile(values, 0.25).zip(quantile(values, 0.75));
+    // Dots in three rows, so that equal values are seen to be several.
+    let every = values.len().div_ceil(most_dots).max(1);
+    let dots = values.iter().enumerate().step_by(every);
     let marks = html! {
-        @if let Some((low, high)) = half {
-            (line("half", place(low), TALL / 2.0, place(high), TALL / 2.0))
+        @if let Some((low, high)) = half { (scale.stretch("half", low, high)) }
+        @for (index, value) in dots {
+            (scale.dot("dot-of-many", *value, 25.0 + (index % 3 * 25) as f64))
         }
-        path.dots d=(dots(values, place)) {}
-        @if let Some(median) = quantile(values, 0.5) {
-            (line("median", place(median), 3.0, place(median), TALL - 3.0))
-        }
+        @if let Some(median) = quantile(values, 0.5) { (scale.upright("median", median)) }
     };
-    plot("strip", TALL, &marks)
-}
-
-/// Returns a path of dots in three rows, so that equal values are seen to be several.
-fn dots(values: &[f64], place: impl Fn(f64) -> f64) -> String {
-    let every = values.len().div_ceil(MOST_DOTS).max(1);
-    values
-        .iter()
-        .enumerate()
-        .step_by(every)
-        .map(|(index, value)| format!("M{} {}h.01", round(place(*value)), 7 + index % 3 * 7))
-        .collect()
+    scale.plot("strip", &marks)
 }
 
 /// Returns the value below which a share of the sorted values is, interpolated between neighbours.

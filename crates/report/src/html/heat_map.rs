@@ -1,52 +1,135 @@
 //! Evals × variants, with a colour for each pass rate. The figures are in the cells too, for those who see no colours.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
-use terca_core::analysis::summary::wording::percent;
-use terca_core::analysis::summary::{Figures, Summary};
+use terca_core::analysis::summary::wording::{percent, signed};
+use terca_core::analysis::summary::{CellSummary, Figures, Summary};
 use terca_core::text::prose;
 
 use super::matrix::Matrix;
-use super::pieces::column_titles;
 use crate::metrics::reliability;
 
-/// Returns the table of pass rates.
-pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Markup {
-    let variants: Vec<String> = matrix
-        .variants
-        .iter()
-        .map(|(environment, experiment)| matrix.variant_name(environment, experiment))
-        .collect();
-    let mut titles = vec!["Eval"];
-    titles.extend(variants.iter().map(String::as_str));
-    html! {
-        section aria-labelledby="heat-title" {
-            h2 #heat-title { "Evals × variants" }
-            div.scroll tabindex="0" role="region" aria-label="Heat map" {
-                table.heat {
-                    caption.unseen { "Pass rates by eval and variant" }
-                    thead { (column_titles(&titles)) }
-                    tbody {
-                        @for (number, eval) in matrix.evals.iter().enumerate() {
-                            (row(summary, matrix, number, eval))
-                        }
+/// The columns: the numbers of the variants, those of one environment side by side.
+struct Columns<'a> {
+    /// Each environment with its variants.
+    groups: Vec<(&'a str, Vec<usize>)>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(matrix: &Matrix<'a>) -> Self {
+        let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (number, (environment, _)) in matrix.variants.iter().enumerate() {
+            match groups.iter_mut().find(|(name, _)| name == environment) {
+                Some((_, numbers)) => numbers.push(number),
+                None => groups.push((environment, vec![number])),
+            }
+        }
+        Columns { groups }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.groups
+            .iter()
+            .flat_map(|(_, numbers)| numbers.iter().copied())
+    }
+
+    /// Returns one row of names, or two where there are several environments.
+    fn titles(&self, matrix: &Matrix<'_>) -> Markup {
+        let is_grouped = self.groups.len() > 1;
+        html! {
+            @if is_grouped {
+                tr.environments {
+                    th scope="col" rowspan="2" { "Eval" }
+                    @for (environment, numbers) in &self.groups {
+                        th scope="colgroup" colspan=(numbers.len()) { (environment) }
                     }
-                    tfoot { (totals(summary)) }
                 }
+            }
+            tr.experiments {
+                @if !is_grouped { th scope="col" { "Eval" } }
+                @for number in self.numbers() { th scope="col" { (matrix.variants[number].1) } }
             }
         }
     }
 }
 
-fn row(summary: &Summary, matrix: &Matrix<'_>, number: usize, eval: &str) -> Markup {
+/// The figures of a run, by eval and variant.
+struct Figured<'a> {
+    cells: HashMap<(&'a str, &'a str, &'a str), &'a CellSummary>,
+    /// The differences to the baseline, by eval, environment and experiment.
+    differences: HashMap<(&'a str, &'a str, &'a str), f64>,
+}
+
+impl<'a> Figured<'a> {
+    fn of(summary: &'a Summary) -> Self {
+        let mut differences = HashMap::new();
+        for comparison in &summary.comparisons {
+            let Some(place) = comparison.place.as_deref() else {
+                continue;
+            };
+            for effect in &comparison.per_eval {
+                let key = (effect.eval.as_str(), place, comparison.arm.as_str());
+                differences.insert(key, effect.difference);
+            }
+        }
+        let cell = |cell: &'a CellSummary| {
+            let key = (&*cell.eval, &*cell.environment, &*cell.experiment);
+            (key, cell)
+        };
+        Figured {
+            cells: summary.cells.iter().map(cell).collect(),
+            differences,
+        }
+    }
+}
+
+/// Returns the table of pass rates.
+pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Markup {
+    let columns = Columns::of(matrix);
+    let figured = Figured::of(summary);
+    html! {
+        section aria-labelledby="heat-title" {
+            h2 #heat-title { "Evals × variants" }
+            div.scroll.tall tabindex="0" role="region" aria-label="Heat map" {
+                table.heat {
+                    caption.unseen { "Pass rates by eval and variant" }
+                    thead { (columns.titles(matrix)) }
+                    tbody {
+                        @for (number, eval) in matrix.evals.iter().enumerate() {
+                            (row(&figured, matrix, &columns, number, eval))
+                        }
+                    }
+                    tfoot { (totals(summary, &columns)) }
+                }
+            }
+            p.quiet.reading {
+                "A cell has the share of its trials that passed"
+                @if !figured.differences.is_empty() { ", and the difference to " (summary.baseline) " in points" }
+                ". All evals: the mean of the evals' rates, so that an eval with more trials does not weigh more."
+            }
+        }
+    }
+}
+
+fn row(
+    figured: &Figured<'_>,
+    matrix: &Matrix<'_>,
+    columns: &Columns<'_>,
+    number: usize,
+    eval: &str,
+) -> Markup {
     html! {
         tr {
             th scope="row" { (eval) }
-            @for (variant, names) in matrix.variants.iter().enumerate() {
-                @if let Some(cell) = matrix.cell(summary, eval, *names) {
+            @for variant in columns.numbers() {
+                @let (environment, experiment) = matrix.variants[variant];
+                @let key = (eval, environment, experiment);
+                @if let Some(cell) = figured.cells.get(&key) {
                     td class=(class(&cell.figures)) {
                         a href={ "#trials?eval=" (number) "&variant=" (variant) } {
-                            (figures(&cell.figures))
+                            (figures(&cell.figures, figured.differences.get(&key).copied()))
                         }
                     }
                 } @else {
@@ -57,25 +140,26 @@ fn row(summary: &Summary, matrix: &Matrix<'_>, number: usize, eval: &str) -> Mar
     }
 }
 
-fn totals(summary: &Summary) -> Markup {
+fn totals(summary: &Summary, columns: &Columns<'_>) -> Markup {
     html! {
         tr {
-            th scope="row" { "All evals" }
-            @for variant in &summary.variants {
-                td class=(class(&variant.figures)) { span { (figures(&variant.figures)) } }
+            th scope="row" { "All evals" small { "mean of the rates above" } }
+            @for number in columns.numbers() {
+                @let total = &summary.variants[number].figures;
+                td class=(class(total)) { span { (figures(total, None)) } }
             }
         }
         @for (title, shares) in reliability(summary.variants.iter().map(|variant| &variant.figures)) {
             tr {
                 th scope="row" { (title) }
-                @for share in shares { td { span { (percent(share)) } } }
+                @for number in columns.numbers() { td { span { (percent(shares[number])) } } }
             }
         }
     }
 }
 
 /// Returns the pass rate, and below it what the colour does not show.
-fn figures(figures: &Figures) -> Markup {
+fn figures(figures: &Figures, difference: Option<f64>) -> Markup {
     if figures.judged == 0 {
         let text = match figures.errors {
             0 => "…".to_owned(),
@@ -85,7 +169,10 @@ fn figures(figures: &Figures) -> Markup {
     }
     html! {
         b { (figures.pass_rate.map(percent).unwrap_or_default()) }
-        small { (figures.passed) "/" (figures.judged) }
+        small {
+            (figures.passed) "/" (figures.judged)
+            @if let Some(difference) = difference { span.difference { (signed(difference)) } }
+        }
         @if let Some(score) = telling_score(figures) { small { "score " (wording::score(score)) } }
         @if figures.errors > 0 { small.trouble { "+" (prose::count(figures.errors, "error")) } }
     }

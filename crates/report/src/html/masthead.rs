@@ -1,16 +1,19 @@
-//! The top of a run's page: what ran, when, and how it went in one bar.
+//! The top of a run's page: what ran, when, who ran, and the outcomes in one bar.
 
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::Summary;
+use terca_core::analysis::validation::is_validation;
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
+use super::agents::agents;
 use super::descriptions::LONGEST_DESCRIPTION;
 use super::fit::fit_text;
 use super::foreign::clean;
 use super::pieces::{run_status, time};
 use super::plot::stacked_bar;
+use crate::metrics;
 
 /// Returns the masthead of a run.
 pub fn masthead(results: &Results) -> Markup {
@@ -27,10 +30,14 @@ pub fn masthead(results: &Results) -> Markup {
                 @if let Some(at) = results.started_at { (time(at)) }
                 @if let Some(length) = length(results) { span { (length) } }
                 span { (prose::count(results.summary.trials, "trial")) }
-                @if let Some(spent) = spent(results) { span { (spent) } }
+                @for fact in facts(results) { span { (fact) } }
             }
-            (bar(&counts))
-            (legend(&counts))
+            (agents(results))
+            // What the agents of a validation do not pass is no failure.
+            @if !is_validation(results) {
+                (bar(&counts))
+                (legend(&counts))
+            }
         }
     }
 }
@@ -39,9 +46,14 @@ fn length(results: &Results) -> Option<String> {
     results.seconds().map(prose::duration)
 }
 
-/// Returns the cost of the trials, if any of them says what it cost.
-fn spent(results: &Results) -> Option<String> {
-    crate::metrics::dollars(&results.summary.spent).map(|cost| format!("{cost} spent"))
+/// Returns what was spent, in the words of the terminal, and whether the run was graded again.
+fn facts(results: &Results) -> Vec<String> {
+    let mut facts = Vec::new();
+    facts.extend(metrics::spent_on(results).map(|spent| format!("spent: {spent}")));
+    if results.grading > 1 {
+        facts.push(format!("graded again: this is grading {}", results.grading));
+    }
+    facts
 }
 
 /// Returns the statuses that trials have, with their numbers.

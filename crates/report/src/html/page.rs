@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::summarise_figures;
@@ -9,22 +10,16 @@ use terca_core::run::state::RunState;
 
 use super::assets::Kind;
 use super::bodies::Bodies;
-use super::descriptions::descriptions;
-use super::distributions::distributions;
-use super::effects::effects;
 use super::foreign::without_control_characters;
-use super::heat_map::heat_map;
 use super::keys::keys;
-use super::masthead::masthead;
 use super::matrix::Matrix;
-use super::mcp_servers::mcp_servers;
+use super::overview::overview;
 use super::packed::Packed;
 use super::pieces::navigation;
 use super::prompts::Prompts;
 use super::rows::{Tools, write_rows};
 use super::shell::frame;
 use super::trials::trials;
-use super::verdicts::verdicts;
 
 /// The place where the trials' own pages come from.
 #[derive(Debug)]
@@ -32,7 +27,10 @@ pub enum Bound<'a> {
     /// All are in the page.
     Within(Bodies<'a>),
     /// The page asks its server for them.
-    OnDemand,
+    OnDemand {
+        /// The number of events of the run that the page shows.
+        seen: u64,
+    },
 }
 
 /// Returns the page of a run.
@@ -58,26 +56,19 @@ pub fn rows_json(state: &RunState, prompts: &Prompts) -> String {
     String::from_utf8(rows).unwrap_or_default()
 }
 
-/// Writes the page of a run, trial by trial. The script replaces the elements with `data-part` when the run has changed.
+/// Writes the page of a run, trial by trial.
 pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
-    let summary = &results.summary;
-    let matrix = Matrix::of(summary);
-    let kind = match bound {
-        Bound::Within(_) => Kind::File,
-        Bound::OnDemand => Kind::Served,
+    let matrix = Matrix::of(&results.summary);
+    let (kind, seen) = match bound {
+        Bound::Within(_) => (Kind::File, None),
+        Bound::OnDemand { seen } => (Kind::Served, Some(*seen)),
     };
     let body = html! {
         (top(kind))
         main #content {
-            div #overview {
-                div #part-masthead data-part { (masthead(&results)) }
-                div #part-verdicts data-part { (verdicts(&results)) }
-                div #part-heat data-part { (heat_map(summary, &matrix)) }
-                div #part-effects data-part { (effects(summary)) }
-                div #part-mcp data-part { (mcp_servers(summary)) }
-                div #part-descriptions data-part { (descriptions(&results.descriptions)) }
-                div #part-spent data-part { (distributions(&results, &matrix)) }
+            div #overview data-seen=[seen] {
+                @for (_, part) in overview(state, &results, &matrix, Timestamp::now()) { (part) }
                 (trials(state, &matrix))
             }
             div #stage hidden {}

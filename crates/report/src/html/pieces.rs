@@ -10,6 +10,7 @@ pub fn navigation(links: &Markup) -> Markup {
         nav.top aria-label="Pages" {
             b.brand { "terca" }
             (links)
+            button #theme .quiet.scripted type="button" title="System, light or dark" { "Theme: system" }
         }
     }
 }

@@ -95,6 +95,14 @@ pub fn write_rows(
     to.write_all(end.as_bytes())
 }
 
+/// Returns a row as JSON. The tools that its trial used are not in it: to know them takes a moment.
+pub fn row_json(trial: &Trial, matrix: &Matrix<'_>, prompts: &Prompts) -> String {
+    let message = message(trial);
+    let tags = prompts.tags_of(&trial.head.eval);
+    let row = row_data(trial, matrix, &message, (tags, &[]));
+    serde_json::to_string(&row).unwrap_or_default()
+}
+
 fn row_data<'a>(
     trial: &Trial,
     matrix: &Matrix<'_>,

@@ -1,50 +1,58 @@
-//! The runs so far, and the choice of two to compare.
+//! The runs so far, the trend of their suite, and the choice of two to compare.
 
 use maud::{Markup, html};
+use terca_core::analysis::summary::wording::percent;
 use terca_core::run::event::RunStatus;
+use terca_core::run::run_kind::RunKind;
 use terca_core::text::prose;
 
 use super::assets::Kind;
-use super::pieces::{column_titles, navigation, run_status, time};
+use super::listed_run::ListedRun;
+use super::pieces::{navigation, or_dash, run_status, time};
 use super::shell::document;
+use super::trend::trend;
+use crate::metrics;
 use crate::text::runs::{ListedStatus, RunRow};
 
-const TITLES: [&str; 9] = [
-    "",
-    "Run",
-    "Suite",
-    "Started",
-    "Status",
-    "Trials",
-    "Passed",
-    "Not passed",
-    "Errors",
-];
+const TITLES: [&str; 6] = ["Run", "Suite", "Agents", "Started", "Status", "Pass rates"];
+const NUMBERS: [&str; 3] = ["Trials", "Not passed", "Cost"];
+/// So many rates are shown of a run.
+const MOST_RATES: usize = 6;
 
 /// Returns the page of all runs, the newest first.
-pub fn runs_page(rows: &[RunRow]) -> String {
+pub fn runs_page(runs: &[ListedRun]) -> String {
     let body = html! {
-        (navigation(&html! {}))
+        (navigation(&html! { span.space {} }))
         main #content {
             header.masthead {
                 h1 { "Runs" }
-                p.facts { span { (prose::count(rows.len(), "run")) } }
+                p.facts { span { (prose::count(runs.len(), "run")) } }
             }
-            p.filters {
+            p.filters.scripted {
                 a #compare .button href="#" aria-disabled="true" { "Compare two runs" }
                 span.quiet { "Choose two runs in the first column." }
             }
-            table.trials.runs {
-                caption.unseen { "Runs" }
-                thead { (column_titles(&TITLES)) }
-                tbody { @for run in rows.iter().rev() { (row(run)) } }
+            div.scroll tabindex="0" role="region" aria-label="Runs" {
+                table.runs {
+                    caption.unseen { "Runs" }
+                    thead {
+                        tr {
+                            th scope="col" { span.unseen { "Compare" } }
+                            @for title in TITLES { th scope="col" { (title) } }
+                            @for title in NUMBERS { th.num scope="col" { (title) } }
+                        }
+                    }
+                    tbody { @for run in runs.iter().rev() { (row(run)) } }
+                }
             }
+            (trend(runs))
         }
     };
     document(Kind::Served, "Runs", &body)
 }
 
-fn row(row: &RunRow) -> Markup {
+fn row(run: &ListedRun) -> Markup {
+    let row = &run.row;
     html! {
         tr {
             td.id {
@@ -54,24 +62,62 @@ fn row(row: &RunRow) -> Markup {
                 }
             }
             th scope="row" { a href={ "runs/" (row.run) "/" } { (row.run) } }
-            td { (row.suite) }
-            td { @if let Some(at) = row.started_at { (time(at)) } }
-            td.status {
-                @match row.status {
-                    Some(ListedStatus::Running) => (run_status(RunStatus::Running)),
-                    Some(ListedStatus::Complete) => (run_status(RunStatus::Complete)),
-                    Some(ListedStatus::Interrupted) => (run_status(RunStatus::Interrupted)),
-                    Some(ListedStatus::Incomplete) => span.pill { "incomplete" },
-                    None => {
-                        span.pill.error title=(row.note.as_deref().unwrap_or_default()) {
-                            "unreadable"
-                        }
-                    }
-                }
+            td data-title="suite" { (row.suite) }
+            td data-title="agents" { (agents(run)) }
+            td data-title="started" { @if let Some(at) = row.started_at { (time(at)) } }
+            td.status data-title="status" { (status(row)) }
+            td data-title="pass rates" { (rates(run)) }
+            td.num data-title="trials" {
+                (row.trials)
+                @if row.errors > 0 { small.trouble { "+" (prose::count(row.errors, "error")) } }
             }
-            @for number in [row.trials, row.passed, row.partial + row.failed, row.errors] {
-                td.num { (number) }
+            td.num data-title="not passed" { (row.partial + row.failed) }
+            td.num data-title="cost" { (or_dash(metrics::dollars(&run.spent))) }
+        }
+    }
+}
+
+fn agents(run: &ListedRun) -> Markup {
+    match run.row.kind {
+        Some(RunKind::Validate) => html! { span.quiet { "validate" } },
+        _ => html! {
+            @for (number, agent) in run.row.agents.iter().enumerate() {
+                @if number > 0 { ", " }
+                (agent)
             }
+            @for model in &run.models { small { (model) } }
+        },
+    }
+}
+
+fn status(row: &RunRow) -> Markup {
+    match row.status {
+        Some(ListedStatus::Running) => run_status(RunStatus::Running),
+        Some(ListedStatus::Complete) => run_status(RunStatus::Complete),
+        Some(ListedStatus::Interrupted) => run_status(RunStatus::Interrupted),
+        Some(ListedStatus::Incomplete) => html! { span.pill { "incomplete" } },
+        None => html! {
+            span.pill.error { "unreadable" }
+            @if let Some(note) = &row.note { small { (note) } }
+        },
+    }
+}
+
+/// Returns the pass rate of each variant. Those of a validation are no rates of agents.
+fn rates(run: &ListedRun) -> Markup {
+    if run.row.kind == Some(RunKind::Validate) {
+        return html! { span.quiet { "proves evals" } };
+    }
+    html! {
+        @for variant in run.variants.iter().take(MOST_RATES) {
+            div.rate {
+                b { (or_dash(variant.figures.pass_rate.map(percent))) }
+                " "
+                span.quiet { (variant.environment) " · " (variant.experiment) }
+            }
+        }
+        @if run.variants.len() > MOST_RATES {
+            small { "and " (run.variants.len() - MOST_RATES) " more" }
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Whole pages, from made-up runs.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 use serde_json::json;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::RunStatus;
+use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
@@ -11,12 +14,14 @@ use terca_core::transcript::trial_files::{Session, TrialFiles};
 
 use super::matrix::Matrix;
 use super::{
-    Bodies, Bound, Files, Prompts, TrialPage, compare_page, heat_map, run_page, runs_page,
-    trial_page, unpacked,
+    Bodies, Bound, Files, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page,
+    runs_page, trial_page, unpacked,
 };
-use super::{assets, distributions, effects, masthead, trials, verdicts};
+use super::{assets, changed, distributions, effects, masthead, proofs, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::text::runs::{ListedStatus, RunRow};
+
+static NO_REMARKS: BTreeMap<u32, Remark> = BTreeMap::new();
 
 /// One element a line, to be read and compared.
 fn lines(html: &str) -> String {
@@ -46,6 +51,10 @@ fn the_parts_of_a_page() {
     let matrix = Matrix::of(summary);
     insta::assert_snapshot!("html_masthead", lines(&masthead::masthead(&results).0));
     insta::assert_snapshot!("html_verdicts", lines(&verdicts::verdicts(&results).0));
+    insta::assert_snapshot!(
+        "html_changed",
+        lines(&changed::what_changed(&changed::sides(&results)).0)
+    );
     insta::assert_snapshot!(
         "html_heat_map",
         lines(&heat_map::heat_map(summary, &matrix).0)
@@ -112,6 +121,7 @@ fn within<'a>(
     Bound::Within(Bodies {
         run_dir: Utf8Path::new(run_dir),
         prompts,
+        remarks: &NO_REMARKS,
         read,
         is_full: false,
     })
@@ -142,10 +152,7 @@ fn evil_bodies() -> TrialFiles {
         .unwrap()
     };
     TrialFiles {
-        transcript: Session {
-            head: vec![record("hi"), record(&evil), record("bye")],
-            ..Session::default()
-        },
+        transcript: Session::whole([record("hi"), record(&evil), record("bye")]),
         changes: Excerpt::whole(format!(
             "diff --git a/x b/x\n@@ -1 +1 @@\n+{}",
             evil.replace("><", ">\n+<")
@@ -155,6 +162,7 @@ fn evil_bodies() -> TrialFiles {
             left_out: 5_000_000,
             tail: "── test: check-file ──\n\u{1b}[31mno\nscore 0: no\n".to_owned(),
         },
+        ..TrialFiles::default()
     }
 }
 
@@ -167,14 +175,19 @@ fn a_trial() {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..TrialFiles::default()
     };
+    let results = Results::of(&state);
+    let matrix = Matrix::of(&results.summary);
     for id in [2, 12, 18] {
         let trial = state.trial(id).unwrap();
         let prompt = prompts.get(&trial.head);
         assert_eq!(prompt.is_some(), id == 2);
         let page = TrialPage {
             trial,
-            variant: "base",
+            state: &state,
+            matrix: &matrix,
             prompt,
+            given: &[("model", "gemini-3".to_owned())],
+            remark: None,
             descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,
@@ -226,7 +239,7 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     assert!(page.contains("connect-src 'none'"));
-    let served = run_page(&compared(), &Bound::OnDemand);
+    let served = run_page(&compared(), &Bound::OnDemand { seen: 0 });
     assert!(served.contains("connect-src 'self'") && !served.contains("<template"));
 }
 
@@ -256,8 +269,8 @@ fn names_are_text_without_control_characters() {
     results.suite = evil.to_owned();
     let pages = [
         run_page(&state, &within),
-        run_page(&state, &Bound::OnDemand),
-        compare_page(&results, &results),
+        run_page(&state, &Bound::OnDemand { seen: 0 }),
+        compare_page(&results, &results, Err(evil)),
     ];
     for page in pages.map(|page| all_markup(&page)) {
         assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));
@@ -283,14 +296,13 @@ fn one_file_writes_markup_as_it_is() {
     assert_eq!(writers, ["shell.rs"]);
 }
 
-#[test]
-fn runs_and_two_of_them() {
-    let row = |run: &str, status| RunRow {
+fn listed(run: &str, status: Option<ListedStatus>) -> RunRow {
+    RunRow {
         bytes: 1_234_567,
         run: run.to_owned(),
         suite: "js <b>".to_owned(),
         kind: None,
-        agents: Vec::new(),
+        agents: vec!["gemini-cli".to_owned()],
         status,
         started_at: None,
         trials: 4,
@@ -300,23 +312,60 @@ fn runs_and_two_of_them() {
         errors: 0,
         not_run: 0,
         note: Some("torn".to_owned()),
-    };
-    let body = |page: &str| {
-        lines(
-            page.split_once("<main")
-                .unwrap()
-                .1
-                .split_once("<script")
-                .unwrap()
-                .0,
-        )
+    }
+}
+
+fn main_of(page: &str) -> String {
+    let (_, body) = page.split_once("<main").unwrap();
+    lines(body.split_once("<script").unwrap().0)
+}
+
+#[test]
+fn runs_and_two_of_them() {
+    let complete = |run: &str| {
+        let row = listed(run, Some(ListedStatus::Complete));
+        ListedRun::of(row, &compared(), None)
     };
     let page = runs_page(&[
-        row("2026-11-13-001", None),
-        row("2026-11-14-001", Some(ListedStatus::Complete)),
+        ListedRun::unreadable(listed("2026-11-13-001", None)),
+        complete("2026-11-14-001"),
+        complete("2026-11-15-001"),
     ]);
-    insta::assert_snapshot!("html_runs", body(&page));
-    let page = compare_page(&Results::of(&compared()), &fixture::mixed_run().results());
-    insta::assert_snapshot!("html_compare", body(&page));
+    insta::assert_snapshot!("html_runs", main_of(&page));
+    let [first, second] = fixture::two_states().map(|state| Results::of(&state));
+    let page = compare_page(&first, &second, Ok(&fixture::two_runs()));
+    insta::assert_snapshot!("html_compare", main_of(&page));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(assets::SCRIPT));
+}
+
+/// Each eval of a validation is proven, or has its flaws told in the words of the command line.
+#[test]
+fn a_validation_is_shown_as_proofs() {
+    let mut heads = Vec::new();
+    for eval in ["fib", "sort"] {
+        for agent in ["oracle", "nop", "cheat"] {
+            let id = heads.len() as u32 + 1;
+            let mut head = fixture::head(id, eval, agent, "default", 1);
+            head.agent = agent.to_owned();
+            heads.push(head);
+        }
+    }
+    let mut script = Script::new(heads.clone(), 4);
+    for head in &heads {
+        let report = if head.agent == "oracle" || head.id == 6 {
+            fixture::passed(1.0)
+        } else {
+            fixture::failed(1.0, "check", "no")
+        };
+        script.start(head.id).finish(head.id, &report);
+    }
+    script.end(RunStatus::Complete);
+    let results = script.results();
+    insta::assert_snapshot!("html_proofs", lines(&proofs::validation(&results).0));
+    let page = run_page(&script.state, &Bound::OnDemand { seen: 0 });
+    assert!(page.contains("1 of 2 evals proven") && !page.contains("class=\"heat\""));
+    assert!(
+        !page.contains("<ul class=\"legend\">"),
+        "no failure is counted"
+    );
 }

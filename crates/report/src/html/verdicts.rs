@@ -1,21 +1,19 @@
-//! The verdicts about the experiments, in sentences: the first thing on a page.
+//! The verdicts about the experiments: one table with one plot, the first thing on a page.
 
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Comparison, Summary, Verdict};
+use terca_core::analysis::summary::{Comparison, Summary};
 use terca_core::run::event::RunStatus;
 
-use super::effects::forest;
+use super::comparisons::Comparisons;
 use super::foreign::sentence;
 use crate::text::no_verdict::no_verdict;
+use crate::text::verdicts::delivered;
 
 const WAITING: &str = "Experiments are compared when the run has ended. A p-value is only valid if it is not checked \
                        again and again while trials come in.";
 
-/// More comparisons have one table with one scale, and their sentences are folded.
-const FEW: usize = 3;
-
-/// Returns a card for each comparison, or a remark while the run goes on.
+/// Returns the table of comparisons, or a remark while the run goes on.
 pub fn verdicts(results: &Results) -> Markup {
     let summary = &results.summary;
     let is_waiting = summary.comparisons.is_empty() && will_compare(results);
@@ -24,24 +22,39 @@ pub fn verdicts(results: &Results) -> Markup {
         @if is_waiting || !summary.comparisons.is_empty() || !reason.is_empty() {
             section aria-labelledby="verdicts-title" {
                 h2 #verdicts-title { "Verdicts" }
-                div.cards {
-                    @if is_waiting { p.quiet { (WAITING) } }
-                    @for line in &reason { p.quiet { (sentence(line)) } }
-                    @if summary.comparisons.len() > FEW {
-                        figure.card { (forest(summary)) }
-                    } @else {
-                        (cards(summary))
-                    }
-                }
-                @if summary.comparisons.len() > FEW {
-                    details {
-                        summary { "Each of " (summary.comparisons.len()) " verdicts in sentences" }
-                        div.cards { (cards(summary)) }
-                    }
-                }
+                @if is_waiting { p.quiet { (WAITING) } }
+                @for line in &reason { p.quiet { (sentence(line)) } }
+                @if !summary.comparisons.is_empty() { (table(summary)) }
             }
         }
     }
+}
+
+fn table(summary: &Summary) -> Markup {
+    let baseline = summary.comparisons.first().map(|one| one.baseline.as_str());
+    let title = format!("against {}", baseline.unwrap_or_default());
+    let several = summary.comparisons.iter().any(|one| one.place.is_none());
+    let place = |one: &Comparison| match &one.place {
+        Some(place) => place.clone(),
+        None if several => "all environments".to_owned(),
+        None => String::new(),
+    };
+    let comparisons = Comparisons {
+        of: &summary.comparisons,
+        title: &title,
+        names: summary
+            .comparisons
+            .iter()
+            .map(|one| [one.arm.clone(), place(one)])
+            .collect(),
+        delivered: summary
+            .comparisons
+            .iter()
+            .map(|one| delivered(one, summary))
+            .collect(),
+        margin: summary.margin,
+    };
+    comparisons.table()
 }
 
 /// Returns whether the run has experiments and still goes on.
@@ -52,47 +65,4 @@ fn will_compare(results: &Results) -> bool {
         .iter()
         .any(|variant| variant.experiment != results.summary.baseline);
     has_experiments && results.status == RunStatus::Running
-}
-
-fn cards(summary: &Summary) -> Markup {
-    html! {
-        @for comparison in &summary.comparisons { (card(comparison, summary)) }
-    }
-}
-
-fn card(comparison: &Comparison, summary: &Summary) -> Markup {
-    let delivered = delivery(comparison, summary);
-    html! {
-        article class={ "card verdict " (class(comparison.verdict)) } {
-            p.word { (comparison.verdict.as_str()) }
-            p.sentence { (sentence(comparison.after_word())) }
-            @if !comparison.warnings.is_empty() || !delivered.is_empty() {
-                ul.notes {
-                    @for warning in &comparison.warnings { li.warning { (sentence(warning)) } }
-                    @for text in &delivered { li { (sentence(text)) } }
-                }
-            }
-        }
-    }
-}
-
-/// Returns what reached the agents of the experiment's arm, in the environment that was compared.
-fn delivery(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let Some(environment) = &comparison.place else {
-        return Vec::new();
-    };
-    let arm = summary.variants.iter().find(|variant| {
-        variant.environment == *environment && variant.experiment == comparison.arm
-    });
-    arm.map(|variant| variant.delivery.sentences())
-        .unwrap_or_default()
-}
-
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "good",
-        Verdict::Worse => "bad",
-        Verdict::Equivalent => "same",
-        Verdict::Inconclusive => "unknown",
-    }
 }

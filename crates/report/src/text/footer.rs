@@ -90,8 +90,8 @@ pub(crate) fn counts(results: &Results) -> StyledLine {
 
 /// `spent: 312.0k tokens, $0.820`.
 fn spent(results: &Results) -> Option<StyledLine> {
-    let spent = metrics::spent(&results.summary.spent);
-    (!spent.is_empty()).then(|| StyledLine::plain(&format!("spent: {spent}")))
+    let spent = metrics::spent_on(results)?;
+    Some(StyledLine::plain(&format!("spent: {spent}")))
 }
 
 fn errors(results: &Results) -> Option<StyledLine> {

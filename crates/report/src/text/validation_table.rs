@@ -37,21 +37,45 @@ fn cell(trial: Option<&TrialResult>, passed: Role, not_passed: Role) -> StyledLi
         status if status.is_judged() => not_passed,
         status => Role::of_status(status),
     };
-    let text = match trial.report.score {
+    StyledLine::of(role, &outcome(trial))
+}
+
+/// `passed`, or `partial 0.50`.
+pub(crate) fn outcome(trial: &TrialResult) -> String {
+    let status = trial.report.status;
+    match trial.report.score {
         Some(score) if status == Status::Partial => {
             format!("{} {}", status.as_str(), wording::score(score))
         }
         _ => status.as_str().to_owned(),
-    };
-    StyledLine::of(role, &text)
+    }
 }
 
 fn verdict(flaws: &[Flaw]) -> StyledLine {
+    let role = if flaws.is_empty() {
+        Role::Good
+    } else {
+        Role::Bad
+    };
+    StyledLine::of(role, &verdict_words(flaws))
+}
+
+/// `proven`, or the flaws.
+pub(crate) fn verdict_words(flaws: &[Flaw]) -> String {
     if flaws.is_empty() {
-        return StyledLine::of(Role::Good, "proven");
+        return "proven".to_owned();
     }
     let words: Vec<&str> = flaws.iter().map(|flaw| flaw.as_str()).collect();
-    StyledLine::of(Role::Bad, &words.join(", "))
+    words.join(", ")
+}
+
+/// Returns the words between the eval and the explanation of a flaw: before the flaw, the flaw, and after it.
+pub(crate) fn opening(flaw: Flaw) -> (&'static str, &'static str, &'static str) {
+    match flaw {
+        Flaw::NoSolution => (" has ", flaw.as_str(), ": "),
+        Flaw::Unknown => (" is not checked: ", "", ""),
+        _ => (" is ", flaw.as_str(), ": "),
+    }
 }
 
 /// A line for every flaw: what it means, and which log to look at.
@@ -59,20 +83,16 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
     let mut text = String::new();
     for proof in proofs {
         for flaw in proof.flaws() {
-            let mut line = StyledLine::of(Role::Bold, proof.eval).with(Role::Plain, " is ");
-            line = match flaw {
-                Flaw::NoSolution => {
-                    StyledLine::of(Role::Bold, proof.eval).with(Role::Plain, " has ")
-                }
-                Flaw::Unknown => line.with(Role::Plain, "not checked: "),
-                _ => line,
-            };
-            line = match flaw {
-                Flaw::Unknown => line,
-                flaw => line.with(Role::Bad, flaw.as_str()).with(Role::Plain, ": "),
-            };
-            text += &line
-                .with(Role::Plain, &explained(proof, flaw, run_dir))
+            let (before, word, after) = opening(flaw);
+            let (mut told, trial) = explained(proof, flaw);
+            if let Some(trial) = trial {
+                told += &format!(" ({})", run_dir.join(&trial.head.dir).join("run.log"));
+            }
+            text += &StyledLine::of(Role::Bold, proof.eval)
+                .with(Role::Plain, before)
+                .with(Role::Bad, word)
+                .with(Role::Plain, after)
+                .with(Role::Plain, &told)
                 .render(palette);
             text.push('\n');
         }
@@ -80,31 +100,26 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
     text
 }
 
-fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
-    let log = |trial: Option<&TrialResult>| {
-        trial.map_or_else(String::new, |trial| {
-            format!(" ({})", run_dir.join(&trial.head.dir).join("run.log"))
-        })
-    };
+/// Returns what a flaw means, and the trial that shows it.
+pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'a TrialResult>) {
     match flaw {
-        Flaw::NoSolution => {
-            "it is not known whether it can be passed; add a `_solution` directory".into()
-        }
-        Flaw::Broken => format!(
-            "its own solution does not pass{}{}",
-            loss(proof.oracle),
-            log(proof.oracle)
+        Flaw::NoSolution => (
+            "it is not known whether it can be passed; add a `_solution` directory".into(),
+            None,
         ),
-        Flaw::Trivial => format!(
-            "it passes when the agent does nothing; tighten its tests{}",
-            log(proof.nop)
+        Flaw::Broken => (
+            format!("its own solution does not pass{}", loss(proof.oracle)),
+            proof.oracle,
         ),
-        Flaw::Gameable => {
-            format!(
-                "it passes when the agent only cheats; make its tests independent of files that the agent can change{}",
-                log(proof.cheat)
-            )
-        }
+        Flaw::Trivial => (
+            "it passes when the agent does nothing; tighten its tests".to_owned(),
+            proof.nop,
+        ),
+        Flaw::Gameable => (
+            "it passes when the agent only cheats; make its tests independent of files that the agent can change"
+                .to_owned(),
+            proof.cheat,
+        ),
         Flaw::Unknown => {
             let undecided = |trial: &&TrialResult| !trial.report.status.is_judged();
             let trial = [proof.oracle, proof.nop, proof.cheat]
@@ -113,7 +128,7 @@ fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
                 .find(undecided);
             let error = trial.and_then(|trial| trial.report.error.as_ref());
             let reason = error.map_or("a trial did not finish", |error| error.message.as_str());
-            format!("{reason}{}", log(trial))
+            (reason.to_owned(), trial)
         }
     }
 }
@@ -165,6 +180,7 @@ mod tests {
                     report: report.into(),
                     earlier: Vec::new(),
                     spent: Default::default(),
+                    remark: None,
                 });
             }
         }

@@ -1,10 +1,9 @@
 //! `terca compare`: the experiments or environments of a run, or two runs.
 
 use clap::{Args, ValueEnum};
-use terca_core::analysis::compare::{Arm, Compared, between, within};
+use terca_core::analysis::compare::{Compared, within};
 use terca_core::analysis::summary::By;
 use terca_core::text::explain::Code;
-use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_report::{compared, compared_markdown};
 
@@ -12,6 +11,7 @@ use crate::args::values::points;
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, Outcome};
 use crate::past::open;
+use crate::two_runs::{self, Choices};
 use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -115,37 +115,18 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
         let text = "`--by environment` is for one run: two runs are compared in each variant";
         return Err(CliError::misuse(Code::Usage, text).help("omit `--by`, or name one run"));
     }
-    if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
-        let text = format!("{} cannot be compared with itself", one.state.run());
-        return Err(
-            CliError::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs")
-        );
-    }
-    let names = names(one, other);
-    let prints = [
-        past_runs::fingerprints(&one.dir),
-        past_runs::fingerprints(&other.dir),
-    ];
-    let first = Arm {
-        name: &names[0],
-        state: &one.state,
-        prints: prints[0].as_deref(),
+    let names = two_runs::names(one, other);
+    let is_called = |number: usize, given: Option<&str>, name: &str| {
+        name == names[number] || Some(name) == given
     };
-    let second = Arm {
-        name: &names[1],
-        state: &other.state,
-        prints: prints[1].as_deref(),
-    };
-    let is_called =
-        |arm: &Arm<'_>, given: Option<&str>, name: &str| name == arm.name || Some(name) == given;
     let (baseline, other) = match args.baseline.as_deref() {
-        None => (first, second),
-        Some(name) if is_called(&first, args.run.as_deref(), name) => (first, second),
-        Some(name) if is_called(&second, args.other.as_deref(), name) => (second, first),
+        None => (one, other),
+        Some(name) if is_called(0, args.run.as_deref(), name) => (one, other),
+        Some(name) if is_called(1, args.other.as_deref(), name) => (other, one),
         Some(name) => {
             let text = format!(
                 "--baseline {name}: the runs are {} and {}",
-                first.name, second.name
+                names[0], names[1]
             );
             let error = CliError::misuse(Code::UnknownBaseline, text);
             return Err(
@@ -153,18 +134,11 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
             );
         }
     };
-    let margin = args.margin.unwrap_or(baseline.state.margin());
-    Ok(between(baseline, other, margin, args.only_unchanged)?)
-}
-
-/// By their folders where two suites have runs of the same name.
-fn names(one: &PastRun, other: &PastRun) -> [String; 2] {
-    let runs = [one, other];
-    if one.state.run() == other.state.run() {
-        runs.map(|run| screen::short(&run.dir).to_string())
-    } else {
-        runs.map(|run| run.state.run().to_owned())
-    }
+    let choices = Choices {
+        margin: args.margin,
+        only_unchanged: args.only_unchanged,
+    };
+    two_runs::compare(baseline, other, choices)
 }
 
 fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), CliError> {

@@ -74,6 +74,7 @@ mod mistakes;
 mod monstrous_workspaces;
 mod newcomer;
 mod newcomer_library;
+mod pages;
 mod place;
 mod plan;
 mod prepare;

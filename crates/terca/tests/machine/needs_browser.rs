@@ -32,6 +32,90 @@ fn the_file_is_read_in_a_browser() {
     );
 }
 
+/// Makes a report with five repetitions, so that each eval has twenty trials.
+fn with_report() -> Project {
+    let project = with_run("2026-11-14-001", 5);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    project
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_steps_of_a_trial() {
+    let browser = browser::require();
+    let project = with_report();
+    browser.drive(
+        "steps.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("JUDGED", "101"),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn two_trials_beside_each_other() {
+    let browser = browser::require();
+    let project = with_report();
+    browser.drive(
+        "pair.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("EVIL", "140"),
+        ],
+    );
+}
+
+/// Twenty megabytes: in the file outputs are cut and no step is missing; the server has more of them.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn a_huge_transcript_is_opened() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 1);
+    let steps = gallery::write_huge_transcript(&project.path(".terca/runs/2026-11-14-001"));
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    let view = viewer::View::open(&project, &[]);
+    browser.drive(
+        "huge.mjs",
+        &[
+            ("REPORT", project.path("report.html").as_str()),
+            ("URL", view.url.as_str()),
+            ("STEPS", &steps.to_string()),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_overview_is_read_in_a_browser() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 5);
+    project
+        .terca(&["report", "--html", "report.html"])
+        .expect_status(0);
+    browser.drive(
+        "overview.mjs",
+        &[("REPORT", project.path("report.html").as_str())],
+    );
+}
+
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn runs_are_listed_and_compared_in_a_browser() {
+    let browser = browser::require();
+    let project = with_run("2026-11-14-001", 1);
+    for (run, repetitions) in [("2026-11-14-002", 3), ("2026-11-14-003", 5)] {
+        gallery::make_record(&project.path(&format!(".terca/runs/{run}")), repetitions);
+    }
+    let view = viewer::View::open(&project, &[]);
+    browser.drive("runs.mjs", &[("URL", view.url.as_str())]);
+}
+
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn a_thousand_trials_are_opened() {
@@ -173,4 +257,30 @@ fn pictures() {
         .flatten()
         .filter(|entry| entry.file_name().ends_with(".png"));
     assert!(pictures.count() >= 8);
+}
+
+/// The parts of the script share one scope, as they do in a page. TypeScript reads the types in their comments.
+#[test]
+#[ignore = "needs Node, npm and Chromium"]
+fn the_types_of_the_script_are_right() {
+    let scripts =
+        camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src/html/script");
+    let files = scripts.read_dir_utf8().unwrap().flatten();
+    let files: Vec<_> = files.map(|entry| entry.into_path()).collect();
+    assert!(files.len() > 5);
+    let checked = std::process::Command::new(terca_testkit::runners::typescript())
+        .args([
+            "--noEmit",
+            "--allowJs",
+            "--checkJs",
+            "--skipLibCheck",
+            "--target",
+            "es2023",
+        ])
+        .args(["--lib", "es2023,dom,dom.iterable"])
+        .args(&files)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{said}");
 }

@@ -52,8 +52,8 @@ await play(async ({ context, page, watched }) => {
   await boxes.nth(1).check();
   await open.locator('#compare').click();
   await open.getByRole('heading', { name: 'Two runs' }).waitFor();
-  assert.match(await open.locator('table.compared').innerText(), /rest\/pagination/);
-  assert.match(await open.locator('table.compared').innerText(), /second/);
+  assert.match(await open.locator('.callout').innerText(), /no eval in common/);
+  assert.match(await open.locator('.callout').innerText(), /rest\/pagination/);
   await unharmed(open);
   await open.goBack();
   const enabled = async () => (await open.locator('#compare').getAttribute('aria-disabled')) === null;

@@ -195,10 +195,13 @@ fn obstacle(comparison: &Comparison, pairs: &[Pair<'_>]) -> Option<CannotTell> {
         .map(|stratum| (stratum.arm.trials, stratum.baseline.trials))
         .collect();
     let smallest_p = smallest_p(&trials) * comparison.comparisons as f64;
+    // Trials that did not run say nothing about how easy or hard the evals are.
+    let (ended, planned) = comparison.ended();
+    let all_ended = ended == planned;
     match comparison.measure {
         _ if pairs.is_empty() => Some(CannotTell::NoEvals),
-        Measure::PassRate if rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),
-        Measure::PassRate if rates == [Some(0.0); 2] => Some(CannotTell::AllFailed),
+        Measure::PassRate if all_ended && rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),
+        Measure::PassRate if all_ended && rates == [Some(0.0); 2] => Some(CannotTell::AllFailed),
         // Rounds go on until they can tell.
         _ if comparison.sequential.is_some() => None,
         _ if smallest_p >= ALPHA => Some(CannotTell::TooFewTrials),

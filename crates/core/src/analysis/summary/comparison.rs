@@ -164,6 +164,16 @@ impl EvalEffect {
         effects
     }
 
+    /// Returns the word for a change that was shown. The strong ones are for evals that always fail or always pass now.
+    pub fn word(&self) -> Option<&'static str> {
+        Some(match self.change? {
+            Change::Broke if self.passed == 0 => "broke",
+            Change::Broke => "got worse",
+            Change::Mended if self.passed == self.judged => "was fixed",
+            Change::Mended => "got better",
+        })
+    }
+
     fn of(pair: &Pair<'_>) -> Self {
         let strata = strata::counts(std::slice::from_ref(pair));
         let sum = |read: fn(&Stratum) -> usize| strata.iter().map(read).sum();

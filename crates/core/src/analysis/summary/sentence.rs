@@ -264,13 +264,7 @@ fn changed(evals: &[EvalEffect]) -> Option<String> {
             .filter(|eval| eval.change == Some(change))
             .collect();
         for eval in of_kind.iter().take(MOST_NAMED) {
-            // The strong words are for evals that always fail or always pass now.
-            let word = match change {
-                Change::Broke if eval.passed == 0 => "broke",
-                Change::Broke => "got worse",
-                Change::Mended if eval.passed == eval.judged => "was fixed",
-                Change::Mended => "got better",
-            };
+            let word = eval.word().unwrap_or_default();
             told.push(format!(
                 "`{}` {word}: {}/{} → {}/{}",
                 eval.eval, eval.baseline_passed, eval.baseline_judged, eval.passed, eval.judged

@@ -141,7 +141,7 @@ impl Reports {
 }
 
 /// Returns what the judges of a trial's tests used, those without a verdict too.
-pub(super) fn judges(report: &TrialReport) -> impl Iterator<Item = Usage> {
+pub fn judges(report: &TrialReport) -> impl Iterator<Item = Usage> {
     let heard = report.tests.iter();
     let heard = heard.filter_map(|(_, grade)| grade.judge.as_ref().map(|judge| &judge.by));
     heard

@@ -30,7 +30,9 @@ function startKeys() {
     const typing = event.target.matches('input:not([type=checkbox]), select, textarea');
     if (event.key === 'Escape' && typing) event.target.blur();
     else if (event.key === 'Escape' && !isListShown()) location.hash = address();
-    else if (!typing && Object.hasOwn(KEYS, event.key)) {
+    else if (typing) return;
+    else if (opened !== null && trialKey(event)) return;
+    else if (Object.hasOwn(KEYS, event.key)) {
       event.preventDefault();
       KEYS[event.key]();
     }

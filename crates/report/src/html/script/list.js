@@ -121,12 +121,24 @@ function addTools() {
   if (tools) for (const row of allRows) row.tool = tools[row.id] || [];
 }
 
-/** Asks for the rows again. Returns the numbers of the trials whose rows have changed. */
+/** Asks for all rows. */
 async function freshRows() {
   const rows = await loadRows();
-  if (!rows) return new Set();
+  if (rows) putRows(rows);
+}
+
+/** Puts rows that have changed in the place of those before. */
+async function mergeRows(rows) {
+  await rowsReady;
+  const merged = new Map((allRows || []).map((row) => [row.id, row]));
+  for (const row of rows) merged.set(row.id, row);
+  putRows([...merged.values()].sort((one, other) => one.rank - other.rank || one.id - other.id));
+}
+
+/** Shows other rows, and leaves the focus where it is. */
+function putRows(rows) {
   const focused = currentRow();
-  const changed = takeRows(rows);
+  allRows = rows;
   addTools();
   findOptions();
   showFields();
@@ -134,8 +146,11 @@ async function freshRows() {
   if (focused !== undefined && currentRow() !== focused && !overview.hidden) {
     find(`row-${focused}`)?.querySelector('a').focus({ preventScroll: true });
   }
-  return changed;
+  document.dispatchEvent(new Event('rows'));
 }
+
+/** Returns what the list knows about a trial. */
+const rowOf = (id) => allRows?.find((row) => row.id === id);
 
 /** Resolves when all rows are there. */
 let rowsReady = Promise.resolve();

@@ -86,14 +86,3 @@ function sortRows() {
     return sign * (typeof a === 'number' ? a - b : compare(a, b)) || one.id - other.id;
   });
 }
-
-/**
- * Takes new rows in the place of the old ones.
- * @param {Row[]} rows
- * @returns {Set<number>} the numbers of those that have changed
- */
-function takeRows(rows) {
-  const before = new Map((allRows || []).map((row) => [row.id, row.html]));
-  allRows = rows;
-  return new Set(rows.filter((row) => before.get(row.id) !== row.html).map((row) => row.id));
-}

@@ -1,0 +1,245 @@
+//! Scales of plots. Places are in percent of the width, so that a plot is as wide as its cell and nothing is stretched.
+
+use maud::{Markup, html};
+use terca_core::analysis::summary::wording::signed;
+
+/// The part of a plot that stays free at both ends, in percent.
+const EDGE: f64 = 2.0;
+/// So many ticks fit on either side of the middle.
+const MOST_TICKS: f64 = 4.0;
+/// The steps between the ticks of differences.
+const STEPS: [f64; 4] = [0.05, 0.1, 0.25, 0.5];
+/// From this ratio of the largest value to the smallest on, a scale of sizes is logarithmic.
+const WIDE_RANGE: f64 = 8.0;
+
+/// A line along which values have their places.
+#[derive(Debug)]
+pub struct Scale {
+    /// Turns a value into a position between the ends.
+    along: fn(f64) -> f64,
+    low: f64,
+    high: f64,
+    ticks: Vec<(f64, String)>,
+}
+
+fn linear(value: f64) -> f64 {
+    value
+}
+
+fn logarithm(value: f64) -> f64 {
+    value.max(1e-9).ln()
+}
+
+impl Scale {
+    /// Returns a scale of differences with 0 in the middle, for values up to this distance.
+    pub fn of_differences(widest: f64) -> Self {
+        let widest = widest.clamp(STEPS[0] * 2.0, 1.0);
+        let step = STEPS
+            .into_iter()
+            .find(|step| widest / step <= MOST_TICKS + 1e-9);
+        let step = step.unwrap_or(0.5);
+        let number = (widest / step - 1e-9).ceil();
+        let end = step * number;
+        let mut ticks = Vec::new();
+        for tick in -(number as i32)..=number as i32 {
+            let value = f64::from(tick) * step;
+            ticks.push((value, signed(value)));
+        }
+        Scale {
+            along: linear,
+            low: -end,
+            high: end,
+            ticks,
+        }
+    }
+
+    /// Returns a scale of all differences that there can be, with few ticks.
+    pub fn of_all_differences() -> Self {
+        let ticks = [-1.0, -0.5, 0.0, 0.5, 1.0];
+        Scale {
+            along: linear,
+            low: -1.0,
+            high: 1.0,
+            ticks: ticks.map(|value| (value, signed(value))).to_vec(),
+        }
+    }
+
+    /// Returns a scale of ratios with 1 × in the middle, for logarithms up to this distance.
+    pub fn of_ratios(widest: f64) -> Self {
+        let (end, ratios) = match widest {
+            ..0.7 => (2.0, vec![0.5, 0.7, 1.0, 1.4, 2.0]),
+            ..1.4 => (4.0, vec![0.25, 0.5, 1.0, 2.0, 4.0]),
+            _ => (16.0, vec![1.0 / 16.0, 0.25, 1.0, 4.0, 16.0]),
+        };
+        let label = |ratio: f64| match ratio {
+            ..0.1 => format!("{ratio:.2} ×"),
+            _ => format!("{ratio} ×"),
+        };
+        Scale {
+            along: logarithm,
+            low: -f64::ln(end),
+            high: f64::ln(end),
+            ticks: ratios
+                .into_iter()
+                .map(|ratio| (ratio, label(ratio)))
+                .collect(),
+        }
+    }
+
+    /// Returns a scale of sizes: from 0, or logarithmic where a few values are far beyond the others.
+    pub fn of_sizes(least: f64, most: f64, show: fn(f64) -> String) -> Self {
+        let is_wide = least > 0.0 && most / least >= WIDE_RANGE;
+        let (along, from): (fn(f64) -> f64, f64) = if is_wide {
+            (logarithm, least)
+        } else {
+            (linear, 0.0)
+        };
+        let (low, high) = (along(from), along(most));
+        let at = |share: f64| {
+            let place = low + (high - low) * share;
+            if is_wide { place.exp() } else { place }
+        };
+        let mut ticks: Vec<(f64, String)> = Vec::new();
+        for share in [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0] {
+            let label = if share == 0.0 && !is_wide {
+                "0".to_owned()
+            } else {
+                show(at(share))
+            };
+            ticks.push((at(share), label));
+        }
+        Scale {
+            along,
+            low,
+            high,
+            ticks,
+        }
+    }
+
+    /// Returns whether equal steps are equal factors.
+    pub fn is_logarithmic(&self) -> bool {
+        (self.along)(1.0) == 0.0
+    }
+
+    /// Returns the place of a value, in percent of the width.
+    pub fn place(&self, value: f64) -> f64 {
+        let range = (self.high - self.low).max(1e-12);
+        let share = (((self.along)(value) - self.low) / range).clamp(0.0, 1.0);
+        EDGE + share * (100.0 - 2.0 * EDGE)
+    }
+
+    /// Returns the labels of the scale, each over its place.
+    pub fn axis(&self) -> Markup {
+        let last = self.ticks.len().saturating_sub(1);
+        html! {
+            svg.axis aria-hidden="true" {
+                @for (number, (value, label)) in self.ticks.iter().enumerate() {
+                    @let anchor = match number {
+                        0 => "start",
+                        number if number == last => "end",
+                        _ => "middle",
+                    };
+                    @let at = match number {
+                        0 => 0.0,
+                        number if number == last => 100.0,
+                        _ => self.place(*value),
+                    };
+                    text x=(percent(at)) y="75%" text-anchor=(anchor) { (label) }
+                }
+            }
+        }
+    }
+
+    /// Returns a plot of these marks, over the lines of the ticks.
+    pub fn plot(&self, class: &str, marks: &Markup) -> Markup {
+        html! {
+            svg class={ "along " (class) } aria-hidden="true" {
+                @for (value, _) in &self.ticks { (upright("tick", self.place(*value))) }
+                (marks)
+            }
+        }
+    }
+
+    /// Returns a band between two values, as high as the plot.
+    pub fn band(&self, low: f64, high: f64) -> Markup {
+        let (from, to) = (self.place(low), self.place(high));
+        html! {
+            rect.band x=(percent(from)) y="0" width=(percent(to - from)) height="100%" {}
+        }
+    }
+
+    /// Returns a line from one value to another, in the middle of the plot.
+    pub fn stretch(&self, class: &str, low: f64, high: f64) -> Markup {
+        html! {
+            line class=(class) x1=(percent(self.place(low))) x2=(percent(self.place(high)))
+                y1="50%" y2="50%" {}
+        }
+    }
+
+    /// Returns an upright line at a value.
+    pub fn upright(&self, class: &str, value: f64) -> Markup {
+        upright(class, self.place(value))
+    }
+
+    /// Returns a dot at a value, this far down.
+    pub fn dot(&self, class: &str, value: f64, down: f64) -> Markup {
+        html! {
+            circle class=(class) cx=(percent(self.place(value))) cy=(percent(down)) r="5" {}
+        }
+    }
+}
+
+fn upright(class: &str, at: f64) -> Markup {
+    html! { line class=(class) x1=(percent(at)) x2=(percent(at)) y1="0" y2="100%" {} }
+}
+
+/// Returns a place as an attribute: `12.5%`.
+pub fn percent(place: f64) -> String {
+    let text = format!("{place:.1}");
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_within_the_plot_and_in_order() {
+        let scales = [
+            Scale::of_differences(0.3),
+            Scale::of_differences(7.0),
+            Scale::of_all_differences(),
+            Scale::of_ratios(0.1),
+            Scale::of_ratios(9.0),
+            Scale::of_sizes(2.0, 900.0, |value| value.to_string()),
+            Scale::of_sizes(0.0, 3.0, |value| value.to_string()),
+        ];
+        for scale in &scales {
+            let values = [-9.0, -0.2, 0.0, 0.3, 1.0, 2.5, 1e6];
+            let places: Vec<f64> = values.iter().map(|value| scale.place(*value)).collect();
+            assert!(places.is_sorted(), "{places:?}");
+            assert!(
+                places
+                    .iter()
+                    .all(|place| (EDGE..=100.0 - EDGE).contains(place))
+            );
+            assert!((3..=9).contains(&scale.ticks.len()), "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn no_effect_is_in_the_middle() {
+        for widest in [0.01, 0.1, 0.3, 0.5, 0.62, 1.0] {
+            assert_eq!(percent(Scale::of_differences(widest).place(0.0)), "50%");
+            assert_eq!(percent(Scale::of_ratios(widest).place(1.0)), "50%");
+        }
+    }
+
+    #[test]
+    fn sizes_that_are_near_each_other_begin_at_nought() {
+        let near = Scale::of_sizes(10.0, 20.0, |value| value.to_string());
+        let far = Scale::of_sizes(10.0, 900.0, |value| value.to_string());
+        assert!(!near.is_logarithmic() && far.is_logarithmic());
+        assert_eq!(near.ticks[0].1, "0");
+    }
+}
