@@ -32,6 +32,9 @@ pub struct Found {
 
 /// Reads words from an address, where they are the digits of their bytes to the base of 16.
 pub fn words(digits: &str) -> Option<String> {
+    if digits.len() % 2 == 1 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
     let pairs = digits.as_bytes().chunks(2);
     let bytes = pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
     let text = String::from_utf8(bytes.collect::<Option<_>>()?).ok()?;
@@ -110,7 +113,7 @@ mod tests {
     fn words_of_an_address() {
         assert_eq!(words("4b65792070"), Some("key p".to_owned()));
         assert_eq!(words("c3a4"), Some("ä".to_owned()));
-        for bad in ["", "20", "4", "4b6", "zz", "ff", &"61".repeat(201)] {
+        for bad in ["", "20", "4", "4b6", "zz", "+4", "ff", &"61".repeat(201)] {
             assert_eq!(words(bad), None, "{bad}");
         }
     }

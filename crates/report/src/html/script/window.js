@@ -6,16 +6,20 @@ let rowHeight = 0;
 /** All rows are in the page while it is printed. */
 let isPrinted = false;
 
-/** Returns the element of a row, the one that is in the page where it is. */
-function elementOf(row) {
-  const old = find(`row-${row.id}`);
-  if (old && old.terca === row.html) return old;
+/** Returns the elements of rows: those that are in the page, where they are as they should be. */
+function elementsOf(rows) {
+  const isThere = (row) => find(`row-${row.id}`)?.terca === row.html;
+  const missing = rows.filter((row) => !isThere(row));
   const template = document.createElement('template');
-  template.innerHTML = row.html;
-  const element = template.content.firstElementChild;
-  element.terca = row.html;
-  markPicked(element, row.id);
-  return element;
+  template.innerHTML = missing.map((row) => row.html).join('');
+  const made = new Map(missing.map((row, index) => [row.id, template.content.children[index]]));
+  return rows.map((row) => {
+    const element = made.get(row.id);
+    if (!element) return find(`row-${row.id}`);
+    element.terca = row.html;
+    markPicked(element, row.id);
+    return element;
+  });
 }
 
 /** Returns the first row in sight, and the one after the last. */
@@ -33,7 +37,7 @@ function rowsInSight() {
 function showRows() {
   if (!allRows || overview.hidden) return;
   const [first, last] = rowsInSight();
-  const elements = shownRows.slice(first, last).map(elementOf);
+  const elements = elementsOf(shownRows.slice(first, last));
   const stays = new Set(elements);
   for (const old of [...list.rows.children]) if (!stays.has(old)) old.remove();
   let at = list.rows.firstElementChild;
