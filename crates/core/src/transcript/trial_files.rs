@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 use crate::text::excerpt::{Excerpt, without_middle};
 use crate::transcript::{Record, Step};
-use crate::wire::Exchange;
 
 /// The readable files of one trial.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,9 +21,26 @@ pub struct TrialFiles {
     /// `run.log`.
     pub log: Excerpt,
     /// The requests to models that passed through the gateway.
-    pub exchanges: Vec<Exchange>,
+    pub requests: Vec<ModelRequest>,
     /// The rules as the agent found them, where the trial has kept them.
     pub rules: Option<String>,
+}
+
+/// A request to a model, as people look at it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelRequest {
+    /// The model that answered, or else the one that was asked for.
+    pub model: Option<String>,
+    /// The seconds from the beginning of the session to the request.
+    pub started: f64,
+    /// The seconds from the request to the end of the answer.
+    pub seconds: f64,
+    /// Tokens sent.
+    pub input_tokens: Option<u64>,
+    /// Tokens that the model wrote.
+    pub output_tokens: Option<u64>,
+    /// The status of a request that was not answered as a whole, or `no answer`.
+    pub failure: Option<String>,
 }
 
 /// A transcript, or its beginning and its end.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use camino::Utf8Path;
 use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::transcript::trial_files::{
-    Numbered, Numbering, Session, TrialFiles, even_cut, with_short_texts,
+    ModelRequest, Numbered, Numbering, Session, TrialFiles, even_cut, with_short_texts,
 };
 use terca_core::transcript::{Record, Step};
 use terca_core::wire::Exchange;
@@ -38,7 +38,7 @@ const LONGEST_TRANSCRIPT: u64 = 256 * 1024 * 1024;
 /// The bytes of a record that are kept at least: its headline, and a little more.
 const SMALLEST_RECORD: usize = 160;
 /// More requests to models are not shown.
-const MOST_EXCHANGES: usize = 2_000;
+const MOST_REQUESTS: usize = 2_000;
 
 /// Reads the texts of a trial, each of about so many bytes at most. One that cannot be read is empty.
 pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFiles {
@@ -53,23 +53,39 @@ pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFile
         log: of(LOG)
             .and_then(|file| excerpt(file, limit).ok())
             .unwrap_or_default(),
-        exchanges: of(WIRE).map(exchanges).unwrap_or_default(),
+        requests: of(WIRE).map(requests).unwrap_or_default(),
         rules: of(RULES)
             .and_then(|mut file| text(&mut file, limit as u64).ok())
             .map(|text| without_middle(&text, limit / 4)),
     }
 }
 
-fn exchanges(file: File) -> Vec<Exchange> {
+fn requests(file: File) -> Vec<ModelRequest> {
     let mut lines = BufReader::new(file.take(LONGEST_TRANSCRIPT));
-    let mut exchanges = Vec::new();
-    while exchanges.len() < MOST_EXCHANGES {
+    let mut requests = Vec::new();
+    while requests.len() < MOST_REQUESTS {
         let Some(Some(line)) = next_line(&mut lines) else {
             break;
         };
-        exchanges.extend(serde_json::from_slice::<Exchange>(&line).ok());
+        let exchange = serde_json::from_slice::<Exchange>(&line).ok();
+        requests.extend(exchange.map(request));
     }
-    exchanges
+    requests
+}
+
+fn request(exchange: Exchange) -> ModelRequest {
+    let failure = (!exchange.is_answered()).then(|| {
+        let status = exchange.status.map(|status| status.to_string());
+        status.unwrap_or_else(|| "no answer".to_owned())
+    });
+    ModelRequest {
+        model: exchange.model_answered.or(exchange.model_asked),
+        started: exchange.started_ms as f64 / 1000.0,
+        seconds: exchange.total_ms as f64 / 1000.0,
+        input_tokens: exchange.tokens.input,
+        output_tokens: exchange.tokens.output,
+        failure,
+    }
 }
 
 /// Opens a file of a trial. Neither its folder nor the file may lead out of the run's folder.

@@ -1,6 +1,6 @@
 //! Colours of code: comments, strings, numbers, keywords, types and calls.
 //!
-//! A scanner that goes over the text once, whatever is in it: pages are made for thousands of trials, and the text may be
+//! A scanner goes over the text once: pages are made for thousands of trials, and the text may be
 //! anything. [`languages`](super::languages) says what each language looks like.
 
 use maud::{Markup, html};

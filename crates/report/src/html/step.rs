@@ -21,7 +21,7 @@ use super::preview::preview;
 pub struct ShownStep<'a> {
     /// Its number in the session.
     pub number: u32,
-    /// The message, the call, or whatever it is.
+    /// The message, the call, or another record.
     pub lead: &'a Record,
     /// The result of a call.
     pub result: Option<&'a Record>,

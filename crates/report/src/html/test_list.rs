@@ -4,6 +4,9 @@ use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
 use terca_core::grade::test_report::{Case, CaseEnd, Cases};
+use terca_core::plan::descriptions::Descriptions;
+use terca_core::run::outcome::TrialReport;
+use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
 
 use super::descriptions::LONGEST_DESCRIPTION;
@@ -13,16 +16,28 @@ use super::judge::judgement;
 use super::log::of_test;
 use super::pieces::pill;
 use super::preview::preview;
-use super::trial::TrialPage;
+
+/// The tests of a trial, and their texts.
+#[derive(Debug)]
+pub struct Tested<'a> {
+    /// The eval that they are of.
+    pub eval: &'a str,
+    /// The results of the trial.
+    pub report: &'a TrialReport,
+    /// The descriptions of the run's tests.
+    pub descriptions: &'a Descriptions,
+    /// The log with their outputs.
+    pub log: &'a Excerpt,
+}
 
 /// Returns the list in so many bytes of markup, or nothing without tests.
-pub fn tests(page: &TrialPage<'_>, room: usize) -> Option<Markup> {
-    let report = &page.trial.report;
+pub fn tests(tested: &Tested<'_>, room: usize) -> Option<Markup> {
+    let report = tested.report;
     let each = room / report.tests.iter().count().max(1) / 2;
     let items: Vec<Markup> = report
         .tests
         .iter()
-        .map(|(name, grade)| test(page, name, grade, each))
+        .map(|(name, grade)| test(tested, name, grade, each))
         .collect();
     let remark = |number| {
         format!(
@@ -32,13 +47,13 @@ pub fn tests(page: &TrialPage<'_>, room: usize) -> Option<Markup> {
     };
     let list = html! {
         ul.tests { (fit(&items, room, remark)) }
-        @if let Some(sum) = sum(page) { p.quiet.sum { (sum) } }
+        @if let Some(sum) = sum(report) { p.quiet.sum { (sum) } }
     };
     (!items.is_empty()).then_some(list)
 }
 
-fn test(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
-    let about = page.descriptions.test(&page.trial.head.eval, name);
+fn test(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
+    let about = tested.descriptions.test(tested.eval, name);
     let class = match grade.score {
         score if score >= 1.0 => "passed",
         score if score > 0.0 => "partial",
@@ -58,15 +73,15 @@ fn test(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup 
             }
             @if let Some(judge) = &grade.judge { (judgement(judge, room)) }
             @if let Some(report) = &grade.report { (cases(report)) }
-            (output(page, name, grade, room))
+            (output(tested, name, grade, room))
         }
     }
 }
 
 /// Returns the output of a test, open if the test lost points.
-fn output(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
+fn output(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
     let ends = grade.output_end.join("\n");
-    let (title, text) = match of_test(&page.bodies.log, name) {
+    let (title, text) = match of_test(tested.log, name) {
         Some(output) => ("Output", output),
         None => ("The last lines of its output", ends.as_str()),
     };
@@ -83,9 +98,8 @@ fn output(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Marku
 }
 
 /// Returns how the score follows from the tests: `0.50 = (1 × 1.00 + 3 × 0.33) / 4`.
-fn sum(page: &TrialPage<'_>) -> Option<String> {
+fn sum(report: &TrialReport) -> Option<String> {
     const MOST: usize = 12;
-    let report = &page.trial.report;
     let score = report.score?;
     let parts: Option<Vec<(f64, f64)>> = report
         .tests

@@ -32,7 +32,7 @@ use super::remark::remark;
 use super::shell::document;
 use super::siblings::siblings;
 use super::step::Look;
-use super::test_list::tests;
+use super::test_list::{Tested, tests};
 use super::timeline::timeline;
 use super::transcript::transcript;
 use super::trials::status;
@@ -79,8 +79,14 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let report = &page.trial.report;
     let bodies = page.bodies;
     let share = room / 8;
+    let tested = Tested {
+        eval: &page.trial.head.eval,
+        report,
+        descriptions: page.descriptions,
+        log: &bodies.log,
+    };
     let before = html! {
-        @if let Some(list) = tests(page, share * 2) { (section("tests", "Tests", &list)) }
+        @if let Some(list) = tests(&tested, share * 2) { (section("tests", "Tests", &list)) }
         (prompt(page, share))
         (changes(&bodies.changes, page.trial.head.id, share * 3))
         (acts(page))
@@ -172,7 +178,7 @@ fn acts(page: &TrialPage<'_>) -> Markup {
     let report = &page.trial.report;
     let lists = activity(&bodies.transcript, id);
     let start = agent_start(report);
-    let times = waterfall(&bodies.transcript, &bodies.exchanges, start, id);
+    let times = waterfall(&bodies.transcript, &bodies.requests, start, id);
     html! {
         @if lists.is_some() || times.is_some() {
             (section("acts", "What it did", &html! { (lists.unwrap_or_default()) (times.unwrap_or_default()) }))

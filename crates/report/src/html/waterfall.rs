@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::text::prose;
 use terca_core::transcript::Step;
-use terca_core::transcript::trial_files::Session;
-use terca_core::wire::Exchange;
+use terca_core::transcript::trial_files::{ModelRequest, Session};
 
 use super::foreign::clean;
 use super::moments::Clock;
@@ -28,7 +27,7 @@ struct Bar {
 /// Returns the bars, or nothing where no times are known. `agent_start` is the beginning of the session by Terca's clock.
 pub fn waterfall(
     session: &Session,
-    exchanges: &[Exchange],
+    requests: &[ModelRequest],
     agent_start: Option<Timestamp>,
     trial: u32,
 ) -> Option<Markup> {
@@ -37,7 +36,7 @@ pub fn waterfall(
     let ahead = agent_start
         .and_then(|start| clock.since(start))
         .unwrap_or(0.0);
-    let mut bars: Vec<Bar> = exchanges.iter().map(request).collect();
+    let mut bars: Vec<Bar> = requests.iter().map(of_request).collect();
     bars.extend(calls(session, clock, ahead));
     bars.sort_by(|one, other| one.from.total_cmp(&other.from));
     let end = bars
@@ -59,38 +58,22 @@ pub fn waterfall(
     })
 }
 
-fn request(exchange: &Exchange) -> Bar {
-    let tokens = &exchange.tokens;
-    let model = exchange
-        .model_answered
-        .as_ref()
-        .or(exchange.model_asked.as_ref());
-    let mut detail = Vec::new();
-    detail.extend(
-        tokens
-            .input
-            .map(|number| format!("{} in", prose::compact(number))),
-    );
-    detail.extend(
-        tokens
-            .output
-            .map(|number| format!("{} out", prose::compact(number))),
-    );
-    if !exchange.is_answered() {
-        let status = exchange
-            .status
-            .map_or("no answer".to_owned(), |status| status.to_string());
-        detail.push(status);
-    }
+fn of_request(request: &ModelRequest) -> Bar {
+    let tokens = |number: Option<u64>, word: &str| {
+        number.map(|number| format!("{} {word}", prose::compact(number)))
+    };
+    let detail = [
+        tokens(request.input_tokens, "in"),
+        tokens(request.output_tokens, "out"),
+        request.failure.clone(),
+    ];
+    let detail: Vec<String> = detail.into_iter().flatten().collect();
+    let is_answered = request.failure.is_none();
     Bar {
-        class: if exchange.is_answered() {
-            "model"
-        } else {
-            "model failed"
-        },
-        name: model.cloned().unwrap_or_else(|| "model".to_owned()),
-        from: exchange.started_ms as f64 / 1000.0,
-        seconds: exchange.total_ms as f64 / 1000.0,
+        class: if is_answered { "model" } else { "model failed" },
+        name: request.model.clone().unwrap_or_else(|| "model".to_owned()),
+        from: request.started,
+        seconds: request.seconds,
         detail: detail.join(", "),
         step: None,
     }

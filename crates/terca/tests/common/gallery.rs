@@ -481,24 +481,6 @@ diff --git a/README.md b/README.md
  All notes, by name.
 "#;
 
-/// Replaces the transcript of the first trial by one of about 20 MB. Returns the number of its steps.
-pub fn write_huge_transcript(run_dir: &Utf8Path) -> usize {
-    const CALLS: usize = 1_000;
-    let output = "x <b>y</b>\n".repeat(1_800);
-    let mut lines = String::new();
-    for id in 0..CALLS {
-        let call = json!({"line": 1, "type": "toolCall", "id": id.to_string(), "tool": "Read", "input": {"file_path": format!("shard-{id:04}.ts")}});
-        let result = json!({"line": 2, "type": "toolResult", "id": id.to_string(), "ok": true, "output": output});
-        lines += &format!("{call}\n{result}\n");
-    }
-    std::fs::write(
-        run_dir.join(&heads(1)[0].dir).join("transcript.jsonl"),
-        lines,
-    )
-    .unwrap();
-    CALLS
-}
-
 fn servers(head: &TrialHead) -> Value {
     match head.experiment.as_str() {
         "control" => json!({}),

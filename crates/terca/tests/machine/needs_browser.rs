@@ -1,5 +1,7 @@
 //! The pages in a real browser: opened, filtered, read; and whatever an agent wrote runs nothing and asks nobody.
 
+use serde_json::json;
+
 use crate::common::gallery::{self, EVIL};
 use crate::common::project;
 use crate::common::viewer;
@@ -69,13 +71,31 @@ fn two_trials_beside_each_other() {
     );
 }
 
+/// Replaces the transcript of the first trial by one of about 20 MB. Returns the number of its steps.
+fn write_huge_transcript(project: &Project) -> usize {
+    const CALLS: usize = 1_000;
+    let output = "x <b>y</b>\n".repeat(1_800);
+    let mut lines = String::new();
+    for id in 0..CALLS {
+        let input = json!({"file_path": format!("shard-{id:04}.ts")});
+        let id = id.to_string();
+        let call = json!({"line": 1, "type": "toolCall", "id": id, "tool": "Read", "input": input});
+        let result =
+            json!({"line": 2, "type": "toolResult", "id": id, "ok": true, "output": output});
+        lines += &format!("{call}\n{result}\n");
+    }
+    let trial = ".terca/runs/2026-11-14-001/auth-sign-in/claude.control.01";
+    std::fs::write(project.path(trial).join("transcript.jsonl"), lines).unwrap();
+    CALLS
+}
+
 /// Twenty megabytes: in the file outputs are cut and no step is missing; the server has more of them.
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn a_huge_transcript_is_opened() {
     let browser = browser::require();
     let project = with_run("2026-11-14-001", 1);
-    let steps = gallery::write_huge_transcript(&project.path(".terca/runs/2026-11-14-001"));
+    let steps = write_huge_transcript(&project);
     project
         .terca(&["report", "--html", "report.html"])
         .expect_status(0);
