@@ -338,6 +338,28 @@ mod tests {
         insta::assert_snapshot!("no_verdict_of_controls", shown(&script, 80));
     }
 
+    /// Trials that did not run say nothing about the evals.
+    #[test]
+    fn an_interrupted_run_does_not_call_its_evals_too_easy() {
+        let said = |ended: usize| {
+            let heads = fixture::heads(2, 2, 6);
+            let mut script = Script::new(heads.clone(), 4);
+            for head in heads
+                .iter()
+                .filter(|head| head.repetition as usize <= ended)
+            {
+                script.start(head.id).finish(head.id, &fixture::passed(1.0));
+            }
+            script.end(RunStatus::Interrupted);
+            let text = shown(&script, 400);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let half = said(3);
+        assert!(half.contains("from 12 of 24 trials"), "{half}");
+        assert!(!half.contains("too easy"), "{half}");
+        assert!(said(6).contains("too easy"), "{}", said(6));
+    }
+
     #[test]
     fn nothing_to_compare_is_nothing_said() {
         assert_eq!(shown(&played(1, |_| true), 100), "");
