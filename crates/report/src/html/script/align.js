@@ -15,6 +15,7 @@ function align(left, right) {
   let end = 0;
   const rest = () => Math.min(left.length, right.length) - start - end;
   while (rest() > 0 && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
+  /** @type {[?number, ?number][]} */
   const pairs = [];
   for (let at = 0; at < start; at += 1) pairs.push([at, at]);
   const middle = alignMiddle(left.slice(start, left.length - end), right.slice(start, right.length - end));

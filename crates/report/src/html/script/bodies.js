@@ -12,7 +12,7 @@ const bodyPlaces = (() => {
   return () => {
     if (found) return found;
     found = new Map();
-    for (const chunk of document.querySelectorAll('template[data-trials]')) {
+    for (const chunk of all('template[data-trials]')) {
       const numbers = chunk.dataset.trials.split(' ').map(Number);
       let start = 0;
       for (let at = 0; at < numbers.length; at += 2) {

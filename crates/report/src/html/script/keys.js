@@ -27,8 +27,8 @@ function goBeside(by) {
 function startKeys() {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || find('keys').open) return;
-    const typing = event.target.matches('input:not([type=checkbox]), select, textarea');
-    if (event.key === 'Escape' && typing) event.target.blur();
+    const typing = targetOf(event).matches('input:not([type=checkbox]), select, textarea');
+    if (event.key === 'Escape' && typing) targetOf(event).blur();
     else if (event.key === 'Escape' && !isListShown()) location.hash = address();
     else if (typing) return;
     else if (opened !== null && trialKey(event)) return;

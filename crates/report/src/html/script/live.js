@@ -109,7 +109,7 @@ function startLive() {
 
 /** Lets the times since a moment grow, as the server writes them. */
 function letTimesGrow() {
-  for (const time of document.querySelectorAll('time.since')) {
+  for (const time of all('time.since')) {
     const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(time.dateTime)) / 1000));
     const [minutes, rest] = [Math.floor(seconds / 60) % 60, String(seconds % 60).padStart(2, '0')];
     const hours = Math.floor(seconds / 3600);

@@ -2,7 +2,7 @@
 
 function startRemarks() {
   document.addEventListener('submit', async (event) => {
-    const form = event.target;
+    const form = targetOf(event);
     if (!form.matches('form.remark')) return;
     event.preventDefault();
     const said = form.querySelector('[role=status]');

@@ -82,7 +82,7 @@ function sortRows() {
   const { compare } = new Intl.Collator('en', { numeric: true });
   shownRows.sort((one, other) => {
     const [a, b] = [keyOf(one), keyOf(other)];
-    if (a === null || b === null) return (a === null) - (b === null);
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
     return sign * (typeof a === 'number' ? a - b : compare(a, b)) || one.id - other.id;
   });
 }

@@ -24,7 +24,7 @@ function textOf(element) {
   while (walker.nextNode()) {
     const around = walker.currentNode.parentElement.closest(inline);
     if (last && around !== last) text += ' ';
-    text += walker.currentNode.data;
+    text += walker.currentNode.nodeValue;
     last = around;
   }
   return text;

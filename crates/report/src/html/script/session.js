@@ -169,7 +169,7 @@ function trialKey(event) {
 
 /** A trial in a tab of its own: its links lead to the run. */
 function startAlone() {
-  const article = document.querySelector('main > article.trial');
+  const [article] = all('main > article.trial');
   if (!article || overview) return;
   const own = `#trial-${article.dataset.trial}/`;
   dress(article);

@@ -54,7 +54,7 @@ function beside(step) {
 
 function neighbours() {
   document.dispatchEvent(new Event('opened'));
-  for (const [name, step] of [['previous', -1], ['next', 1]]) {
+  for (const [name, step] of Object.entries({ previous: -1, next: 1 })) {
     const id = opened === null ? undefined : beside(step);
     find(name).hidden = id === undefined;
     find(name).setAttribute('href', `#trial-${id}`);

@@ -1,7 +1,7 @@
 // The rows that are in sight: only they are in the page, however many there are. All rows are of one height.
 
 const SPARE_ROWS = 12;
-const list = { table: document.querySelector('table.list'), rows: find('rows'), above: find('above'), below: find('below') };
+const list = { table: all('table.list')[0], rows: find('rows'), above: find('above'), below: find('below') };
 let rowHeight = 0;
 /** All rows are in the page while it is printed. */
 let isPrinted = false;
