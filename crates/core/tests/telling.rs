@@ -182,6 +182,36 @@ fn outputs_of_no_runner() {
     }
 }
 
+/// Node ends a crash with its version, which tells nothing.
+#[test]
+fn crashes_of_node() {
+    let end = "    at node:internal/main/run_main_module:28:49\n\nNode.js v20.20.2\n";
+    for (above, expected) in [
+        (
+            "start\n/w/a.js:3\nthrow new Error()\n^\n\nError\n    at /w/a.js:3:7\n",
+            "Error: throw new Error()",
+        ),
+        (
+            "/w/a.js:3\n  throw new Timeout('too slow')\n  ^\n\nTimeout: too slow\n    at /w/a.js:3:7 {\n  code: 4\n}\n",
+            "Timeout: too slow",
+        ),
+        (
+            "/w/a.js:1\nthrow 'nothing here'\n^\nnothing here\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n",
+            "nothing here",
+        ),
+        (
+            "node:assert:127\n  throw new AssertionError(obj);\n  ^\n\nAssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n1 !== 2\n\n",
+            "AssertionError: Expected values to be strictly equal: 1 !== 2",
+        ),
+        (
+            "node:internal/process/promises:394\n      triggerUncaughtException(err, true /* fromPromise */);\n      ^\n\n[UnhandledPromiseRejection: This error originated here. The promise rejected with the reason \"no\".] {\n  code: 'ERR_UNHANDLED_REJECTION'\n}\n",
+            "[UnhandledPromiseRejection: This error originated here. The promise rejected with the reason \"no\".]",
+        ),
+    ] {
+        assert_eq!(line(&format!("{above}{end}")), expected, "{above}");
+    }
+}
+
 #[test]
 fn a_line_is_never_long() {
     let long = "Error: ".to_owned() + &"ä".repeat(5_000);

@@ -17,7 +17,7 @@ use terca_engine::run::resume::OpenRun;
 use terca_engine::run::store::mend_results;
 use terca_engine::run::verify::verify;
 use terca_engine::run::{clean, history, load, trial_files};
-use terca_report::html::{Bound, Prompts, run_page};
+use terca_report::html::{Bodies, Bound, Prompts, run_page, unpacked};
 
 const RUN: &str = "2026-11-15-001";
 const MOST_PARTS: usize = 40;
@@ -164,17 +164,17 @@ fn page(run: &PastRun) {
         Ok(file) => Prompts::from(&file),
         Err(_) => Prompts::default(),
     };
-    let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
-    let page = run_page(
-        &run.state,
-        &Bound::Within {
-            run_dir: &run.dir,
-            prompts: &prompts,
-            bodies: &bodies,
-        },
-    );
+    let read = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
+    let bodies = Bodies {
+        run_dir: &run.dir,
+        prompts: &prompts,
+        remarks: &terca_engine::run::remarks::read(&run.dir),
+        read: &read,
+        is_full: false,
+    };
+    let page = run_page(&run.state, &Bound::Within(bodies));
     assert!(
-        !page.contains("precious"),
+        !unpacked(&page).contains("precious"),
         "something from outside is shown"
     );
 }

@@ -43,7 +43,7 @@ fn retried() -> Script {
 
 /// The text of the page, without its style and script.
 fn html(script: &Script) -> String {
-    let page = run_page(&script.state, &Bound::OnDemand);
+    let page = run_page(&script.state, &Bound::OnDemand { seen: 0 });
     let (_, body) = page.split_once("<main").unwrap();
     let (main, _) = body.split_once("</main>").unwrap();
     main.to_owned()

@@ -311,6 +311,7 @@ mod tests {
         let agents = ALL.iter().map(RealAgent::package);
         let others = [
             crate::browser::PLAYWRIGHT,
+            crate::runners::TYPESCRIPT,
             crate::runners::VITEST,
             crate::runners::PYTEST,
         ];

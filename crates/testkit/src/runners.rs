@@ -21,6 +21,23 @@ pub(crate) const PYTEST: Package = Package {
     source: Source::PyPi("pytest"),
 };
 
+/// Checks the types of the script of the pages.
+pub(crate) const TYPESCRIPT: Package = Package {
+    name: "typescript",
+    program: "tsc",
+    version: "5.9.3",
+    version_args: &["--version"],
+    source: Source::Npm("typescript"),
+};
+
+/// Returns the program of TypeScript.
+///
+/// # Panics
+/// Where it cannot be installed: a test that was not run has not passed.
+pub fn typescript() -> Utf8PathBuf {
+    install::require(&TYPESCRIPT).0.join("tsc")
+}
+
 /// Returns `node_modules` with vitest in it.
 ///
 /// # Panics

@@ -1,5 +1,6 @@
 //! `results.json`: the document that other programs read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,6 +11,7 @@ use crate::config::adaptive::Adaptive;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
+use crate::run::remark::Remark;
 use crate::run::seal::JournalEnd;
 use crate::run::state::{RunState, Spent, StoppedVariant};
 
@@ -88,6 +90,9 @@ pub struct TrialResult {
     /// By all its attempts, and by judges.
     #[serde(default)]
     pub spent: Spent,
+    /// A person's remark about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<Remark>,
 }
 
 /// Trials that no round asked for are not among the trials of the results.
@@ -135,6 +140,14 @@ impl Results {
         Some(length.as_secs_f64().max(0.0))
     }
 
+    /// Adds remarks to the trials with these ids.
+    pub fn with_remarks(mut self, remarks: &BTreeMap<u32, Remark>) -> Self {
+        for trial in &mut self.trials {
+            trial.remark = remarks.get(&trial.head.id).cloned();
+        }
+        self
+    }
+
     /// Makes the document from a run.
     pub fn of(state: &RunState) -> Self {
         Results {
@@ -163,6 +176,7 @@ impl Results {
                     report: trial.report.clone(),
                     earlier: trial.earlier.clone(),
                     spent: trial.spent,
+                    remark: None,
                 })
                 .collect(),
             summary: summarise(state),

@@ -263,6 +263,7 @@ mod tests {
             }),
             earlier: Vec::new(),
             spent: Default::default(),
+            remark: None,
         }
     }
 

@@ -126,6 +126,7 @@ fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
         let mut grade = grade.clone();
         let Grade {
             score: _,
+            weight: _,
             message,
             duration_seconds: _,
             judge,

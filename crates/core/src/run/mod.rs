@@ -8,6 +8,7 @@ pub mod merge;
 pub mod observer;
 pub mod outcome;
 pub mod queue;
+pub mod remark;
 pub mod retry;
 pub mod run_file;
 pub mod run_kind;

@@ -1,5 +1,6 @@
 //! Text: sources with places, diagnostics, error pages, wording, excerpts, masked secrets, words for a shell.
 
+pub mod alike;
 pub mod diagnostic;
 pub mod excerpt;
 pub mod explain;

@@ -11,7 +11,7 @@
 use serde_json::Value;
 
 use crate::text::excerpt::first_line;
-use crate::transcript::tool_arguments::{main_argument, shell_command};
+use crate::transcript::tool_arguments::{bare_command, main_argument, shell_command};
 use crate::transcript::{Role, Step};
 
 /// The latest part of a session that is worth showing.
@@ -53,32 +53,11 @@ impl Activity {
 /// Returns `$ npm test` for a shell under any name, else the tool's own name and main argument.
 fn call(tool: &str, input: &Value) -> String {
     match input.as_object().and_then(shell_command) {
-        Some(command) => format!("$ {}", first_line(bare(&command))),
+        Some(command) => format!("$ {}", first_line(bare_command(&command))),
         None => format!("{tool} {}", main_argument(input))
             .trim_end()
             .to_owned(),
     }
-}
-
-/// Removes the shell in front of a command, which is the same every time.
-fn bare(command: &str) -> &str {
-    let shells = [
-        "/bin/bash -lc ",
-        "/bin/bash -c ",
-        "bash -lc ",
-        "bash -c ",
-        "/bin/sh -c ",
-        "sh -c ",
-    ];
-    let Some(inner) = shells.iter().find_map(|shell| command.strip_prefix(shell)) else {
-        return command;
-    };
-    let unquoted = ['\'', '"'].iter().find_map(|quote| {
-        inner
-            .strip_prefix(*quote)
-            .map(|rest| rest.strip_suffix(*quote).unwrap_or(rest))
-    });
-    unquoted.unwrap_or(inner)
 }
 
 #[cfg(test)]

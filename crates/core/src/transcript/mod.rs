@@ -2,9 +2,11 @@
 
 pub mod activity;
 pub mod atif;
+pub mod edits;
 mod masked;
 mod plausible;
 mod tool_arguments;
+pub mod tool_use;
 pub mod trial_files;
 
 use serde::{Deserialize, Serialize};

@@ -32,6 +32,32 @@ pub(crate) fn shell_command(arguments: &Map<String, Value>) -> Option<String> {
         .filter(|command| !command.is_empty())
 }
 
+/// Returns the path that a call names.
+pub(crate) fn path_argument(arguments: &Map<String, Value>) -> Option<&str> {
+    PATHS.iter().find_map(|key| arguments.get(*key)?.as_str())
+}
+
+/// Removes the shell in front of a command, which is the same every time.
+pub(crate) fn bare_command(command: &str) -> &str {
+    let shells = [
+        "/bin/bash -lc ",
+        "/bin/bash -c ",
+        "bash -lc ",
+        "bash -c ",
+        "/bin/sh -c ",
+        "sh -c ",
+    ];
+    let Some(inner) = shells.iter().find_map(|shell| command.strip_prefix(shell)) else {
+        return command;
+    };
+    let unquoted = ['\'', '"'].iter().find_map(|quote| {
+        inner
+            .strip_prefix(*quote)
+            .map(|rest| rest.strip_suffix(*quote).unwrap_or(rest))
+    });
+    unquoted.unwrap_or(inner)
+}
+
 /// Returns the most telling argument: the command, the file, the search term, or else the first text.
 pub(crate) fn main_argument(input: &Value) -> String {
     let Some(arguments) = input.as_object() else {

@@ -13,6 +13,7 @@ mod names;
 pub mod past_runs;
 pub mod record;
 pub mod regrade;
+pub mod remarks;
 pub mod replay;
 mod results_throttle;
 pub mod resume;

@@ -14,6 +14,7 @@ use crate::run::files::{EVENTS, LARGEST_RUN_FILE, RUN, open_run, reason, runs_di
 use crate::run::journal::{self, is_going_on, is_held};
 use crate::run::names as run_names;
 use crate::run::record::{self, Record};
+use crate::run::remarks;
 use crate::tree::Dir;
 
 pub use crate::run::record::RunsError;
@@ -44,9 +45,9 @@ impl PastRun {
         }
     }
 
-    /// Computes the results.
+    /// Computes the results, with the remarks that people made.
     pub fn results(&self) -> Results {
-        Results::of(&self.state)
+        Results::of(&self.state).with_remarks(&remarks::read(&self.dir))
     }
 }
 

@@ -3,14 +3,16 @@
 //! The folder may be of a run that somebody else sent: nothing outside of it is opened, even if its journal says so,
 //! and nothing that is not a plain file.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use camino::Utf8Path;
-use terca_core::text::excerpt::Excerpt;
-use terca_core::transcript::trial_files::{Session, TrialFiles, with_short_texts};
+use terca_core::text::excerpt::{Excerpt, without_middle};
+use terca_core::transcript::trial_files::{
+    ModelRequest, Numbered, Numbering, Session, TrialFiles, even_cut, with_short_texts,
+};
 use terca_core::transcript::{Record, Step};
+use terca_core::wire::Exchange;
 
 use crate::run::files::open_run;
 
@@ -22,6 +24,10 @@ pub const CHANGES: &str = "changes.diff";
 pub const LOG: &str = "run.log";
 /// The output of an agent that does not report its steps.
 pub const STDOUT: &str = "artifacts/stdout.log";
+/// The requests to models that passed through the gateway.
+pub(crate) const WIRE: &str = "artifacts/wire.jsonl";
+/// The rules as the agent found them.
+pub(crate) const RULES: &str = "artifacts/rules.md";
 /// The session in ATIF.
 pub const TRAJECTORY: &str = "artifacts/trajectory.json";
 
@@ -29,6 +35,10 @@ pub const TRAJECTORY: &str = "artifacts/trajectory.json";
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 /// A longer transcript is not read to its end.
 const LONGEST_TRANSCRIPT: u64 = 256 * 1024 * 1024;
+/// The bytes of a record that are kept at least: its headline, and a little more.
+const SMALLEST_RECORD: usize = 160;
+/// More requests to models are not shown.
+const MOST_REQUESTS: usize = 2_000;
 
 /// Reads the texts of a trial, each of about so many bytes at most. One that cannot be read is empty.
 pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFiles {
@@ -43,6 +53,38 @@ pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFile
         log: of(LOG)
             .and_then(|file| excerpt(file, limit).ok())
             .unwrap_or_default(),
+        requests: of(WIRE).map(requests).unwrap_or_default(),
+        rules: of(RULES)
+            .and_then(|mut file| text(&mut file, limit as u64).ok())
+            .map(|text| without_middle(&text, limit / 4)),
+    }
+}
+
+fn requests(file: File) -> Vec<ModelRequest> {
+    let mut lines = BufReader::new(file.take(LONGEST_TRANSCRIPT));
+    let mut requests = Vec::new();
+    while requests.len() < MOST_REQUESTS {
+        let Some(Some(line)) = next_line(&mut lines) else {
+            break;
+        };
+        let exchange = serde_json::from_slice::<Exchange>(&line).ok();
+        requests.extend(exchange.map(request));
+    }
+    requests
+}
+
+fn request(exchange: Exchange) -> ModelRequest {
+    let failure = (!exchange.is_answered()).then(|| {
+        let status = exchange.status.map(|status| status.to_string());
+        status.unwrap_or_else(|| "no answer".to_owned())
+    });
+    ModelRequest {
+        model: exchange.model_answered.or(exchange.model_asked),
+        started: exchange.started_ms as f64 / 1000.0,
+        seconds: exchange.total_ms as f64 / 1000.0,
+        input_tokens: exchange.tokens.input,
+        output_tokens: exchange.tokens.output,
+        failure,
     }
 }
 
@@ -76,30 +118,130 @@ fn text(file: &mut File, limit: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn session(file: File, limit: usize) -> Session {
-    let mut session = Session::default();
-    let (mut head_size, mut tail_size, mut tail) = (0, 0, VecDeque::new());
-    let mut lines = BufReader::new(file.take(LONGEST_TRANSCRIPT));
-    while let Some(record) = next_record(&mut lines, limit / 4) {
-        let size = size_of(&record);
-        if session.left_out == 0 && tail.is_empty() && head_size + size <= limit / 4 * 3 {
-            head_size += size;
-            session.head.push(record);
-            continue;
-        }
-        tail_size += size;
-        tail.push_back((size, record));
-        while tail_size > limit / 4 && tail.len() > 1 {
-            tail_size -= tail.pop_front().map_or(0, |(size, _)| size);
-            session.left_out += 1;
-        }
+/// Reads a session twice where it is long: once to know its steps and sizes, and once to take what fits.
+fn session(mut file: File, limit: usize) -> Session {
+    let is_short = file.metadata().is_ok_and(|data| data.len() <= limit as u64);
+    if is_short {
+        return Session::whole(Records::of(&file));
     }
-    session.tail = tail.into_iter().map(|(_, record)| record).collect();
+    let Selection {
+        records,
+        longest_text,
+        head,
+        tail_after,
+    } = selection(&file, limit);
+    if file.rewind().is_err() {
+        return Session::default();
+    }
+    let mut session = Session {
+        left_out: (tail_after - head) as usize,
+        ..Session::default()
+    };
+    let mut numbering = Numbering::default();
+    for record in Records::of(&file).take(records) {
+        let number = numbering.number(&record.step);
+        let part = match number {
+            number if number <= head => &mut session.head,
+            number if number > tail_after => &mut session.tail,
+            _ => continue,
+        };
+        let record = with_short_texts(record, longest_text);
+        part.push(Numbered { number, record });
+    }
     session
 }
 
-/// Reads the next line as a record with short texts. A bad line becomes a notice.
-fn next_record(lines: &mut impl BufRead, longest_text: usize) -> Option<Record> {
+/// The part of a session that is kept.
+struct Selection {
+    /// The records of the whole session.
+    records: usize,
+    /// Longer texts are cut.
+    longest_text: usize,
+    /// The last step of the beginning.
+    head: u32,
+    /// The last step that is left out.
+    tail_after: u32,
+}
+
+/// Chooses what fits: every step with shorter texts, or the first and the last ones.
+fn selection(file: &File, limit: usize) -> Selection {
+    let mut numbering = Numbering::default();
+    let sizes: Vec<usize> = Records::of(file)
+        .map(|record| {
+            numbering.number(&record.step);
+            size_of(&record)
+        })
+        .collect();
+    let steps = numbering.steps();
+    let records = sizes.len();
+    let smallest: usize = sizes.iter().map(|size| *size.min(&SMALLEST_RECORD)).sum();
+    if smallest <= limit {
+        return Selection {
+            records,
+            longest_text: even_cut(sizes, limit).map_or(usize::MAX, |cut| cut.max(SMALLEST_RECORD)),
+            head: steps,
+            tail_after: steps,
+        };
+    }
+    // As many steps as there is room for their records, three quarters of them from the beginning.
+    let fitting = limit / SMALLEST_RECORD;
+    let kept = (fitting as u64 * u64::from(steps) / records as u64) as u32;
+    let tail = kept / 4;
+    Selection {
+        records,
+        longest_text: SMALLEST_RECORD,
+        head: kept - tail,
+        tail_after: steps - tail,
+    }
+}
+
+/// The records of a transcript. A bad line becomes a notice, and so does the end of one that is too long.
+struct Records<'a> {
+    lines: BufReader<io::Take<&'a File>>,
+    is_over: bool,
+}
+
+impl<'a> Records<'a> {
+    fn of(file: &'a File) -> Self {
+        Records {
+            lines: BufReader::new(file.take(LONGEST_TRANSCRIPT)),
+            is_over: false,
+        }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        if self.is_over {
+            return None;
+        }
+        let Some(line) = next_line(&mut self.lines) else {
+            self.is_over = true;
+            let is_cut = self.lines.get_ref().limit() == 0;
+            return is_cut.then(|| notice("the transcript is longer than the part that is read"));
+        };
+        let Some(line) = line else {
+            return Some(notice("a line of the transcript is too long to be shown"));
+        };
+        let record = serde_json::from_str::<Record>(&String::from_utf8_lossy(&line));
+        Some(record.unwrap_or_else(|_| notice("a line of the transcript could not be read")))
+    }
+}
+
+fn notice(text: &str) -> Record {
+    Record {
+        time: None,
+        line: 0,
+        step: Step::Notice {
+            text: format!("Terca: {text}"),
+        },
+    }
+}
+
+/// Reads the next line; `Some(None)` for one that is too long.
+fn next_line(lines: &mut impl BufRead) -> Option<Option<Vec<u8>>> {
     let mut line = Vec::new();
     lines
         .by_ref()
@@ -109,22 +251,11 @@ fn next_record(lines: &mut impl BufRead, longest_text: usize) -> Option<Record> 
     if line.is_empty() {
         return None;
     }
-    let notice = |text: &str| Record {
-        time: None,
-        line: 0,
-        step: Step::Notice {
-            text: format!("Terca: {text}"),
-        },
-    };
     if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
         lines.skip_until(b'\n').ok()?;
-        return Some(notice("a line of the transcript is too long to be shown"));
+        return Some(None);
     }
-    let record = serde_json::from_str::<Record>(&String::from_utf8_lossy(&line));
-    Some(record.map_or_else(
-        |_| notice("a line of the transcript could not be read"),
-        |record| with_short_texts(record, longest_text.max(256)),
-    ))
+    Some(Some(line))
 }
 
 fn size_of(record: &Record) -> usize {
@@ -172,16 +303,66 @@ mod tests {
         assert_eq!(bodies.log.left_out as usize, log.len() - 10_000);
         assert!(bodies.changes.is_empty());
         let session = &bodies.transcript;
-        let kept: usize = session.head.iter().chain(&session.tail).map(size_of).sum();
+        let kept: usize = session.records().map(|one| size_of(&one.record)).sum();
         assert!(kept < 13_000, "{kept}");
         assert_eq!(
-            session.head.len() + session.left_out + session.tail.len(),
-            1003
+            session.records().count() + session.left_out,
+            1003,
+            "each record is a step"
         );
-        let text = |record: &Record| record.step.headline();
+        let text = |numbered: &Numbered| numbered.record.step.headline();
         assert_eq!(text(&session.head[0]), "first");
         assert!(text(&session.head[1]).contains("could not be read"));
-        assert_eq!(text(session.tail.last().unwrap()), "step 999");
+        let last = session.tail.last().unwrap();
+        assert_eq!((text(last).as_str(), last.number), ("step 999", 1003));
+    }
+
+    /// Writes a call, its result and the usage of the request for each of so many steps.
+    fn calls(number: usize, output: usize) -> String {
+        let step = |id: usize| {
+            let call = format!(
+                r#"{{"line":1,"type":"toolCall","id":"{id}","tool":"Bash","input":{{"command":"run {id}"}}}}"#
+            );
+            let result = format!(
+                r#"{{"line":2,"type":"toolResult","id":"{id}","ok":true,"output":"{}"}}"#,
+                "z".repeat(output)
+            );
+            let usage = r#"{"line":3,"type":"usage","usage":{"requests":1}}"#;
+            format!("{call}\n{result}\n{usage}\n")
+        };
+        (0..number).map(step).collect()
+    }
+
+    #[test]
+    fn outputs_are_cut_and_steps_stay() {
+        let (_guard, run) = run(&[(TRANSCRIPT, calls(38, 15_000).as_bytes())]);
+        let session = read(&run, Utf8Path::new("eval/a.b.01"), 72_000).transcript;
+        assert_eq!((session.left_out, session.tail.len()), (0, 0));
+        assert_eq!(session.head.len(), 38 * 3);
+        let kept: usize = session.head.iter().map(|one| size_of(&one.record)).sum();
+        assert!((50_000..80_000).contains(&kept), "{kept}");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
+
+        /// Shown and left out are all steps, in any size and any room.
+        #[test]
+        fn the_number_of_steps_left_out_is_exact(
+            number in 1_usize..400,
+            output in 0_usize..2_000,
+            limit in 1_000_usize..200_000,
+        ) {
+            let (_guard, run) = run(&[(TRANSCRIPT, calls(number, output).as_bytes())]);
+            let session = read(&run, Utf8Path::new("eval/a.b.01"), limit).transcript;
+            let mut shown: Vec<u32> = session.records().map(|one| one.number).collect();
+            shown.sort_unstable();
+            shown.dedup();
+            proptest::prop_assert_eq!(shown.len() + session.left_out, number);
+            if number * 3 * SMALLEST_RECORD <= limit {
+                proptest::prop_assert_eq!(session.left_out, 0);
+            }
+        }
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub struct Copied {
 
 /// Copies the content of a directory into another, entry by entry.
 ///
-/// Keeps permissions, times, links as they are written, named pipes, empty directories and holes. An entry that is there
+/// Keeps permissions, times, links as they are written, named pipes, empty directories, holes, and the extended
+/// attributes that users give. An entry that is there
 /// already is replaced; two directories are joined. A file with several names becomes several files. The right
 /// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
 ///
@@ -149,6 +150,7 @@ pub fn copy_file(
         ContentError::Own(error) => error,
         ContentError::System(error) => TreeError::io(to.path().join(name), error),
     })?;
+    os::copy_attributes(from.as_fd(), target.as_fd());
     set_mode(
         target.as_fd(),
         permissions_of_copy(&meta, geteuid().as_raw()),
@@ -236,6 +238,7 @@ impl Copying<'_> {
         let (made, found) = self.target.leave();
         // Last: a directory may be read-only, and its time changes with every file put into it.
         if let Some(made) = made {
+            os::copy_attributes(self.cursor.here().as_fd(), made.as_fd());
             set_mode(made.as_fd(), meta.permissions())
                 .and_then(|()| set_time(made.as_fd(), &meta))
                 .map_err(|errno| self.place(errno.into()))?;
@@ -275,6 +278,7 @@ impl Copying<'_> {
         let target = make_file(self.target.here(), self.cursor.name(), self.options)
             .map_err(|error| self.place(error))?;
         self.copy_content(&source, &target, &meta, known)?;
+        os::copy_attributes(source.as_fd(), target.as_fd());
         set_mode(target.as_fd(), permissions_of_copy(&meta, self.user))
             .and_then(|()| set_time(target.as_fd(), &meta))
             .map_err(|errno| self.place(errno.into()))

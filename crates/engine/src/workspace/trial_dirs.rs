@@ -203,6 +203,8 @@ pub struct TrialDirs {
     overlay: Option<Overlay>,
     /// Directories that the agent had, to be removed with the rest.
     asides: Vec<Utf8PathBuf>,
+    /// The directories are not there any more.
+    is_removed: bool,
 }
 
 /// The reason why a workspace that is a mount cannot be judged.
@@ -255,6 +257,7 @@ impl TrialDirs {
             sealed: None,
             overlay: None,
             asides: Vec::new(),
+            is_removed: false,
             root,
         };
         for dir in [&dirs.workspace, &dirs.home, &dirs.tmp, &dirs.io] {
@@ -337,6 +340,7 @@ impl TrialDirs {
 
     /// Removes the directories, and returns a line for each thing that could not be removed.
     pub fn remove(&mut self) -> Vec<String> {
+        self.is_removed = true;
         let mounted = self.overlay.take().map(|mut overlay| overlay.remove());
         let mut left = remove_and_tell(&self.root);
         left.extend(mounted.unwrap_or_default());
@@ -516,7 +520,9 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        self.remove();
+        if !self.is_removed {
+            self.remove();
+        }
     }
 }
 

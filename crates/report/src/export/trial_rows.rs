@@ -201,6 +201,15 @@ pub const COLUMNS: &[Column] = &[
         "the node of the worker that it ran on",
         |_, trial| json!(trial.report.ran_on),
     ),
+    column("remark", "what a person said about it", |_, trial| {
+        let texts = trial.remark.as_ref().map(|remark| &remark.text);
+        json!(texts.filter(|text| !text.is_empty()))
+    }),
+    column(
+        "remarkTags",
+        "the tags that a person gave it, as a JSON array",
+        |_, trial| json!(trial.remark.as_ref().map(|remark| &remark.tags)),
+    ),
 ];
 
 /// One JSON object a line, one line a trial, its keys the columns in their order.

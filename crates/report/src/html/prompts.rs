@@ -1,24 +1,37 @@
-//! The prompts of a run, from its `run.json`: one for each eval in each variant.
+//! The prompts and settings of a run, from its `run.json`, one for each eval in each variant; and the tags of its evals.
 
 use std::collections::HashMap;
 
 use terca_core::run::event::TrialHead;
 use terca_core::run::run_file::RunFile;
 
-/// The prompts by eval, environment and experiment.
+use crate::text::given::given_rows;
+
+/// The prompts by eval, environment and experiment, and the tags by eval.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
     of: HashMap<[String; 3], String>,
+    given: HashMap<[String; 3], GivenRows>,
+    tags: HashMap<String, Vec<String>>,
 }
+
+/// Names and values of what an agent was given beside its prompt.
+type GivenRows = Vec<(&'static str, String)>;
 
 impl From<&RunFile> for Prompts {
     fn from(file: &RunFile) -> Self {
-        let prompts = file.cases.iter().map(|case| {
+        let mut prompts = Prompts::default();
+        for case in &file.cases {
             let variant = &case.variant;
-            let key = [&case.eval, &variant.environment, &variant.experiment];
-            (key.map(String::clone), case.prompt.clone())
-        });
-        prompts.collect()
+            let key = [&case.eval, &variant.environment, &variant.experiment].map(String::clone);
+            let rows = given_rows(case, &file.suite_dir);
+            prompts.of.insert(key.clone(), case.prompt.clone());
+            prompts.given.insert(key, rows);
+            if !case.tags.is_empty() {
+                prompts.tags.insert(case.eval.clone(), case.tags.clone());
+            }
+        }
+        prompts
     }
 }
 
@@ -26,6 +39,7 @@ impl FromIterator<([String; 3], String)> for Prompts {
     fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
         Prompts {
             of: prompts.into_iter().collect(),
+            ..Prompts::default()
         }
     }
 }
@@ -33,11 +47,20 @@ impl FromIterator<([String; 3], String)> for Prompts {
 impl Prompts {
     /// Returns the prompt of a trial.
     pub fn get(&self, head: &TrialHead) -> Option<&str> {
-        let key = [
-            head.eval.clone(),
-            head.environment.clone(),
-            head.experiment.clone(),
-        ];
-        self.of.get(&key).map(String::as_str)
+        self.of.get(&key(head)).map(String::as_str)
     }
+
+    /// Returns names and values of what the agent of a trial was given beside its prompt.
+    pub fn given(&self, head: &TrialHead) -> &[(&'static str, String)] {
+        self.given.get(&key(head)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the tags of an eval.
+    pub fn tags_of(&self, eval: &str) -> &[String] {
+        self.tags.get(eval).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn key(head: &TrialHead) -> [String; 3] {
+    [&head.eval, &head.environment, &head.experiment].map(String::clone)
 }

@@ -3,7 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{Kind, SCRIPT, STYLE};
-use super::foreign;
+use super::foreign::{self, clean};
+use super::pieces::navigation;
 use super::policy::policy;
 
 /// Returns a whole document.
@@ -32,6 +33,18 @@ pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
         "\n"
     };
     foreign::without_control_characters(page.into_string())
+}
+
+/// Returns a page that has one message, and the next step.
+pub fn message_page(message: &str, next: &Markup) -> String {
+    let body = html! {
+        (navigation(&html! {}))
+        main #content {
+            h1 { (clean(message)) }
+            (next)
+        }
+    };
+    document(Kind::Served, message, &body)
 }
 
 /// Returns a document without its body, as the text before the body and the text after it. A large page is written in

@@ -1,197 +1,165 @@
-//! The agent's session: what it said, and its tool calls, folded, each with its result.
+//! The agent's session: its messages, and its tool calls, folded, each with its result.
+//!
+//! There is room for so much. Long texts are cut first, the longest most, so that every step keeps its headline. Steps are
+//! left out only where their headlines alone are too much, and the page says how many.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use maud::{Markup, html};
-use serde_json::Value;
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::Session;
-use terca_core::transcript::{Record, Role, Step};
+use terca_core::transcript::Step;
+use terca_core::transcript::trial_files::{Numbered, Session, even_cut};
 
-use super::fit::{fit, note};
-use super::foreign::{clean, preformatted};
-use super::pieces::pill;
+use super::fit::{note, size};
+use super::step::{Look, ShownStep, step, text_sizes};
 
-/// Texts with more lines or characters than this are folded.
-const MOST_LINES: usize = 16;
-const MOST_CHARACTERS: usize = 1_600;
-
-/// The success and the output of a tool call.
-type CallResult<'a> = (bool, Option<&'a str>);
-
-/// Returns a session in so many bytes of markup.
-pub fn transcript(session: &Session, room: usize) -> Markup {
-    let remark = |number: usize| {
-        format!(
-            "… {} left out; see transcript.jsonl …",
-            prose::count(number, "step")
-        )
+/// Returns a session in so many bytes of markup. The room of `look` is chosen here.
+pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
+    let (head, tail) = (steps(&session.head), steps(&session.tail));
+    let bare = Look {
+        room: 0,
+        raw: false,
+        ..look
     };
-    let mut parts = steps(&session.head);
-    if session.left_out > 0 {
-        parts.push(note(&remark(session.left_out)));
-    }
-    parts.extend(steps(&session.tail));
-    html! { div.session { (fit(&parts, room, remark)) } }
-}
-
-/// Returns the steps. A result is shown with its call, if that is there.
-fn steps(records: &[Record]) -> Vec<Markup> {
-    let mut results: HashMap<&str, CallResult<'_>> = HashMap::new();
-    let mut calls: HashSet<&str> = HashSet::new();
-    for record in records {
-        match &record.step {
-            Step::ToolCall { id: Some(id), .. } => {
-                calls.insert(id);
-            }
-            Step::ToolResult {
-                id: Some(id),
-                ok,
-                output,
-            } if calls.contains(id.as_str()) => {
-                results.insert(id, (*ok, output.as_deref()));
-            }
-            _ => {}
-        }
-    }
-    records
-        .iter()
-        .filter_map(|record| step(record, &results))
-        .collect()
-}
-
-fn step(record: &Record, results: &HashMap<&str, CallResult<'_>>) -> Option<Markup> {
-    let time = record.time.as_deref();
-    let markup = match &record.step {
-        Step::Message {
-            role: Role::User,
-            text,
-        } => said("user", "Prompt", text, time),
-        Step::Message {
-            role: Role::Assistant,
-            text,
-        } => said("agent", "Agent", text, time),
-        Step::Reasoning { text } => said("thought", "Thinking", text, time),
-        Step::Notice { text } => said("notice", "Note", text, time),
-        Step::Error { text } => said("trouble", "Error", text, time),
-        Step::Omitted { .. } => note(&format!(
-            "{} from line {} of its raw output",
-            record.step.headline(),
-            record.line
-        )),
-        Step::ToolCall {
-            id,
-            tool,
-            input,
-            server,
-            ..
-        } => {
-            let result = id.as_deref().and_then(|id| results.get(id)).copied();
-            call(record, tool, input, server.as_deref(), result)
-        }
-        Step::ToolResult { id: Some(id), .. } if results.contains_key(id.as_str()) => return None,
-        Step::ToolResult { ok, output, .. } => {
-            let text = output.as_deref().unwrap_or("(nothing)");
-            match ok {
-                true => said("result", "Result", text, time),
-                false => said("trouble", "Failed", text, time),
-            }
-        }
-        Step::Usage { .. } => return None,
+    let sizes = |steps: &[ShownStep<'_>]| -> Vec<usize> {
+        steps.iter().map(|one| size(&step(one, bare))).collect()
     };
-    Some(markup)
-}
-
-fn said(class: &str, title: &str, text: &str, time: Option<&str>) -> Markup {
-    html! {
-        div class={ "step " (class) } {
-            p.who { (title) @if let Some(time) = time { time { (clean(time)) } } }
-            (folded(text))
-        }
+    let (head_sizes, tail_sizes) = (sizes(&head), sizes(&tail));
+    let headlines: usize = head_sizes.iter().chain(&tail_sizes).sum();
+    if headlines > room {
+        let kept = Kept::fitting(&head_sizes, &tail_sizes, room);
+        return written(&head, &tail, session.left_out, kept, bare);
     }
-}
-
-fn call(
-    record: &Record,
-    tool: &str,
-    input: &Value,
-    server: Option<&str>,
-    result: Option<CallResult<'_>>,
-) -> Markup {
-    let headline = record.step.headline();
-    let brief = headline.strip_prefix(tool).unwrap_or(&headline).trim();
-    let output = result.and_then(|(_, output)| output).unwrap_or_default();
-    html! {
-        details.step.tool {
-            summary {
-                b { (clean(tool)) }
-                @if let Some(server) = server { span.pill { "MCP " (clean(server)) } }
-                " "
-                code.brief { (clean(brief)) }
-                @match result {
-                    Some((true, _)) => {},
-                    Some((false, _)) => (pill("failed", "failed")),
-                    None => span.pill { "no result" },
-                }
-            }
-            p.who { "Input" }
-            (folded(&pretty(input)))
-            @if !output.is_empty() {
-                div {
-                    p.who { "Output" }
-                    (folded(output))
-                }
-            }
-        }
-    }
-}
-
-/// Returns arguments as people write them: text as it is, the rest as JSON.
-fn pretty(input: &Value) -> String {
-    match input {
-        Value::String(text) => text.clone(),
-        Value::Object(entries) => {
-            let line = |(key, value): (&String, &Value)| match value {
-                Value::String(text) if text.contains('\n') => format!("{key}:\n{text}"),
-                Value::String(text) => format!("{key}: {text}"),
-                other => format!("{key}: {other}"),
+    let all = Kept::all(&head, &tail);
+    let texts = head.iter().chain(&tail).flat_map(text_sizes);
+    let mut cut = even_cut(texts, room - headlines).unwrap_or(usize::MAX);
+    let mut taken = 0;
+    loop {
+        // The records as they are come last: a page with room for all texts may have room for them.
+        for raw in [true, false] {
+            let look = Look {
+                room: cut,
+                raw: raw && cut == usize::MAX,
+                ..look
             };
-            entries.iter().map(line).collect::<Vec<_>>().join("\n")
+            let markup = written(&head, &tail, session.left_out, all, look);
+            if size(&markup) <= room || cut == 0 {
+                return markup;
+            }
+            taken = size(&markup);
         }
-        other => other.to_string(),
+        // Signs are longer in markup than in text.
+        cut = cut.min(room) / taken.div_ceil(room.max(1)) / 4 * 3;
     }
 }
 
-/// Returns a short text as it is, and a long one folded behind its beginning.
-pub fn folded(text: &str) -> Markup {
-    let text = text.trim_matches('\n');
-    let lines = text.lines().count();
-    let characters = text.chars().count();
-    if lines <= MOST_LINES && characters <= MOST_CHARACTERS {
-        return preformatted(text);
-    }
-    let first_line = text.lines().next().unwrap_or_default();
-    let beginning: String = first_line.chars().take(80).collect();
-    let size = if lines > MOST_LINES {
-        prose::count(lines, "line")
-    } else {
-        format!("{} characters", prose::compact(characters as u64))
-    };
-    html! {
-        details.fold {
-            summary {
-                code { (clean(&beginning)) " …" }
-                span.quiet { " " (size) }
-            }
-            (preformatted(text))
+/// The numbers of steps that are shown.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    /// Of the beginning.
+    head: usize,
+    /// Of the end of the beginning, where nothing was left out before.
+    head_end: usize,
+    /// Of the end.
+    tail: usize,
+}
+
+impl Kept {
+    fn all(head: &[ShownStep<'_>], tail: &[ShownStep<'_>]) -> Self {
+        Kept {
+            head: head.len(),
+            head_end: 0,
+            tail: tail.len(),
         }
     }
+
+    /// Keeps three quarters of the room for the beginning.
+    fn fitting(head: &[usize], tail: &[usize], room: usize) -> Self {
+        let tail_room = room / 4;
+        let kept_tail = fitting(tail.iter().rev(), tail_room);
+        let used: usize = tail[tail.len() - kept_tail..].iter().sum();
+        if !tail.is_empty() {
+            return Kept {
+                head: fitting(head.iter(), room - used),
+                head_end: 0,
+                tail: kept_tail,
+            };
+        }
+        let kept_head = fitting(head.iter(), room - tail_room);
+        Kept {
+            head: kept_head,
+            head_end: fitting(head[kept_head..].iter().rev(), tail_room),
+            tail: 0,
+        }
+    }
+}
+
+/// Counts the sizes that fit.
+fn fitting<'a>(sizes: impl Iterator<Item = &'a usize>, room: usize) -> usize {
+    let sums = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= room).count()
+}
+
+/// Writes the steps that are kept, and one remark with the number of all others.
+fn written(
+    head: &[ShownStep<'_>],
+    tail: &[ShownStep<'_>],
+    left_out: usize,
+    kept: Kept,
+    look: Look<'_>,
+) -> Markup {
+    let shown = kept.head + kept.head_end + kept.tail;
+    let missing = left_out + head.len() + tail.len() - shown;
+    html! {
+        div.session {
+            @for one in &head[..kept.head] { (step(one, look)) }
+            @if missing > 0 { (remark(missing)) }
+            @for one in &head[head.len() - kept.head_end..] { (step(one, look)) }
+            @for one in &tail[tail.len() - kept.tail..] { (step(one, look)) }
+        }
+    }
+}
+
+fn remark(steps: usize) -> Markup {
+    note(&format!(
+        "… {} left out; see transcript.jsonl …",
+        prose::count(steps, "step")
+    ))
+}
+
+/// Joins the records of each step.
+pub fn steps(records: &[Numbered]) -> Vec<ShownStep<'_>> {
+    let mut steps: Vec<ShownStep<'_>> = Vec::new();
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    for Numbered { number, record } in records {
+        let known = places.get(number).copied();
+        match (&record.step, known) {
+            (Step::Usage { usage }, Some(place)) => steps[place].usage = Some(usage),
+            (Step::ToolResult { .. }, Some(place)) => steps[place].result = Some(record),
+            (Step::Usage { .. }, None) => {}
+            _ => {
+                places.insert(*number, steps.len());
+                steps.push(ShownStep {
+                    number: *number,
+                    lead: record,
+                    result: None,
+                    usage: None,
+                });
+            }
+        }
+    }
+    steps
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::moments::Clock;
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
+    use terca_core::transcript::Record;
 
     fn record(step: Value) -> Record {
         let mut value = step;
@@ -199,44 +167,99 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
+    const LOOK: Look<'static> = Look {
+        trial: 7,
+        room: 0,
+        raw: true,
+        prompt: Some("Write fib.js\n"),
+        clock: Clock::NONE,
+    };
+
     fn session() -> Session {
         let head = [
-            json!({"type": "message", "role": "user", "text": "Write fib.js"}),
+            json!({"type": "message", "role": "user", "text": "Write fib.js", "time": "2026-11-14T10:00:00Z"}),
             json!({"type": "reasoning", "text": "Easy."}),
-            json!({"type": "toolCall", "id": "a", "tool": "write_file", "input": {"file_path": "fib.js", "content": "a\nb"}}),
-            json!({"type": "usage", "usage": {"requests": 1}}),
+            json!({"type": "toolCall", "id": "a", "tool": "write_file", "input": {"file_path": "fib.js", "content": "a\nb"}, "time": "2026-11-14T10:00:03.2Z"}),
+            json!({"type": "usage", "usage": {"requests": 1, "inputTokens": 1200, "outputTokens": 80}}),
             json!({"type": "toolCall", "id": "b", "tool": "magic", "server": "tiny", "input": {"n": 1}}),
             json!({"type": "toolResult", "id": "b", "ok": false, "output": "\u{1b}[31mno\u{1b}[0m <img src=x onerror=alert(1)>"}),
-            json!({"type": "toolResult", "id": "a", "ok": true, "output": "x\n".repeat(40)}),
-            json!({"type": "message", "role": "assistant", "text": "<script>alert('hi')</script>"}),
+            json!({"type": "toolResult", "id": "a", "ok": true, "output": "x\n".repeat(40), "time": "2026-11-14T10:00:04Z"}),
+            json!({"type": "message", "role": "assistant", "text": "**Done**: <script>alert('hi')</script>"}),
             json!({"type": "error", "text": "429"}),
         ];
-        Session {
-            head: head.map(record).to_vec(),
-            ..Session::default()
-        }
+        Session::whole(head.map(record))
     }
 
     #[test]
     fn calls_have_their_results() {
-        let html = transcript(&session(), 100_000);
+        let session = session();
+        let look = Look {
+            clock: Clock::of(&session),
+            ..LOOK
+        };
+        let html = transcript(&session, look, 100_000);
         insta::assert_snapshot!("html_transcript", html.0.replace("><", ">\n<"));
     }
 
+    /// A call with a long output for each number.
+    fn calls(numbers: std::ops::Range<u32>, output: usize) -> Vec<Numbered> {
+        let records = |number: u32| {
+            let id = number.to_string();
+            let call = json!({"type": "toolCall", "id": id, "tool": "Bash", "input": {"command": format!("run <{id}>")}});
+            let result =
+                json!({"type": "toolResult", "id": id, "ok": true, "output": "<".repeat(output)});
+            [call, result].map(|step| Numbered {
+                number,
+                record: record(step),
+            })
+        };
+        numbers.flat_map(records).collect()
+    }
+
+    fn left_out(html: &str) -> usize {
+        let Some((before, _)) = html.split_once(" left out; see transcript.jsonl …</p>") else {
+            return 0;
+        };
+        let (_, number) = before.rsplit_once("<p class=\"note\">… ").unwrap();
+        let number = number.split(' ').next().unwrap();
+        number.parse().unwrap_or(0)
+    }
+
     #[test]
-    fn a_long_one_keeps_to_its_room() {
-        let head = std::iter::repeat_n(session().head, 1000)
-            .flatten()
-            .collect();
-        let html = transcript(
-            &Session {
-                head,
-                left_out: 7,
-                tail: session().head,
-            },
-            6_000,
-        );
-        assert!(html.0.len() < 6_300, "{}", html.0.len());
-        assert!(html.0.contains("left out; see transcript.jsonl"));
+    fn long_outputs_are_cut_and_every_step_stays() {
+        let session = Session {
+            head: calls(1..39, 15_000),
+            ..Session::default()
+        };
+        let html = transcript(&session, LOOK, 72_000).0;
+        assert_eq!(html.matches("<details class=\"step tool\"").count(), 38);
+        assert_eq!(left_out(&html), 0);
+        assert!((36_000..=72_000).contains(&html.len()), "{}", html.len());
+        assert!(html.contains("bytes left out"));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
+
+        /// The remark has the exact number of steps that are not there.
+        #[test]
+        fn shown_and_left_out_are_all_steps(
+            head in 1_u32..80,
+            gap in 0_u32..50,
+            tail in 0_u32..20,
+            output in 0_usize..3_000,
+            room in 0_usize..60_000,
+        ) {
+            let tail = if gap == 0 { 0 } else { tail };
+            let session = Session {
+                head: calls(1..head + 1, output),
+                left_out: gap as usize,
+                tail: calls(head + gap + 1..head + gap + tail + 1, output),
+            };
+            let html = transcript(&session, LOOK, room).0;
+            let shown = html.matches("data-step=").count();
+            proptest::prop_assert_eq!(shown + left_out(&html), (head + gap + tail) as usize);
+            proptest::prop_assert!(html.len() <= room + 300, "{} > {}", html.len(), room);
+        }
     }
 }

@@ -1,30 +1,42 @@
 //! The page of one trial: its ending and the reasons, its changes, the agent's session, and the agent's equipment.
 
 use camino::Utf8Path;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
-use terca_core::grade::Grade;
-use terca_core::grade::test_report::{Case, CaseEnd, Cases};
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
-use terca_core::run::state::Trial;
+use terca_core::run::remark::Remark;
+use terca_core::run::state::{RunState, Trial};
 use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_core::wire::Wire;
 
+use super::activity::activity;
+use super::assets::Kind;
 use super::delivery::delivery;
 use super::descriptions::LONGEST_DESCRIPTION;
 use super::diff::diff;
-use super::fit::{fit, fit_text, note, size};
-use super::foreign::{clean, preformatted, sentence};
-use super::log::{log, of_test};
-use super::pieces::pill;
+use super::fit::{fit_text, note, size};
+use super::foreign::{clean, sentence};
+use super::given::given;
+use super::log::log;
+use super::matrix::Matrix;
+use super::moments::Clock;
+use super::pieces::navigation;
+use super::preview::preview;
+use super::remark::remark;
+use super::shell::document;
+use super::siblings::siblings;
+use super::step::Look;
+use super::test_list::{Tested, tests};
 use super::timeline::timeline;
-use super::transcript::{folded, transcript};
+use super::transcript::transcript;
 use super::trials::status;
+use super::waterfall::waterfall;
 use crate::outcome::{agent, model};
 
 /// More notes and attempts than this are not shown.
@@ -35,10 +47,16 @@ const MOST_REMARKS: usize = 20;
 pub struct TrialPage<'a> {
     /// The trial and its results.
     pub trial: &'a Trial,
-    /// The name of its variant.
-    pub variant: &'a str,
+    /// The run that it is of.
+    pub state: &'a RunState,
+    /// The evals and variants of the run.
+    pub matrix: &'a Matrix<'a>,
     /// The prompt, if the run's plan is there.
     pub prompt: Option<&'a str>,
+    /// Names and values of what the agent was given beside the prompt.
+    pub given: &'a [(&'static str, String)],
+    /// What a person said about it.
+    pub remark: Option<&'a Remark>,
     /// The descriptions of the run's evals and tests.
     pub descriptions: &'a Descriptions,
     /// Its transcript, changes and log.
@@ -61,44 +79,59 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let report = &page.trial.report;
     let bodies = page.bodies;
     let share = room / 8;
-    let sent = report
-        .wire
-        .as_ref()
-        .map_or(&[][..], |wire| wire.sent.as_slice());
+    let tested = Tested {
+        eval: &page.trial.head.eval,
+        report,
+        descriptions: page.descriptions,
+        log: &bodies.log,
+    };
     let before = html! {
-        (tests(page, share * 2))
-        (changes(&bodies.changes, share * 3))
+        @if let Some(list) = tests(&tested, share * 2) { (section("tests", "Tests", &list)) }
+        (prompt(page, share))
+        (changes(&bodies.changes, page.trial.head.id, share * 3))
+        (acts(page))
     };
-    let prompt = html! {
-        @if let Some(prompt) = page.prompt {
-            (section("prompt", "Prompt", &folded(&fit_text(prompt, share))))
-        }
+    let after = html! {
+        (equipment(page, share))
+        (run_log(&bodies.log, share))
     };
-    let log = run_log(&bodies.log, share);
-    let spent = size(&before) + size(&prompt) + size(&log);
+    let spent = size(&before) + size(&after);
     html! {
-        article.trial {
+        article.trial data-trial=(page.trial.head.id) {
             (heading(page))
             (trouble(report))
             (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
             (facts(&page.trial.head, report))
             (earlier(&page.trial.earlier))
+            (remark(page.remark, page.files))
             (before)
-            (session(bodies, room.saturating_sub(spent)))
-            (prompt)
-            @if let Some(list) = delivery(&report.delivery, sent) {
-                (section("delivery", "Delivered to the agent", &list))
-            }
-            (log)
+            (session(page, room.saturating_sub(spent)))
+            (after)
             (files(page))
         }
     }
 }
 
+/// Returns the page as a document of its own, for a tab that has no other part of the run.
+pub fn trial_document(page: &TrialPage<'_>, room: usize) -> String {
+    let head = &page.trial.head;
+    let body = html! {
+        (navigation(&html! {
+            a href="../../../" { "All runs" }
+            a href="../" { "Run" }
+            a href="../#trials" { "Trials" }
+            a href={ "../#trial-" (head.id) } { "Among the others" }
+        }))
+        main #content { (trial_page(page, room)) }
+    };
+    let title = format!("{} #{} · {}", head.eval, head.id, page.state.run());
+    document(Kind::Served, &title, &body)
+}
+
 fn section(id: &str, title: &str, body: &Markup) -> Markup {
     html! {
-        section class={ "part part-" (id) } {
-            h3 { (title) }
+        section class={ "part part-" (id) } data-part-name=(title) {
+            h3 tabindex="-1" { (title) }
             (body)
         }
     }
@@ -106,20 +139,70 @@ fn section(id: &str, title: &str, body: &Markup) -> Markup {
 
 fn heading(page: &TrialPage<'_>) -> Markup {
     let head = &page.trial.head;
+    let variant = page
+        .matrix
+        .variant_name(&head.environment, &head.experiment);
     html! {
-        header {
+        header.trial-head {
             h2 tabindex="-1" { (head.eval) small { " #" (head.id) } }
-            @if let Some(about) = page.descriptions.evals.get(&head.eval) {
-                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
-            }
             p.facts {
                 (status(page.trial))
                 @if let Some(score) = page.trial.report.score {
                     b.score { "score " (wording::score(score)) }
                 }
-                span { (page.variant) }
+                span { (variant) }
                 span { "repetition " (head.repetition) }
             }
+            (siblings(page.state, page.matrix, page.trial))
+        }
+        @if let Some(about) = page.descriptions.evals.get(&head.eval) {
+            p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+        }
+    }
+}
+
+fn prompt(page: &TrialPage<'_>, room: usize) -> Markup {
+    html! {
+        @if let Some(prompt) = page.prompt {
+            (section("prompt", "Prompt", &html! {
+                div data-given="prompt" { (preview(&fit_text(prompt, room), None)) }
+            }))
+        }
+    }
+}
+
+/// Returns what the agent did: lists of its calls, and when they were.
+fn acts(page: &TrialPage<'_>) -> Markup {
+    let id = page.trial.head.id;
+    let bodies = page.bodies;
+    let report = &page.trial.report;
+    let lists = activity(&bodies.transcript, id);
+    let start = agent_start(report);
+    let times = waterfall(&bodies.transcript, &bodies.requests, start, id);
+    html! {
+        @if lists.is_some() || times.is_some() {
+            (section("acts", "What it did", &html! { (lists.unwrap_or_default()) (times.unwrap_or_default()) }))
+        }
+    }
+}
+
+/// Returns the time at which the agent was started.
+fn agent_start(report: &TrialReport) -> Option<Timestamp> {
+    let setup = SignedDuration::try_from_secs_f64(report.phases.setup?).ok()?;
+    report.started_at?.checked_add(setup).ok()
+}
+
+/// Returns what the agent was given, and what of it reached the agent.
+fn equipment(page: &TrialPage<'_>, room: usize) -> Markup {
+    let report = &page.trial.report;
+    let sent = report.wire.as_ref();
+    let sent = sent.map_or(&[][..], |wire| wire.sent.as_slice());
+    html! {
+        @if let Some(list) = given(page.given, page.bodies.rules.as_deref(), room) {
+            (section("given", "Given to the agent", &list))
+        }
+        @if let Some(list) = delivery(&report.delivery, sent) {
+            (section("delivery", "Delivered to the agent", &list))
         }
     }
 }
@@ -217,106 +300,31 @@ fn earlier_attempt(attempt: &Attempt) -> Markup {
     }
 }
 
-fn tests(page: &TrialPage<'_>, room: usize) -> Markup {
-    let report = &page.trial.report;
-    let each = room / report.tests.iter().count().max(1) / 2;
-    let items: Vec<Markup> = report
-        .tests
-        .iter()
-        .map(|(name, grade)| test(page, name, grade, each))
-        .collect();
-    let remark = |number| {
-        format!(
-            "… {} left out; see results.json …",
-            prose::count(number, "test")
-        )
-    };
-    let list = html! { ul.tests { (fit(&items, room, remark)) } };
-    html! {
-        @if !items.is_empty() { (section("tests", "Tests", &list)) }
-    }
-}
-
-fn test(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
-    let output = of_test(&page.bodies.log, name);
-    let about = page.descriptions.test(&page.trial.head.eval, name);
-    let class = match grade.score {
-        score if score >= 1.0 => "passed",
-        score if score > 0.0 => "partial",
-        _ => "failed",
-    };
-    html! {
-        li class=(class) {
-            (pill(class, &wording::score(grade.score)))
-            b { (name) }
-            span.message { (clean(&fit_text(&grade.message, 2_000))) }
-            small.quiet { (prose::duration(grade.duration_seconds)) }
-            @if let Some(about) = about {
-                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
-            }
-            @if let Some(report) = &grade.report { (cases(report)) }
-            @if let Some(output) = output {
-                details {
-                    summary { "Output" }
-                    (preformatted(&fit_text(output, room)))
-                }
-            } @else if !grade.output_end.is_empty() {
-                details {
-                    summary { "The last lines of its output" }
-                    (preformatted(&fit_text(&grade.output_end.join("\n"), room)))
-                }
-            }
-        }
-    }
-}
-
-/// Returns the cases of a report, those that failed first to see.
-fn cases(report: &Cases) -> Markup {
-    let failed = report
-        .cases
-        .iter()
-        .filter(|case| case.end == CaseEnd::Failed);
-    let others = report
-        .cases
-        .iter()
-        .filter(|case| case.end != CaseEnd::Failed);
-    let line = |case: &Case| {
-        html! {
-            li {
-                (pill(case.end.as_str(), case.end.as_str()))
-                b { (clean(&case.name)) }
-                span.message { (clean(&case.message)) }
-            }
-        }
-    };
-    html! {
-        ul.tests { @for case in failed { (line(case)) } }
-        @if others.clone().count() > 0 {
-            details {
-                summary { (report.passed) " passed, " (report.skipped) " skipped" }
-                ul.tests { @for case in others { (line(case)) } }
-            }
-        }
-    }
-}
-
-fn changes(changes: &Excerpt, room: usize) -> Markup {
+fn changes(changes: &Excerpt, trial: u32, room: usize) -> Markup {
     let body = html! {
         @if changes.is_empty() {
             p.quiet { "No changes were recorded." }
         } @else {
-            (diff(changes, room))
+            (diff(changes, trial, room))
         }
     };
     section("changes", "Changes", &body)
 }
 
-fn session(bodies: &TrialFiles, room: usize) -> Markup {
+fn session(page: &TrialPage<'_>, room: usize) -> Markup {
+    let session = &page.bodies.transcript;
+    let look = Look {
+        trial: page.trial.head.id,
+        room: 0,
+        raw: true,
+        prompt: page.prompt,
+        clock: Clock::of(session),
+    };
     let body = html! {
-        @if bodies.transcript.is_empty() {
+        @if session.is_empty() {
             p.quiet { "There is no transcript." }
         } @else {
-            (transcript(&bodies.transcript, room))
+            (transcript(session, look, room))
         }
     };
     section("transcript", "Transcript", &body)

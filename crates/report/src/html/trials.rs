@@ -1,17 +1,14 @@
 //! The list of trials, and the fields that narrow it.
 
 use maud::{Markup, html};
-use terca_core::analysis::summary::wording;
-use terca_core::run::event::Phase;
 use terca_core::run::outcome::Status;
-use terca_core::run::state::{RunState, Trial};
-use terca_core::text::excerpt::without_middle;
+use terca_core::run::state::RunState;
 use terca_core::text::prose;
 
-use super::foreign::clean;
+use super::causes::causes_table;
 use super::matrix::Matrix;
-use super::pieces::{column_titles, or_dash, pill};
-use crate::outcome::first_loss;
+pub use super::rows::status;
+use super::rows::{row, worst_first};
 
 const STATUSES: [Status; 6] = [
     Status::Passed,
@@ -21,24 +18,88 @@ const STATUSES: [Status; 6] = [
     Status::Interrupted,
     Status::Pending,
 ];
-const TITLES: [&str; 10] = [
-    "Trial", "Eval", "Variant", "Rep.", "Status", "Score", "Time", "Tokens", "Cost", "Outcome",
+/// The columns: the name by which an address sorts, the title, and whether the first click puts the largest first.
+const COLUMNS: [(&str, &str, bool); 10] = [
+    ("id", "Trial", false),
+    ("eval", "Eval", false),
+    ("variant", "Variant", false),
+    ("repetition", "Rep.", false),
+    ("rank", "Status", false),
+    ("score", "Score", true),
+    ("time", "Time", true),
+    ("tokens", "Tokens", true),
+    ("cost", "Cost", true),
+    ("outcome", "Outcome", false),
 ];
-/// Longer messages are for the trial's own page.
-const LONGEST_MESSAGE: usize = 240;
+/// The fields whose values the script finds in the rows.
+const FOUND: [(&str, &str, &str); 4] = [
+    ("test", "Failing test", "every test"),
+    ("error", "Error", "every error"),
+    ("tag", "Tag", "every tag"),
+    ("tool", "Tool", "every tool"),
+];
+/// The rows that are in the page itself. The script puts others in their place, without it these are all.
+const MOST_ROWS: usize = 200;
 
-/// Returns the list. The script filters it by the `data-` attributes of its rows.
+/// Returns the list. The script shows the rows that are in sight.
 pub fn trials(state: &RunState, matrix: &Matrix<'_>) -> Markup {
+    let all = state.trials().len();
     html! {
         section #trials aria-labelledby="trials-title" {
             h2 #trials-title { "Trials" }
+            div #part-causes data-part { (causes_table(state, matrix)) }
+            (search())
             (filters(matrix))
             p #shown .quiet role="status" aria-live="polite" {}
-            table.trials {
-                caption.unseen { "Trials" }
-                thead { (column_titles(&TITLES)) }
-                tbody #rows { @for trial in state.trials() { (row(trial, matrix)) } }
+            p #picked .callout hidden {}
+            noscript {
+                p.callout {
+                    "Without JavaScript, trials cannot be opened, sorted or filtered."
+                    @if all > MOST_ROWS {
+                        " These are the first " (MOST_ROWS) " of " (prose::count(all, "trial")) "."
+                    }
+                }
             }
+            table.trials.list aria-rowcount=(all + 1) {
+                caption.unseen { "Trials" }
+                (head())
+                tbody #above hidden { tr { td {} } }
+                tbody #rows {
+                    @for trial in worst_first(state).into_iter().take(MOST_ROWS) { (row(trial, matrix)) }
+                }
+                tbody #below hidden { tr { td {} } }
+            }
+        }
+    }
+}
+
+fn head() -> Markup {
+    html! {
+        thead {
+            tr aria-rowindex="1" {
+                td.pick {}
+                @for (name, title, is_largest_first) in COLUMNS {
+                    th scope="col" class={ "col-" (name) } {
+                        button type="button" data-sort=(name) data-largest[is_largest_first] { (title) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the field for words anywhere in what agents and tests wrote.
+fn search() -> Markup {
+    html! {
+        form #search .search role="search" aria-label="Search all trials" {
+            label {
+                "Search transcripts, diffs and logs "
+                input #search-words type="search" placeholder="words" autocomplete="off" maxlength="200";
+            }
+            button type="submit" { "Search" }
+            button #search-stop type="button" hidden { "Stop" }
+            p #search-progress .quiet role="status" aria-live="polite" {}
+            ol #search-results .found {}
         }
     }
 }
@@ -50,7 +111,7 @@ fn filters(matrix: &Matrix<'_>) -> Markup {
         .map(|(environment, experiment)| matrix.variant_name(environment, experiment))
         .collect();
     html! {
-        form.filters role="search" aria-label="Filter trials" {
+        form #filters .filters role="search" aria-label="Filter trials" {
             label {
                 "Status "
                 select #filter-status {
@@ -58,6 +119,8 @@ fn filters(matrix: &Matrix<'_>) -> Markup {
                     @for status in STATUSES {
                         option value=(status.as_str()) { (status.as_str()) }
                     }
+                    option value="running" { "running" }
+                    option value="timed-out" { "timed out" }
                 }
             }
             label {
@@ -72,6 +135,12 @@ fn filters(matrix: &Matrix<'_>) -> Markup {
                 select #filter-variant {
                     option value="" { "every variant" }
                     (numbered_options(&variants))
+                }
+            }
+            @for (name, title, every) in FOUND {
+                label hidden {
+                    (title) " "
+                    select id={ "filter-" (name) } { option value="" { (every) } }
                 }
             }
             label {
@@ -89,50 +158,4 @@ fn numbered_options(names: &[impl AsRef<str>]) -> Markup {
             option value=(number) { (name.as_ref()) }
         }
     }
-}
-
-fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
-    let head = &trial.head;
-    let report = &trial.report;
-    let usage = &report.stats.usage;
-    let variant = matrix.variant_number(&head.environment, &head.experiment);
-    html! {
-        tr id={ "row-" (head.id) } data-part data-status=(report.status.as_str())
-            data-eval=(matrix.eval_number(&head.eval)) data-variant=(variant) {
-            td.id { a href={ "#trial-" (head.id) } { "#" (head.id) } }
-            th scope="row" { a href={ "#trial-" (head.id) } tabindex="-1" { (head.eval) } }
-            td.variant { (matrix.variant_name(&head.environment, &head.experiment)) }
-            td.num.wide { (head.repetition) }
-            td.status { (status(trial)) }
-            td.num.score { (or_dash(report.score.map(wording::score))) }
-            td.num { (or_dash(report.stats.duration_seconds.map(prose::duration))) }
-            td.num.wide { (or_dash(usage.tokens().map(prose::compact))) }
-            td.num.wide { (or_dash(usage.cost_usd.map(prose::dollars))) }
-            td.message { (clean(&without_middle(&message(trial), LONGEST_MESSAGE))) }
-        }
-    }
-}
-
-/// Returns the status of a trial, or its phase while it runs.
-pub fn status(trial: &Trial) -> Markup {
-    let word = trial.report.status.as_str();
-    match &trial.live {
-        None => pill(word, word),
-        Some(live) => match live.phase {
-            Phase::Agent => pill("running", "agent at work"),
-            other => pill("running", other.as_str()),
-        },
-    }
-}
-
-/// Returns the one line that explains how it ended.
-fn message(trial: &Trial) -> String {
-    let report = &trial.report;
-    if let Some(error) = &report.error {
-        return format!("{}: {}", error.kind.as_str(), error.message);
-    }
-    let timed_out = if report.timed_out { "timed out; " } else { "" };
-    let note = || report.notes.first().cloned();
-    let reason = first_loss(report).or_else(note).unwrap_or_default();
-    format!("{timed_out}{reason}")
 }

@@ -1,9 +1,9 @@
 //! A run while it goes on: a display in a terminal, or plain lines.
 
 mod bar;
-mod clock;
+pub(crate) mod clock;
 mod counts_line;
-mod eta;
+pub(crate) mod eta;
 mod frame;
 mod header;
 mod info;

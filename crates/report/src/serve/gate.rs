@@ -34,6 +34,10 @@ impl Gate {
         {
             return Err(Refusal::Stranger);
         }
+        // Browsers name the site of every page that sends something.
+        if request.is_post && request.origin.is_none() {
+            return Err(Refusal::Stranger);
+        }
         // `none` is an address that was typed or opened by another program.
         if request
             .site
@@ -90,6 +94,7 @@ mod tests {
             host: Some("127.0.0.1:4000".to_owned()),
             origin: None,
             site: None,
+            is_post: false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A small web server for one person on one machine.
 //!
-//! A browser reads pages and hears of changes: GET and HEAD, one request per connection. Few features leave little to
-//! attack. A request is refused unless it surely comes from the browser of the person who started the server: [`gate`]
+//! A browser reads pages, hears of changes, and brings remarks: GET, HEAD and POST, one request per connection. Few
+//! features leave little to attack. A request is refused unless it surely comes from the browser of the person who started the server: [`gate`]
 //! wants a random token in the address, the right `Host` (no other name that points to this machine leads in) and, if
 //! there is one, the right `Origin`.
 
@@ -12,6 +12,6 @@ pub mod response;
 pub mod server;
 
 pub use gate::Gate;
-pub use request::{Refusal, Request};
-pub use response::Response;
+pub use request::{Asked, Refusal, Request};
+pub use response::{Event, Response};
 pub use server::serve;

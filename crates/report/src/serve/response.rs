@@ -9,15 +9,17 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{Response as HttpResponse, StatusCode};
+use maud::html;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::spawn_blocking;
 
 use super::request::Refusal;
 use crate::html::Kind;
+use crate::html::message_page;
 use crate::html::policy::policy;
 
 /// An answer to a browser.
@@ -25,14 +27,49 @@ pub struct Response {
     status: StatusCode,
     kind: &'static str,
     policy: String,
+    location: Option<String>,
     body: Body,
 }
 
 enum Body {
     Text(String),
     File(File),
-    /// Sent one by one, for as long as the browser listens. An empty one only tests whether it still does.
-    Events(Box<dyn Iterator<Item = &'static str> + Send>),
+    /// Sent one by one, for as long as the browser listens.
+    Events(Box<dyn Iterator<Item = Event> + Send>),
+}
+
+/// A message to a page that listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    name: &'static str,
+    data: String,
+}
+
+impl Event {
+    /// Tells the page nothing. The server learns whether the page still listens.
+    pub const QUIET: Event = Event {
+        name: "",
+        data: String::new(),
+    };
+
+    /// Returns an event of a kind.
+    pub fn of(name: &'static str, data: impl Into<String>) -> Self {
+        let data = data.into();
+        Event { name, data }
+    }
+
+    /// Returns the bytes of it. Each line of its data is a line of its own.
+    fn text(&self) -> String {
+        if self.name.is_empty() {
+            return ":\n\n".to_owned();
+        }
+        let lines: String = self
+            .data
+            .split(['\n', '\r'])
+            .map(|line| format!("data: {line}\n"))
+            .collect();
+        format!("event: {}\n{lines}\n", self.name)
+    }
 }
 
 impl std::fmt::Debug for Response {
@@ -55,6 +92,7 @@ impl Response {
             status: StatusCode::OK,
             kind: "text/html; charset=utf-8",
             policy: format!("{}; frame-ancestors 'none'", policy(Kind::Served)),
+            location: None,
             body: Body::Text(page),
         }
     }
@@ -64,15 +102,49 @@ impl Response {
         Response::inert(StatusCode::OK, PLAIN_TEXT, Body::File(file))
     }
 
-    /// Answers with the names of events, each sent as it comes.
-    pub fn events(events: Box<dyn Iterator<Item = &'static str> + Send>) -> Self {
+    /// Answers with a few words for the script of a page.
+    pub fn text(text: &str) -> Self {
+        Response::inert(StatusCode::OK, PLAIN_TEXT, Body::Text(text.to_owned()))
+    }
+
+    /// Answers a page's script with JSON.
+    pub fn json(text: String) -> Self {
+        Response::inert(StatusCode::OK, "application/json", Body::Text(text))
+    }
+
+    /// Answers with events, each sent as it comes.
+    pub fn events(events: Box<dyn Iterator<Item = Event> + Send>) -> Self {
         Response::inert(StatusCode::OK, "text/event-stream", Body::Events(events))
     }
 
-    /// Answers with the reason why there is nothing else.
+    /// Answers with the reason why there is nothing else. It tells nothing about the suite.
     pub fn refusal(refusal: Refusal) -> Self {
-        let status = refusal.status();
-        Response::inert(status, PLAIN_TEXT, Body::Text(format!("{status}\n")))
+        let next = html! {
+            p { "Start " code { "terca view" } " again in the suite, and open the address that it prints." }
+        };
+        let body = message_page(refusal.words(), &next);
+        Response {
+            status: refusal.status(),
+            ..Response::page(body)
+        }
+    }
+
+    /// Answers that something is not there, with a way to all runs.
+    pub fn missing(message: &str, all_runs: &str) -> Self {
+        let next = html! { p { a href=(all_runs) { "All runs" } } };
+        Response {
+            status: StatusCode::NOT_FOUND,
+            ..Response::page(message_page(message, &next))
+        }
+    }
+
+    /// Sends the browser to another address.
+    pub fn redirect(to: String) -> Self {
+        Response {
+            status: StatusCode::PERMANENT_REDIRECT,
+            location: Some(to),
+            ..Response::page(String::new())
+        }
     }
 
     /// Answers that something went wrong on this side.
@@ -86,6 +158,7 @@ impl Response {
             status,
             kind,
             policy: NOTHING_RUNS.to_owned(),
+            location: None,
             body,
         }
     }
@@ -109,6 +182,9 @@ impl Response {
         let policy = HeaderValue::from_str(&self.policy);
         let policy = policy.unwrap_or(HeaderValue::from_static(NOTHING_RUNS));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
+        if let Some(to) = self.location.and_then(|to| HeaderValue::try_from(to).ok()) {
+            headers.insert(LOCATION, to);
+        }
         response
     }
 }
@@ -189,14 +265,10 @@ fn send_file(mut file: File, to: &Sender<Bytes>) {
     }
 }
 
-/// Sends the names of events as they come, until the browser has gone.
-fn send_events(events: impl Iterator<Item = &'static str>, to: &Sender<Bytes>) {
+/// Sends events as they come, until the browser has gone.
+fn send_events(events: impl Iterator<Item = Event>, to: &Sender<Bytes>) {
     for event in events {
-        let piece = match event {
-            "" => ":\n\n".to_owned(),
-            event => format!("event: {event}\ndata: -\n\n"),
-        };
-        if to.blocking_send(piece.into()).is_err() {
+        if to.blocking_send(event.text().into()).is_err() {
             return;
         }
     }

@@ -6,6 +6,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -14,11 +16,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::gate::Gate;
 use super::places::{Place, Places};
-use super::request::Request;
+use super::request::{Asked, LARGEST_POST, Refusal, Request};
 use super::response::{Response, ResponseBody};
 
 /// The time for a request to arrive as a whole.
@@ -29,8 +31,8 @@ const MOST_HEADERS: usize = 64;
 /// The time to wait before the next attempt to accept a connection, if there is no room for it.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Makes the answer to a request from the parts of its path.
-pub type Handler = dyn Fn(&[&str]) -> Response + Send + Sync;
+/// Makes the answer to a request.
+pub type Handler = dyn Fn(&Asked<'_>) -> Response + Send + Sync;
 
 /// Answers requests until the program ends.
 pub fn serve(listener: TcpListener, gate: &Gate, handler: &Arc<Handler>) -> io::Result<()> {
@@ -78,17 +80,40 @@ async fn answer(
     handler: Arc<Handler>,
 ) -> Result<HttpResponse<ResponseBody>, Infallible> {
     let is_head = request.method() == Method::HEAD;
-    let response = spawn_blocking(move || {
-        let request = Request::of(&request)?;
-        let parts = gate.admit(&request)?;
-        Ok(handler(&parts))
-    });
-    let response = match response.await {
-        Ok(Ok(response)) => response,
-        Ok(Err(refusal)) => Response::refusal(refusal),
-        Err(_) => Response::trouble("the page could not be made; this is a bug in Terca"),
+    let response = match read(request, &gate).await {
+        Ok((request, posted)) => spawn_blocking(move || {
+            let parts = gate.admit(&request)?;
+            Ok(handler(&Asked {
+                parts: &parts,
+                posted: posted.as_deref(),
+            }))
+        })
+        .await
+        .unwrap_or_else(|_| {
+            let text = "the page could not be made; this is a bug in Terca";
+            Ok(Response::trouble(text))
+        }),
+        Err(refusal) => Err(refusal),
     };
+    let response = response.unwrap_or_else(Response::refusal);
     Ok(response.into_http(is_head))
+}
+
+/// Reads the body of a request that may bring one. A request that is not admitted is not read.
+async fn read(
+    request: HttpRequest<Incoming>,
+    gate: &Gate,
+) -> Result<(Request, Option<Bytes>), Refusal> {
+    let known = Request::of(&request)?;
+    gate.admit(&known)?;
+    if !known.is_post {
+        return Ok((known, None));
+    }
+    let body = Limited::new(request.into_body(), LARGEST_POST).collect();
+    match timeout(PATIENCE, body).await {
+        Ok(Ok(body)) => Ok((known, Some(body.to_bytes()))),
+        _ => Err(Refusal::Malformed),
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +122,7 @@ mod tests {
     use std::net::TcpStream;
 
     use super::*;
+    use crate::serve::Event;
 
     /// Starts a server that says which parts of a path it was asked for. It ends with the program.
     fn start() -> Gate {
@@ -107,14 +133,23 @@ mod tests {
         };
         let of_server = gate.clone();
         std::thread::spawn(move || {
-            let handler: Arc<Handler> = Arc::new(|parts| match parts {
+            let handler: Arc<Handler> = Arc::new(|asked| match asked.parts {
                 ["panic"] => panic!("a page that panics"),
-                ["events"] => Response::events(Box::new(["change", "", "end"].into_iter())),
+                ["events"] => Response::events(Box::new(events().into_iter())),
+                ["kept"] => Response::page(format!("{:?}", asked.posted.map(<[u8]>::len))),
                 parts => Response::page(parts.join("|")),
             });
             serve(listener, &of_server, &handler)
         });
         gate
+    }
+
+    fn events() -> [Event; 3] {
+        [
+            Event::of("change", "-"),
+            Event::QUIET,
+            Event::of("end", "one\ntwo"),
+        ]
     }
 
     /// Sends these bytes, and returns everything that comes back.
@@ -145,8 +180,54 @@ mod tests {
         assert!(head.contains("Content-Length: 8\r\n"), "{head}");
         assert!(head.ends_with("\r\n\r\n"), "{head}");
         let events = send(&gate, "GET /0123abcd/events HTTP/1.0\r\nOWN\r\n");
-        let expected = "\r\n\r\nevent: change\ndata: -\n\n:\n\nevent: end\ndata: -\n\n";
+        let expected =
+            "\r\n\r\nevent: change\ndata: -\n\n:\n\nevent: end\ndata: one\ndata: two\n\n";
         assert!(events.ends_with(expected), "{events}");
+    }
+
+    #[test]
+    fn only_a_page_of_this_server_may_bring_something() {
+        let gate = start();
+        let origin = format!("Origin: http://127.0.0.1:{}\r\n", gate.port);
+        let json = "Content-Type: application/json\r\n";
+        let post = |headers: &str, body: &str| {
+            let length = body.len();
+            send(
+                &gate,
+                &format!(
+                    "POST /0123abcd/kept HTTP/1.1\r\nOWN{headers}Content-Length: {length}\r\n\r\n{body}"
+                ),
+            )
+        };
+        let kept = post(&format!("{origin}{json}"), "{}");
+        assert!(
+            kept.starts_with("HTTP/1.1 200") && kept.ends_with("Some(2)"),
+            "{kept}"
+        );
+        for (status, headers, body) in [
+            ("403", json.to_owned(), "{}".to_owned()),
+            (
+                "403",
+                format!("Origin: http://evil\r\n{json}"),
+                "{}".to_owned(),
+            ),
+            ("403", format!("Origin: null\r\n{json}"), "{}".to_owned()),
+            ("400", origin.clone(), "{}".to_owned()),
+            (
+                "400",
+                format!("{origin}Content-Type: text/plain\r\n"),
+                "{}".to_owned(),
+            ),
+            ("400", format!("{origin}{json}"), String::new()),
+            ("413", format!("{origin}{json}"), "x".repeat(70_000)),
+        ] {
+            let answer = post(&headers, &body);
+            assert_eq!(
+                answer.split(' ').nth(1),
+                Some(status),
+                "{headers}: {answer}"
+            );
+        }
     }
 
     #[test]
@@ -166,7 +247,8 @@ mod tests {
             ("GET /\r\n\r\n", "400"),
             ("GET /0123abcd/ HTTP/1.1\r\n\r\n", "403"),
             ("GET http://evil/0123abcd/ HTTP/1.1\r\nOWN\r\n", "400"),
-            ("POST /0123abcd/ HTTP/1.1\r\nOWN\r\n", "405"),
+            ("POST /0123abcd/ HTTP/1.1\r\nOWN\r\n", "400"),
+            ("PUT /0123abcd/ HTTP/1.1\r\nOWN\r\n", "405"),
             ("DELETE /0123abcd/ HTTP/1.1\r\nOWN\r\n", "405"),
             ("GET /0123abcd/ HTTP/1.1\r\nOWNOWN\r\n", "400"),
             (

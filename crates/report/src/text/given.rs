@@ -28,6 +28,14 @@ pub fn given(cases: &[RunCase], suite_dir: &Utf8Path, palette: Palette) -> Strin
     blocks.collect::<Vec<_>>().join("\n")
 }
 
+/// Returns names and values of what the agent of a case is given beside its prompt.
+pub(crate) fn given_rows(case: &RunCase, suite_dir: &Utf8Path) -> Vec<(&'static str, String)> {
+    let mut rows = of_variant(&case.variant, suite_dir);
+    rows.extend(of_case(case, suite_dir));
+    rows.retain(|(name, _)| *name != "prompt");
+    rows
+}
+
 fn block(
     variant: &RunVariant,
     cases: &[&RunCase],

@@ -1,7 +1,7 @@
 //! An agent's session for a terminal: every step in full, or its headlines.
 
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::Session;
+use terca_core::transcript::trial_files::{Numbered, Session};
 use terca_core::transcript::{Record, Role as Speaker, Step};
 
 use crate::term::style::{Palette, Role};
@@ -87,25 +87,28 @@ fn indented(role: Role, line: &str, palette: Palette) -> String {
 
 /// The session in short: a line for each of its first and last steps.
 pub(crate) fn headlines(session: &Session, columns: usize, palette: Palette) -> String {
-    let is_shown = |record: &&Record| !matches!(record.step, Step::Usage { .. });
-    let records: Vec<&Record> = session.head.iter().filter(is_shown).collect();
-    let tail: Vec<&Record> = session.tail.iter().filter(is_shown).collect();
-    let all = records.len() + tail.len();
-    let mut lines: Vec<String> = records
+    let (head, tail) = (shown(&session.head), shown(&session.tail));
+    let all = head.len() + tail.len();
+    let mut lines: Vec<String> = head
         .iter()
         .chain(&tail)
-        .map(|record| record.step.headline())
+        .map(|(_, headline)| headline.clone())
         .collect();
     let mut left_out = session.left_out;
     if all > FIRST + LAST {
-        left_out += all - FIRST - LAST;
+        let numbers: Vec<u32> = head
+            .iter()
+            .chain(&tail)
+            .map(|(number, _)| *number)
+            .collect();
+        left_out += steps_of_the_middle(&numbers);
         lines.drain(FIRST..all - LAST);
     }
     if left_out > 0 {
         let place = lines.len().min(if all > FIRST + LAST {
             FIRST
         } else {
-            records.len()
+            head.len()
         });
         lines.insert(
             place,
@@ -122,6 +125,27 @@ pub(crate) fn headlines(session: &Session, columns: usize, palette: Palette) -> 
             )
         })
         .collect()
+}
+
+/// Returns a line for each record that is shown, with the number of its step.
+fn shown(records: &[Numbered]) -> Vec<(u32, String)> {
+    let records = records
+        .iter()
+        .filter(|numbered| !matches!(numbered.record.step, Step::Usage { .. }));
+    records
+        .map(|numbered| (numbered.number, numbered.record.step.headline()))
+        .collect()
+}
+
+/// Counts the steps of which no line is among the first and the last.
+fn steps_of_the_middle(numbers: &[u32]) -> usize {
+    let (first, rest) = numbers.split_at(FIRST);
+    let (middle, last) = rest.split_at(rest.len() - LAST);
+    let mut left_out: Vec<u32> = middle.to_vec();
+    left_out.sort_unstable();
+    left_out.dedup();
+    left_out.retain(|number| !first.contains(number) && !last.contains(number));
+    left_out.len()
 }
 
 #[cfg(test)]
@@ -157,10 +181,11 @@ mod tests {
 
     #[test]
     fn a_long_session_has_its_ends() {
-        let said = |number: usize| {
-            record(
+        let said = |number: u32| Numbered {
+            number,
+            record: record(
                 json!({"type": "message", "role": "assistant", "text": format!("step {number}")}),
-            )
+            ),
         };
         let session = Session {
             head: (0..50).map(said).collect(),

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
 use terca_core::grade::test_report::CaseEnd;
+use terca_core::run::remark::Remark;
 use terca_core::run::state::Trial;
 use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
@@ -31,6 +32,8 @@ pub struct TrialView<'a> {
     pub files: &'a TrialFiles,
     /// The run's name.
     pub run: &'a str,
+    /// A person's remark about it.
+    pub remark: Option<Remark>,
 }
 
 /// The view.
@@ -101,7 +104,17 @@ fn heading(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {
     for note in &report.notes {
         text += &said(Role::Fair, "note: ", note);
     }
+    if let Some(remark) = &view.remark {
+        text += &said(Role::Bold, "remark: ", &words_of(remark));
+    }
     text
+}
+
+/// Returns a remark as one line, its tags last.
+fn words_of(remark: &Remark) -> String {
+    let text = Some(remark.text.clone()).filter(|text| !text.is_empty());
+    let tags = remark.tags.iter().map(|tag| format!("[{tag}]"));
+    text.into_iter().chain(tags).collect::<Vec<_>>().join(" ")
 }
 
 fn tests(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {

@@ -180,6 +180,7 @@ mod tests {
                     report: report.into(),
                     earlier: Vec::new(),
                     spent: Default::default(),
+                    remark: None,
                 });
             }
         }

@@ -8,9 +8,9 @@ use terca_core::run::state::Trial;
 use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
-use terca_engine::run::trial_files;
+use terca_engine::run::{remarks, trial_files};
 use terca_report::github::Printed;
-use terca_report::html::{Bound, run_page, write_run_page};
+use terca_report::html::{Bodies, Bound, run_page, write_run_page};
 
 use crate::args::Common;
 use crate::args::margin::Margin;
@@ -25,6 +25,9 @@ pub struct ReportArgs {
     /// A single HTML file, for a browser (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<Utf8PathBuf>,
+    /// With `--html`: leave nothing out, however large the file becomes
+    #[arg(long, requires = "html")]
+    full: bool,
     #[command(flatten)]
     margin: Margin,
     #[command(flatten)]
@@ -47,22 +50,30 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
 
 fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
     if let Some(file) = &args.html {
-        write_page(file, suite_dir, run)?;
+        write_page(args, file, suite_dir, run)?;
     }
     args.export.write(&run.results())
 }
 
 /// Writes one page with everything in it.
-fn write_page(file: &Utf8Path, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
+fn write_page(
+    args: &ReportArgs,
+    file: &Utf8Path,
+    suite_dir: &Utf8Path,
+    run: &PastRun,
+) -> io::Result<()> {
     let prompts = past::prompts(run);
-    let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
+    let remarks = remarks::read(&run.dir);
+    let read = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
     // A page that is sent to others does not show the suite's path.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
-    let within = Bound::Within {
+    let within = Bound::Within(Bodies {
         run_dir,
         prompts: &prompts,
-        bodies: &bodies,
-    };
+        remarks: &remarks,
+        read: &read,
+        is_full: args.full,
+    });
     if file == "-" {
         screen::out_document(&run_page(&run.state, &within), Printed::Text);
         return Ok(());

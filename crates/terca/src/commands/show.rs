@@ -7,7 +7,7 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
-use terca_engine::run::{past_runs, trial_files};
+use terca_engine::run::{past_runs, remarks, trial_files};
 use terca_report::{Context, Names, Painted, TrialView, trial_view};
 
 use crate::args::margin::Margin;
@@ -54,7 +54,7 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
 }
 
 fn show_run(args: &ShowArgs, run: &PastRun, common: &Common) -> Result<(), CliError> {
-    let results = results(run.state.clone(), args);
+    let results = results(run.state.clone(), args).with_remarks(&remarks::read(&run.dir));
     match args.format {
         TableFormat::Table => run_output::show(&results, &run.dir, Detail::Whole, common),
         TableFormat::Json => run_output::json(&results)?,
@@ -77,6 +77,7 @@ fn show_trial(
         name: &Names::of_run(&run.state).trial(&trial.head),
         files: &files,
         run: run.state.run(),
+        remark: remarks::read(&run.dir).remove(&trial.head.id),
     };
     let here = Context {
         run_dir: screen::short(&run.dir),
@@ -95,14 +96,11 @@ fn document(run: &PastRun, trial: &Trial, files: &TrialFiles) -> serde_json::Val
         report: trial.report.clone(),
         earlier: trial.earlier.clone(),
         spent: trial.spent,
+        remark: remarks::read(&run.dir).remove(&trial.head.id),
     };
     let changes = [files.changes.head.as_str(), &files.changes.tail].concat();
-    let steps: Vec<_> = files
-        .transcript
-        .head
-        .iter()
-        .chain(&files.transcript.tail)
-        .collect();
+    let records = files.transcript.records();
+    let steps: Vec<_> = records.map(|numbered| &numbered.record).collect();
     json!({
         "run": run.state.run(),
         "trial": result,

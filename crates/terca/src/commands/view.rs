@@ -1,15 +1,13 @@
 //! `terca view`: the runs of a suite in a browser, live while one goes on.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io;
 use std::sync::Arc;
 
 use camino::Utf8Path;
 use clap::Args;
 use terca_core::text::explain::Code;
 use terca_report::serve::server::Handler;
-use terca_report::serve::{Gate, serve};
+use terca_report::serve::{Asked, serve};
 
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome};
@@ -23,7 +21,7 @@ pub struct ViewArgs {
     /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
-    /// The port to listen on (default: any free one)
+    /// The port to listen on (default: the port of the last time, or a free one)
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
 }
@@ -51,12 +49,7 @@ fn unopened(error: &io::Error, args: &ViewArgs) -> CliError {
 /// Serves the pages until Ctrl+C, which ends the program: there is nothing to clean up.
 fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError> {
     let unopened = |error: io::Error| unopened(&error, args);
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).map_err(unopened)?;
-    let gate = Gate {
-        port: listener.local_addr().map_err(unopened)?.port(),
-        token: token().map_err(unopened)?,
-    };
+    let (listener, gate) = viewer::listen(suite_dir, args.port).map_err(unopened)?;
     let url = gate.url(&format!("runs/{run}/"));
     screen::out(&url);
     screen::err(
@@ -66,13 +59,6 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError
         viewer::open(&url);
     }
     let library = Library::new(suite_dir);
-    let answer: Arc<Handler> = Arc::new(move |parts: &[&str]| library.answer(parts));
+    let answer: Arc<Handler> = Arc::new(move |asked: &Asked<'_>| library.answer(asked));
     serve(listener, &gate, &answer).map_err(unopened)
-}
-
-/// Returns 128 bits that nobody can guess.
-fn token() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

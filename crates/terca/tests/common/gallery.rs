@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use serde_json::{Value, json};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
 use terca_core::config::verdict::VerdictSettings;
-use terca_core::grade::Grade;
+use terca_core::grade::{Grade, JudgeRecord, JudgedBy, Reason};
 use terca_core::plan::trial_folder;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
@@ -182,6 +182,7 @@ fn report(head: &TrialHead) -> TrialReport {
     let score = score(head);
     let grade = |score, message: &str| Grade {
         score,
+        weight: Some(1.0),
         message: message.to_owned(),
         duration_seconds: 1.3,
         ..Grade::default()
@@ -229,6 +230,7 @@ fn report(head: &TrialHead) -> TrialReport {
             ),
         ]
         .into_iter()
+        .chain(judged(head, score))
         .collect(),
         stats: Stats {
             cost_source: None,
@@ -244,7 +246,7 @@ fn report(head: &TrialHead) -> TrialReport {
         },
         wire: None,
         exit_code: Some(0),
-        timed_out: false,
+        timed_out: score == 0.0 && chance(head, 6) < 20,
         attempts: 1,
         delivery: Delivery {
             rules: vec![Installed {
@@ -294,6 +296,48 @@ fn report(head: &TrialHead) -> TrialReport {
     report
 }
 
+/// A judge of one of the evals.
+fn judged(head: &TrialHead, score: f64) -> Option<(String, Grade)> {
+    let reason = |criterion: &str, score: f64, reason: &str| Reason {
+        criterion: Some(criterion.to_owned()),
+        score: Some(score),
+        reason: reason.to_owned(),
+    };
+    let grade = Grade {
+        score,
+        weight: Some(1.0),
+        message: "the judge gave its score".to_owned(),
+        duration_seconds: 4.0,
+        judge: Some(JudgeRecord {
+            score,
+            reasons: vec![
+                reason(
+                    "uses the new client",
+                    score,
+                    "it adds a helper around the old client",
+                ),
+                reason("keeps the tests", score, EVIL),
+            ],
+            by: JudgedBy {
+                agent: "claude-code".to_owned(),
+                agent_version: None,
+                model: Some("claude-opus-5".to_owned()),
+                access: None,
+                stats: Stats {
+                    usage: Usage {
+                        cost_usd: Some(0.07),
+                        ..Usage::default()
+                    },
+                    ..Stats::default()
+                },
+                artifacts: "artifacts/judge-taste".to_owned(),
+            },
+        }),
+        ..Grade::default()
+    };
+    (head.eval == "migrate-to-v2").then(|| ("taste".to_owned(), grade))
+}
+
 fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::create_dir_all(dir).unwrap();
     let is_evil = head.eval.starts_with("evil");
@@ -302,9 +346,12 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
         && head.environment == "gemini"
         && head.experiment == "with-mcp"
         && head.repetition <= 5;
-    let steps = transcript(is_evil, is_flood);
+    let steps = transcript(is_evil, is_flood, head.experiment == "control");
     let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
     std::fs::write(dir.join("transcript.jsonl"), lines).unwrap();
+    std::fs::create_dir_all(dir.join("artifacts")).unwrap();
+    std::fs::write(dir.join("artifacts/rules.md"), rules(head)).unwrap();
+    std::fs::write(dir.join("artifacts/wire.jsonl"), requests()).unwrap();
     let changes = if is_evil {
         CHANGES.replace("// One page of the list.", EVIL)
     } else {
@@ -329,34 +376,77 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::write(dir.join("run.log"), log).unwrap();
 }
 
-fn transcript(is_evil: bool, is_flood: bool) -> Vec<Value> {
+fn rules(head: &TrialHead) -> &'static str {
+    match head.experiment.as_str() {
+        "control" => "# Rules\n\nAlways run the tests.\n",
+        _ => "# Rules\n\nAlways run the tests.\nPage with cursors: `startAfter`.\n",
+    }
+}
+
+/// Three requests to a model, the second of which is refused.
+fn requests() -> String {
+    let request = |started_ms: u64, status: u16, output: u64| {
+        json!({
+            "path": "/v1/messages",
+            "modelAsked": "claude-sonnet-5",
+            "modelAnswered": "claude-sonnet-5",
+            "status": status,
+            "stopReason": "end_turn",
+            "tokens": {"input": 9_000, "cached": 4_000, "output": output},
+            "retry": false,
+            "startedMs": started_ms,
+            "firstByteMs": 400,
+            "totalMs": 2_100,
+            "end": "whole",
+        })
+    };
+    let requests = [
+        request(100, 200, 240),
+        request(4_000, 429, 0),
+        request(7_500, 200, 310),
+    ];
+    requests.map(|request| format!("{request}\n")).concat()
+}
+
+fn transcript(is_evil: bool, is_flood: bool, is_control: bool) -> Vec<Value> {
     let listing: String = (1..=40)
         .map(|number| format!("src/routes/route-{number:02}.ts\n"))
         .collect();
     let said = if is_evil {
         format!("I am done. {EVIL} \u{1b}[31mred\u{1b}[0m")
     } else {
-        "The endpoint pages with cursors now, and the tests pass.".to_owned()
+        "The endpoint pages with cursors now, and the tests pass.\n\n- **limit** is 20\n- the cursor is `startAfter`\n\n```ts\nconst { docs } = await getDocs(page);\n```\n".to_owned()
     };
     let output = if is_flood {
         "<script>window.pwned=1</script>".repeat(160_000)
     } else {
         "12 passed".to_owned()
     };
-    vec![
-        json!({"line": 1, "type": "message", "role": "user", "text": "Add pagination to the list endpoint."}),
+    let look = is_control.then(|| {
+        [
+            json!({"line": 8, "type": "toolCall", "id": "2b", "tool": "Read", "input": {"file_path": "src/routes/list.ts"}, "time": "2026-11-14T10:00:08Z"}),
+            json!({"line": 8, "type": "toolResult", "id": "2b", "ok": true, "output": "// The list.\nexport async function list() {\n  return 1;\n}", "time": "2026-11-14T10:00:08.4Z"}),
+        ]
+    });
+    let mut steps = vec![
+        json!({"line": 1, "type": "message", "role": "user", "text": "Add pagination to the list endpoint.", "time": "2026-11-14T10:00:00Z"}),
         json!({"line": 2, "type": "reasoning", "text": "The list is read in one go. A cursor after the last document is what the SDK offers."}),
-        json!({"line": 3, "type": "toolCall", "id": "1", "tool": "Bash", "input": {"command": "git ls-files src/routes"}}),
-        json!({"line": 4, "type": "toolResult", "id": "1", "ok": true, "output": listing}),
+        json!({"line": 3, "type": "toolCall", "id": "1", "tool": "Bash", "input": {"command": "git ls-files src/routes"}, "time": "2026-11-14T10:00:03.2Z"}),
+        json!({"line": 3, "type": "usage", "usage": {"requests": 1, "inputTokens": 9_000, "outputTokens": 240}}),
+        json!({"line": 4, "type": "toolResult", "id": "1", "ok": true, "output": listing, "time": "2026-11-14T10:00:04.7Z"}),
         json!({"line": 5, "type": "message", "role": "assistant", "text": "I'll look at how the SDK documents cursors, then change `list.ts`."}),
-        json!({"line": 6, "type": "toolCall", "id": "2", "tool": "search_docs", "server": "firestore", "input": {"query": "startAfter limit"}}),
-        json!({"line": 7, "type": "toolResult", "id": "2", "ok": true, "output": "query(collection, orderBy(…), startAfter(last), limit(n))"}),
-        json!({"line": 8, "type": "toolCall", "id": "3", "tool": "Edit", "input": {"file_path": "src/routes/list.ts", "old_string": "getDocs(all)", "new_string": "getDocs(query(all, limit(size)))"}}),
-        json!({"line": 9, "type": "toolResult", "id": "3", "ok": true, "output": "edited"}),
-        json!({"line": 10, "type": "toolCall", "id": "4", "tool": "Bash", "input": {"command": "npm test"}}),
-        json!({"line": 11, "type": "toolResult", "id": "4", "ok": !is_evil, "output": output}),
+        json!({"line": 6, "type": "toolCall", "id": "2", "tool": "search_docs", "server": "firestore", "input": {"query": "startAfter limit"}, "time": "2026-11-14T10:00:06Z"}),
+        json!({"line": 7, "type": "toolResult", "id": "2", "ok": true, "output": "query(collection, orderBy(…), startAfter(last), limit(n))", "time": "2026-11-14T10:00:07Z"}),
+    ];
+    steps.extend(look.into_iter().flatten());
+    steps.extend([
+        json!({"line": 8, "type": "toolCall", "id": "3", "tool": "Edit", "input": {"file_path": "src/routes/list.ts", "old_string": "getDocs(all)", "new_string": "getDocs(query(all, limit(size)))"}, "time": "2026-11-14T10:00:10Z"}),
+        json!({"line": 9, "type": "toolResult", "id": "3", "ok": true, "output": "edited", "time": "2026-11-14T10:00:10.1Z"}),
+        json!({"line": 10, "type": "toolCall", "id": "4", "tool": "Bash", "input": {"command": "npm test"}, "time": "2026-11-14T10:00:11Z"}),
+        json!({"line": 11, "type": "toolResult", "id": "4", "ok": !is_evil, "output": output, "time": "2026-11-14T10:00:15Z"}),
         json!({"line": 12, "type": "message", "role": "assistant", "text": said}),
-    ]
+    ]);
+    steps
 }
 
 const CHANGES: &str = r#"diff --git a/src/routes/list.ts b/src/routes/list.ts
@@ -391,19 +481,29 @@ diff --git a/README.md b/README.md
  All notes, by name.
 "#;
 
+fn servers(head: &TrialHead) -> Value {
+    match head.experiment.as_str() {
+        "control" => json!({}),
+        _ => {
+            json!({"firestore": {"command": "npx", "args": ["firestore-mcp"], "env": [], "cwd": null}})
+        }
+    }
+}
+
 fn plan(heads: &[TrialHead]) -> Value {
     let case = |head: &TrialHead| {
         json!({
             "eval": head.eval,
-            "tags": [],
+            "tags": if head.eval.starts_with("rest/") { json!(["slow"]) } else { json!([]) },
             "repetitions": 1,
             "variant": {
                 "environment": head.environment,
                 "experiment": head.experiment,
                 "agent": head.agent,
-                "rules": [],
+                "model": head.model,
+                "rules": ["/suite/rules.md"],
                 "skills": [],
-                "mcpServers": {},
+                "mcpServers": servers(head),
             },
             "prompt": format!("You work on the firestore-sdk.\n\nAdd pagination to the list endpoint ({}): pages of 20, a cursor after the last one, and tests.", head.eval),
             "layers": [],

@@ -32,6 +32,9 @@ chmod 000 src/closed.txt
 chmod 750 .
 "#;
 
+/// An extended attribute that is compared.
+const ATTRIBUTE: &str = "user.note";
+
 /// Adds the files that [`HOSTILE`] changes.
 pub fn with_hostile_base(mut suite: Project) -> Project {
     for file in [
@@ -57,7 +60,7 @@ pub fn with_hostile_base(mut suite: Project) -> Project {
     suite
 }
 
-/// Returns everything that is kept of a tree: the kind and permissions, the text of a link, the content.
+/// Returns everything that is kept of a tree: the kind and permissions, the text of a link, the content, the attribute.
 pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![PathBuf::new()];
@@ -76,6 +79,10 @@ pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
                 sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
             });
             fact += &format!(" {} {sum:x}", content.len());
+        }
+        let mut value = [0; 64];
+        if let Ok(length) = rustix::fs::lgetxattr(&place, ATTRIBUTE, &mut value[..]) {
+            fact += &format!(" {}", String::from_utf8_lossy(&value[..length]));
         }
         found.insert(path, fact);
     }

@@ -58,6 +58,28 @@ impl View {
         without_chunks(&String::from_utf8_lossy(&answer))
     }
 
+    /// Sends a document, as a page of this server would.
+    pub fn post(&self, path: &str, body: &str) -> String {
+        let (host, token) = (self.host(), self.token());
+        let length = body.len();
+        self.send(&format!(
+            "POST /{token}/{path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
+    }
+
+    /// Listens to the events of a page.
+    pub fn listen(&self, path: &str) -> Events {
+        let mut stream = TcpStream::connect(self.host()).expect("a connection");
+        let (host, token) = (self.host(), self.token());
+        write!(
+            stream,
+            "GET /{token}/{path} HTTP/1.1\r\nHost: {host}\r\n\r\n"
+        )
+        .expect("sent");
+        Events(BufReader::new(stream))
+    }
+
     /// A page below the token, as a browser would ask for it.
     pub fn get(&self, path: &str) -> String {
         self.send(&format!(
@@ -65,6 +87,27 @@ impl View {
             self.token(),
             self.host()
         ))
+    }
+}
+
+/// The events that a page hears.
+pub struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Waits for the next event, and returns its name and its data.
+    pub fn next(&mut self) -> (String, String) {
+        let mut name = String::new();
+        loop {
+            let mut line = String::new();
+            let length = self.0.read_line(&mut line).expect("an event");
+            assert!(length > 0, "there are no more events");
+            if let Some(found) = line.trim_end().strip_prefix("event: ") {
+                name = found.to_owned();
+            }
+            if let Some(data) = line.trim_end().strip_prefix("data: ") {
+                return (name, data.to_owned());
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::common::project;
 use serde_json::{Value, json};
+use terca_report::html::unpacked;
 use terca_testkit::{Project, recorded_streams, stand_ins};
 
 const EVAL: (&str, &str) = (
@@ -719,7 +720,7 @@ fn descriptions_are_where_names_are() {
         ("r.md", "ABOUT-EVAL \\<b\\> in two lines"),
         ("r.xml", "ABOUT-EVAL &lt;b&gt;"),
     ] {
-        let text = project.read(name);
+        let text = unpacked(&project.read(name));
         for said in [
             "ABOUT-SUITE",
             eval,

@@ -2,6 +2,7 @@
 
 use crate::common::project;
 use serde_json::Value;
+use terca_report::html::unpacked;
 use terca_testkit::{Outcome, Project};
 
 /// A suite of one eval, whose agent is a shell script, with the tests of the eval.
@@ -123,7 +124,7 @@ done; echo"#;
     for format in ["html", "junit", "markdown", "csv", "jsonl"] {
         let written = project.terca(&["report", &format!("--{format}"), "report"]);
         written.expect_status(0);
-        texts.push(project.read("report"));
+        texts.push(unpacked(&project.read("report")));
     }
     assert!(
         texts.iter().any(|text| text.contains("***")),

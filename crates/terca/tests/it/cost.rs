@@ -1,6 +1,7 @@
 //! The cost of trials whose agents report none: from tokens and prices.
 
 use serde_json::{Value, json};
+use terca_report::html::unpacked;
 use terca_testkit::{Project, Scenario};
 
 use crate::common::project;
@@ -48,7 +49,7 @@ fn what_passed_the_gateway_has_a_cost_by_the_suites_prices() {
         .expect_status(0);
     let row: Value = serde_json::from_str(project.read("rows.jsonl").trim()).unwrap();
     assert_eq!(row["costSource"], "computed");
-    assert!(project.read("page.html").contains("(computed)"));
+    assert!(unpacked(&project.read("page.html")).contains("(computed)"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Rules are looked for in the requests to models that pass through the gateway.
 
 use serde_json::{Value, json};
+use terca_report::html::unpacked;
 use terca_testkit::{ModelServer, Project, Scenario};
 
 use crate::gateway::{METER, model, suite};
@@ -63,7 +64,7 @@ fn rules_are_proven_sent_in_one_arm_and_not_in_another() {
     ] {
         assert!(text.contains(flag), "{text}");
     }
-    let page = project.read("page.html");
+    let page = unpacked(&project.read("page.html"));
     assert!(page.contains(", sent 2/2 requests"));
     assert!(page.contains(", sent 0/2 requests"));
 }

@@ -6,6 +6,7 @@
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
+use terca_report::html::unpacked;
 use terca_testkit::Project;
 
 /// So many characters of a key in a row are too many.
@@ -237,7 +238,7 @@ fn no_file_and_no_format_has_more_than_a_few_letters_of_a_key() {
             &["plan"],
         ] {
             let outcome = project.terca(args);
-            check(&format!("{args:?}"), &outcome.stdout, &key);
+            check(&format!("{args:?}"), &unpacked(&outcome.stdout), &key);
             check(&format!("{args:?}"), &outcome.stderr, &key);
         }
         check_run(&project, &key);

@@ -83,6 +83,7 @@ mod recording;
 mod registries;
 mod regrade;
 mod replay;
+mod report_file;
 mod repository;
 mod results;
 mod resume;

@@ -3,6 +3,7 @@
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
+use terca_report::html::unpacked;
 use terca_testkit::Project;
 
 fn fixture() -> Utf8PathBuf {
@@ -52,7 +53,7 @@ fn it_is_listed_shown_and_reported() {
         .terca(&["report", "1", "--html", "-"])
         .expect_status(0)
         .stdout;
-    assert!(page.contains("Write a greeting into greeting.txt."));
+    assert!(unpacked(&page).contains("Write a greeting into greeting.txt."));
     // So are the fingerprints that two runs are compared by.
     let compared = project.terca(&["compare", "1", "2", "--format", "json"]);
     let compared: Value = serde_json::from_str(&compared.expect_status(0).stdout).unwrap();

@@ -1,9 +1,13 @@
 //! `terca view` from outside: what it shows, and whom it shows nothing.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use crate::common::gallery;
 use crate::common::project;
 use crate::common::viewer::View;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use terca_testkit::Project;
 
 const RUN: &str = "2026-11-14-001";
@@ -63,11 +67,22 @@ fn pages_and_files() {
     let two = view.get(&format!("compare/{RUN}/{RUN}"));
     assert!(two.contains("<h1>Two runs</h1>"), "{two:.200}");
     assert!(two.contains("cannot be compared with itself"), "{two}");
-    let events = view.get(&format!("runs/{RUN}/events"));
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    let news = events.next();
+    assert_eq!(news.0, "news", "the page has seen nothing");
+    let news: serde_json::Value = serde_json::from_str(&news.1).unwrap();
+    let seen = news["seen"].as_u64().unwrap();
     assert!(
-        events.ends_with("event: change\ndata: -\n\nevent: end\ndata: -\n\n"),
-        "the run is over: {events}"
+        news["parts"]["part-masthead"]
+            .as_str()
+            .unwrap()
+            .contains("firestore-sdk")
     );
+    assert_eq!(news["rows"].as_array().unwrap().len(), 28);
+    assert_eq!(events.next().0, "end", "the run is over");
+    assert!(page.contains(&format!("data-seen=\"{seen}\"")));
+    let mut events = view.listen(&format!("runs/{RUN}/events/{seen}"));
+    assert_eq!(events.next().0, "end", "there is nothing new for the page");
     let head = view.send(&format!(
         "HEAD /{}/ HTTP/1.1\r\nHost: {}\r\n\r\n",
         view.token(),
@@ -77,6 +92,61 @@ fn pages_and_files() {
         head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"),
         "{head}"
     );
+}
+
+/// The digits by which an address names words.
+fn digits(words: &str) -> String {
+    words.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn json_of(answer: &str) -> Value {
+    assert_status(answer, 200);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("Content-Type: application/json"), "{head}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn rows_tools_and_words() {
+    let project = with_a_made_run();
+    let view = View::open(&project, &[]);
+    let rows = json_of(&view.get(&format!("runs/{RUN}/rows")));
+    assert_eq!(rows.as_array().unwrap().len(), 28);
+    let of_endpoint = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["html"].as_str().unwrap().contains("rest/add-endpoint"));
+    assert_eq!(of_endpoint.unwrap()["tag"], json!(["slow"]));
+    let tools = json_of(&view.get(&format!("runs/{RUN}/tools")));
+    assert_eq!(
+        tools["1"],
+        json!(["Bash", "Edit", "firestore: search_docs"])
+    );
+    let search = |words: &str, from: usize| {
+        json_of(&view.get(&format!("runs/{RUN}/search/{}/{from}", digits(words))))
+    };
+    let found = search("TWELVE of the fleet", 0);
+    assert_eq!(found, json!({"found": [], "looked": 28, "next": null}));
+    // In a transcript, with signs that JSON escapes, and only so many in one answer.
+    let found = search("\u{1b}[31mRED", 0);
+    assert_eq!(found["found"], json!([25, 26, 27, 28]));
+    let first = search("getDocs(ALL)", 0);
+    assert_eq!(first["found"].as_array().unwrap().len(), 25);
+    let rest = search("getDocs(all)", first["next"].as_u64().unwrap() as usize);
+    assert_eq!(
+        rest,
+        json!({"found": [26, 27, 28], "looked": 28, "next": null})
+    );
+    for bad in [
+        "search/zz/0",
+        "search/20/0",
+        "search/61/x",
+        "search/61",
+        "rows/",
+    ] {
+        assert_status(&view.get(&format!("runs/{RUN}/{bad}")), 404);
+    }
 }
 
 #[test]
@@ -100,7 +170,7 @@ fn strangers_get_nothing() {
         (403, &page, format!("{own}Origin: null\r\n")),
         (403, &page, format!("{own}Sec-Fetch-Site: cross-site\r\n")),
         (400, &page, format!("{own}{own}")),
-        (405, &format!("POST /{token}/"), own.clone()),
+        (400, &format!("POST /{token}/"), own.clone()),
         (405, &format!("PUT /{token}/"), own.clone()),
         (405, &format!("DELETE /{token}/runs/{RUN}/"), own.clone()),
         (405, &format!("OPTIONS /{token}/"), own.clone()),
@@ -150,9 +220,12 @@ fn no_path_leads_out() {
         &format!("runs/{RUN}/trials/9999"),
         &format!("runs/{RUN}/trials/-1"),
         &format!("runs/{RUN}/run.json"),
+        "runs/2026-11-14-002/rows",
+        "runs/2026-11-14-002/search/61/0",
         "runs/2026-11-14-002/",
         "runs/.terca/",
         "runs//",
+        &format!("runs/{RUN}/trials/1/remark"),
         &format!("compare/{RUN}/.."),
     ] {
         let answer = view.get(path);
@@ -184,6 +257,139 @@ fn it_listens_on_this_machine_alone_and_ends_with_ctrl_c() {
     );
     kill_process(Pid::from_raw(view.id() as i32).unwrap(), Signal::INT).unwrap();
     assert!(!view.wait().success());
+}
+
+#[test]
+fn the_address_is_the_same_when_it_is_started_again() {
+    let project = with_a_made_run();
+    let first = View::open(&project, &[]);
+    let url = first.url.clone();
+    let kept = project.path(".terca/view.json");
+    let mode = kept.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "only its owner may read it");
+    // Another one at the same time has another port.
+    let second = View::open(&project, &[]);
+    assert_ne!(second.host(), first.host());
+    assert_eq!(second.token(), first.token());
+    drop(second);
+    drop(first);
+    let port = url.split([':', '/']).nth(4).unwrap();
+    let again = View::open(&project, &["--port", port]);
+    assert_eq!(again.url, url);
+    assert_status(&again.get(""), 200);
+    drop(again);
+    assert_eq!(View::open(&project, &[]).url, url, "and without a flag");
+    // A file that others could have read or written is not used.
+    std::fs::set_permissions(&kept, Permissions::from_mode(0o644)).unwrap();
+    let other = View::open(&project, &[]);
+    assert!(!url.contains(other.token()));
+    for foreign in [
+        "",
+        "{\"port\":80,\"token\":\"\"}",
+        "{\"port\":0,\"token\":\"../\"}",
+    ] {
+        std::fs::write(&kept, foreign).unwrap();
+        assert_eq!(View::open(&project, &[]).token().len(), 32);
+    }
+}
+
+#[test]
+fn addresses_of_nothing_lead_back() {
+    let project = with_a_made_run();
+    let view = View::open(&project, &[]);
+    let moved = view.get(&format!("runs/{RUN}"));
+    assert_status(&moved, 308);
+    assert!(moved.contains(&format!("Location: {RUN}/\r\n")), "{moved}");
+    for (path, message, link) in [
+        (
+            "runs/2020-01-01-001/",
+            "There is no run 2020-01-01-001 in this suite any more.",
+            "../../",
+        ),
+        (
+            &format!("runs/{RUN}/trials/9999"),
+            "There is no trial 9999 in this run.",
+            "../../../",
+        ),
+        ("nothing", "There is no page at this address.", "./"),
+    ] {
+        let page = view.get(path);
+        assert_status(&page, 404);
+        assert!(
+            page.contains("<html lang=\"en\">") && page.contains("<main"),
+            "{page}"
+        );
+        assert!(page.contains(&format!("<h1>{message}</h1>")), "{page}");
+        assert!(
+            page.contains(&format!("<a href=\"{link}\">All runs</a>")),
+            "{page}"
+        );
+    }
+    let stranger = view.send(&format!(
+        "GET /wrong/ HTTP/1.1\r\nHost: {}\r\n\r\n",
+        view.host()
+    ));
+    assert!(
+        stranger.contains("<code>terca view</code>") && !stranger.contains(RUN),
+        "{stranger}"
+    );
+}
+
+#[test]
+fn a_remark_is_kept_shown_and_exported() {
+    let project = with_a_made_run();
+    let view = View::open(&project, &[]);
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    assert_eq!([events.next().0, events.next().0], ["news", "end"]);
+    let path = format!("runs/{RUN}/trials/2/remark");
+    let said = r#"{"text":"the grader is wrong <b>","tags":["grader","=cmd"]}"#;
+    assert_status(&view.post(&path, said), 200);
+    assert_eq!(events.next().0, "remarks", "other tabs hear of it");
+    let json = project
+        .terca(&["show", "--format", "json"])
+        .expect_status(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["trials"][1]["remark"]["tags"][0], "grader");
+    let dir = json["trials"][1]["dir"].as_str().unwrap();
+    let shown = project.terca(&["show", RUN, dir]).expect_status(0);
+    let remark = "remark: the grader is wrong <b> [grader] [=cmd]";
+    assert!(shown.stdout.contains(remark), "{}", shown.stdout);
+    project
+        .terca(&["report", "--csv", "trials.csv"])
+        .expect_status(0);
+    let csv = project.read("trials.csv");
+    assert!(csv.contains("the grader is wrong <b>"), "{csv}");
+    project.terca(&["verify"]).expect_status(0);
+    for (status, path, said) in [
+        (404, format!("runs/{RUN}/trials/9999/remark"), said),
+        (405, format!("runs/{RUN}/"), said),
+        (400, path.clone(), "{}"),
+        (400, path.clone(), "no json"),
+    ] {
+        assert_status(&view.post(&path, said), status);
+    }
+    assert_status(&view.post(&path, r#"{"text":" ","tags":[]}"#), 200);
+    let shown = project.terca(&["show", RUN, dir]).expect_status(0);
+    assert!(!shown.stdout.contains("remark:"), "it was taken back");
+}
+
+#[test]
+fn a_page_hears_of_a_run_that_goes_on_again() {
+    let project = with_a_made_run();
+    let view = View::open(&project, &[]);
+    let mut events = view.listen(&format!("runs/{RUN}/events/0"));
+    assert_eq!([events.next().0, events.next().0], ["news", "end"]);
+    let dir = project.path(&format!(".terca/runs/{RUN}"));
+    let journal = std::fs::OpenOptions::new()
+        .append(true)
+        .open(dir.join("events.jsonl"))
+        .unwrap();
+    journal.lock().unwrap();
+    assert_eq!(events.next().0, "begun", "by `terca resume`");
+    drop(journal);
+    assert_eq!(events.next().0, "end");
+    gallery::make(&project.path(".terca/runs/2026-11-15-001"), 1);
+    assert_eq!(events.next().0, "newer");
 }
 
 #[test]

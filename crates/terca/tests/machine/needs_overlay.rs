@@ -29,6 +29,19 @@ fn run(project: &Project, user: User, way: (&str, &str), args: &[&str]) -> Outco
     command.envs([way]).output().unwrap().into()
 }
 
+/// What an agent does to give extended attributes. It needs Python, and `attributes` says whether it worked.
+const ATTRIBUTES: &str = r#"
+mkdir noted; echo n > noted/new
+python3 -c '
+import os
+for path in ["src/changed.txt", "noted", "noted/new"]:
+    os.setxattr(path, "user.note", path.encode())
+' 2> /dev/null && echo yes > attributes || echo no > attributes
+"#;
+
+/// A command of a test that succeeds if the attributes are there.
+const HAS_ATTRIBUTES: &str = r#"grep no attributes || python3 -c 'import os; [os.getxattr(p, "user.note") == p.encode() or 1/0 for p in ["src/changed.txt", "noted", "noted/new"]]'"#;
+
 /// A project whose agent changes everything in a way that is hard to follow, and whose setup did before.
 fn hostile() -> Project {
     let more = r#"
@@ -38,7 +51,7 @@ rm -rf merged; mkdir merged; echo new > merged/new
 mkdir ignored; echo x > a.log; echo x > ignored/b
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' 2>/dev/null || true
 "#;
-    with_hostile_base(project().agent(&format!("{HOSTILE}{more}")))
+    with_hostile_base(project().agent(&format!("{HOSTILE}{ATTRIBUTES}{more}")))
         .file("task/_base/merged/one", "1")
         .file("task/_base/merged/two/three", "3")
         .file("task/_base/removed-by-setup", "before")
@@ -48,6 +61,7 @@ python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' 2>/dev/
         .file("_base/removed-by-setup", "below")
         .file("_base/src/changed.txt", "below")
         .file("task/_tests/hidden.txt", "hidden")
+        .executable("task/_tests/attributes.sh", &format!("#!/bin/sh\n{HAS_ATTRIBUTES}\n"))
         .file(
             "task/eval.terca.yaml",
             r#"prompt: x
@@ -61,6 +75,7 @@ tests:
   - {name: no-socket, commandSuccess: "test ! -e socket"}
   - {name: content, fileContains: {path: src/changed.txt, text: more}}
   - {name: exist, fileExists: [new/empty, "src/many-1*", was-file/in]}
+  - {name: attributes, commandSuccess: ./attributes.sh}
   - {name: changes, changedFiles: {only: ["**"]}}
   - {name: writes, commandSuccess: "rm -r merged; echo test > src/changed.txt; mkdir merged; ls -la"}
   - {name: wrote, commandSuccess: "grep test src/changed.txt && test ! -e merged/new"}
@@ -171,6 +186,33 @@ fn a_workspace_is_the_same_by_both_ways() {
 #[ignore = "needs overlay"]
 fn another_user_than_root_has_the_same_workspace_by_both_ways() {
     assert_same_by_both_ways(User::WithoutPrivileges, "none");
+}
+
+/// As many files as a hostile agent makes in a minute, some of them in one directory.
+#[test]
+#[ignore = "needs overlay"]
+fn two_hundred_thousand_files_are_the_same_by_both_ways() {
+    const AGENT: &str = "mkdir many flat; cd many; seq 100 | xargs mkdir\n\
+        for dir in *; do (cd $dir; seq 1000 | xargs touch); done\n\
+        cd ../flat; seq 100000 | xargs touch; echo one > 17; cd ..; rm -r src/1*\n";
+    let seen = [COPY, OVERLAY].map(|way| {
+        let project = large(AGENT).file(
+            "task/eval.terca.yaml",
+            "prompt: x\ntests:\n  \
+             - {name: count, commandSuccess: 'test $(find many flat -type f | wc -l) = 200000'}\n  \
+             - {name: removed, commandSuccess: 'test ! -e src/1.txt'}\n",
+        );
+        run(&project, User::Own, way, &[]).expect_status(0);
+        // To make the workspace again would take as long as the rest.
+        let saved = tree(&folder(&project).join("workspace.changes"));
+        assert!(saved.len() > 200_100, "{}", saved.len());
+        project.assert_nothing_left();
+        (saved, project.trial_file("changes.diff"), grades(&project))
+    });
+    let [copied, mounted] = seen;
+    assert_same(&copied.0, &mounted.0);
+    assert_eq!(copied.1, mounted.1, "the diff");
+    assert_eq!(copied.2, mounted.2, "the grades");
 }
 
 /// A base with so many files that they are mounted unasked.
@@ -376,25 +418,65 @@ fn a_kill_at_any_moment_leaves_no_mount_and_no_directory() {
         assert!(!mounts_below(&project.work_dir()).is_empty(), "{mark}");
         session.signal(Signal::KILL);
         session.finish();
-        project.wait_until_nothing_runs();
-        assert_eq!(
-            mounts_below(&project.work_dir()),
-            [] as [String; 0],
-            "{mark}"
-        );
-        // The next run removes the directories.
-        std::fs::write(
-            project.path("task/eval.terca.yaml"),
-            "prompt: x\nallowWarnings: no-tests\n",
-        )
-        .unwrap();
-        project.terca(&["--agent", "nop"]);
-        let left: Vec<_> = project
-            .work_dir()
-            .read_dir_utf8()
-            .unwrap()
-            .flatten()
-            .collect();
-        assert!(left.is_empty(), "{mark}: {left:?}");
+        assert_all_gone_after_the_next_run(&project, mark);
     }
+}
+
+#[test]
+#[ignore = "needs overlay"]
+fn a_kill_while_the_base_is_copied_leaves_nothing() {
+    let mut project = large("true");
+    for number in 0..3_000 {
+        project = project.file(&format!("_base/many/{number}.txt"), number.to_string());
+    }
+    let mut session = terca_testkit::Session::start({
+        let mut command: Command = project.command(&["--format", "plain"]);
+        command.envs([OVERLAY]);
+        command
+    });
+    // Copies of the base, before there is a trial.
+    session.wait_until("the base is being copied", || {
+        count_below(&project.work_dir(), 200) >= 200
+    });
+    session.signal(Signal::KILL);
+    session.finish();
+    assert_all_gone_after_the_next_run(&project, "copied");
+}
+
+/// Counts the entries below a directory, up to a number.
+fn count_below(dir: &Utf8Path, most: usize) -> usize {
+    let mut open = vec![dir.to_owned()];
+    let mut count = 0;
+    while let Some(dir) = open.pop() {
+        for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
+            count += 1;
+            if count >= most {
+                return count;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.into_path());
+            }
+        }
+    }
+    count
+}
+
+/// Fails unless a Terca that was killed leaves no mount, and the next run no directory.
+fn assert_all_gone_after_the_next_run(project: &Project, when: &str) {
+    project.wait_until_nothing_runs();
+    let mounts = mounts_below(&project.work_dir());
+    assert_eq!(mounts, [] as [String; 0], "{when}");
+    std::fs::write(
+        project.path("task/eval.terca.yaml"),
+        "prompt: x\nallowWarnings: no-tests\n",
+    )
+    .unwrap();
+    project.terca(&["--agent", "nop"]);
+    let left: Vec<_> = project
+        .work_dir()
+        .read_dir_utf8()
+        .unwrap()
+        .flatten()
+        .collect();
+    assert!(left.is_empty(), "{when}: {left:?}");
 }

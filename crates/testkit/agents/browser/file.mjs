@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { play, unharmed, until } from './harness.mjs';
+import { choose, listed, play, unharmed, until } from './harness.mjs';
 
 const report = pathToFileURL(process.env.REPORT).href;
 
 await play(async ({ context, page, watched }) => {
   const open = await page(await context({ viewport: { width: 1280, height: 900 } }));
   await open.goto(report);
-  const visible = () => open.locator('#rows > tr:visible').count();
-  const all = await open.locator('#rows > tr').count();
-  assert.equal(await visible(), all);
+  const visible = () => listed(open);
+  const all = await visible();
+  assert.equal(all, 140);
   assert.equal(await open.locator('td.verdict').count(), 3);
   assert.equal(await open.locator('.heat tbody tr').count(), 7);
   assert.match(await open.locator('.heat tbody tr').last().innerText(), /<script>window\.pwned=1<\/script>/);
@@ -24,12 +24,13 @@ await play(async ({ context, page, watched }) => {
   assert.ok(failed > 0 && failed < all);
   assert.match(open.url(), /#trials\?status=failed$/);
   assert.equal(await open.locator('#shown').innerText(), `${failed} of ${all} trials`);
-  await open.selectOption('#filter-eval', { label: 'rest/pagination' });
-  await open.selectOption('#filter-variant', { label: 'gemini · control' });
+  await choose(open, '#filter-eval', 'rest/pagination');
+  await choose(open, '#filter-variant', 'gemini · control');
   const few = await visible();
   assert.ok(few > 0 && few < failed);
   await open.fill('#filter-text', 'no such words');
   assert.equal(await visible(), 0);
+  assert.equal(await open.locator('#rows > tr').count(), 0);
   await open.click('form.filters button');
   await until('all trials are shown again', async () => (await visible()) === all);
 
@@ -54,13 +55,14 @@ await play(async ({ context, page, watched }) => {
   await until('the trials of one cell are shown', async () => (await visible()) === 5);
 
   // A trial, by its link, and from there on by keys.
+  await open.locator('.list thead button', { hasText: 'Trial' }).click();
   await open.locator('#rows > tr:visible .id a').nth(1).click();
   await open.locator('article.trial').waitFor();
   assert.match(open.url(), /#trial-2$/);
   assert.equal(await open.locator('#overview').isVisible(), false);
   assert.match(await open.title(), /auth\/sign-in/);
   assert.equal(await open.evaluate(() => document.activeElement.tagName), 'H2', 'a screen reader is told');
-  assert.match(await open.locator('.diff').innerText(), /\+\s*const \{ docs \} = await getDocs\(page\);/);
+  assert.match(await open.locator('.diff ins', { hasText: 'getDocs' }).last().innerText(), /const \{ docs \} = await getDocs\(page\);/);
   assert.ok((await open.locator('.diff ins').count()) >= 2);
   assert.equal(await open.locator('.diff del', { hasText: 'export' }).first().isVisible(), true);
   const call = open.locator('details.tool', { hasText: 'search_docs' });
@@ -69,7 +71,7 @@ await play(async ({ context, page, watched }) => {
   assert.match(await call.innerText(), /startAfter\(last\)/);
   const listing = open.locator('details.tool', { hasText: 'git ls-files' });
   await listing.locator('summary').first().click();
-  assert.match(await listing.locator('details.fold summary').innerText(), /40 lines/);
+  assert.match(await listing.locator('details.fold summary').innerText(), /32 more lines/);
   assert.match(await open.locator('.part-prompt').innerText(), /pages of 20/);
   assert.match(await open.locator('.part-delivery').innerText(), /CLAUDE\.md/);
   assert.match(await open.locator('.part-tests').innerText(), /unit-tests/);

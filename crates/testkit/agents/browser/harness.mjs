@@ -60,3 +60,21 @@ export async function unharmed(page) {
   assert.equal(await page.locator('img, iframe, object, embed').count(), 0, 'foreign markup is in the page');
   assert.equal(await page.locator('script').count(), 1, 'a page has one script, its own');
 }
+
+/** Returns how many trials the list has, as the page says; waits until it says so. */
+export async function listed(page) {
+  let said = '';
+  await until('the list says how many trials it has', async () => {
+    said = await page.locator('#shown').innerText();
+    return /^\d+/.test(said);
+  });
+  return Number.parseInt(said, 10);
+}
+
+/** Chooses an option by its name, which has a count beside it. */
+export async function choose(page, field, name) {
+  const value = await page.locator(field).evaluate(
+    (select, wanted) => [...select.options].find((option) => option.dataset.name === wanted)?.value, name);
+  assert.notEqual(value, undefined, `${field} has no ${name}`);
+  await page.selectOption(field, value);
+}

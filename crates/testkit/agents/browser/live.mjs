@@ -1,7 +1,7 @@
 // The live view: a run that goes on is followed without a reload; then the list of runs, and two of them compared.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { play, unharmed, until } from './harness.mjs';
+import { listed, play, unharmed, until } from './harness.mjs';
 
 await play(async ({ context, page, watched }) => {
   const open = await page(await context({ viewport: { width: 1280, height: 900 } }));
@@ -14,12 +14,13 @@ await play(async ({ context, page, watched }) => {
   assert.equal(await passed.count(), 0);
 
   // The choice made here survives what comes in.
+  assert.equal(await listed(open), 2);
   await open.fill('#filter-text', 'second');
-  assert.equal(await open.locator('#rows > tr:visible').count(), 1);
+  assert.equal(await open.locator('#rows > tr').count(), 1);
   writeFileSync(process.env.GATE_ONE, '');
-  await open.locator('#rows > tr[data-status=passed]').first().waitFor({ state: 'attached' });
+  await until('the first has passed', async () => /1\s+passed/.test(await open.locator('.masthead').innerText()));
   assert.match(await open.locator('.masthead').innerText(), /running/);
-  assert.equal(await open.locator('#rows > tr:visible').count(), 1);
+  assert.equal(await open.locator('#rows > tr').count(), 1);
 
   // A trial that is open while it ends.
   await open.locator('#rows > tr:visible .id a').click();
@@ -32,6 +33,7 @@ await play(async ({ context, page, watched }) => {
   await unharmed(open);
   await open.keyboard.press('Escape');
   await open.locator('.masthead .pill', { hasText: 'complete' }).waitFor();
+  await open.click('form.filters button');
   await until('both have passed', async () => (await passed.count()) === 2);
   assert.equal(await open.evaluate(() => window.notReloaded), true);
 

@@ -21,6 +21,12 @@ await play(async ({ context, page }) => {
       await open.goto(`${pathToFileURL(process.env.REPORT).href}#trial-67`);
       await open.locator('article.trial h2').waitFor();
       await shoot('trial');
+      await open.goto(`${pathToFileURL(process.env.REPORT).href}#trial-67/step-3`);
+      await open.locator('#step-3.marked').waitFor();
+      await shoot('steps');
+      await open.goto(`${pathToFileURL(process.env.REPORT).href}#pair-63-67`);
+      await open.locator('article.pair').waitFor();
+      await shoot('pair');
     }
   }
 });

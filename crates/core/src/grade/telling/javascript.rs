@@ -1,4 +1,4 @@
-//! vitest, jest, mocha, and the `spec` reporter of `node --test`.
+//! vitest, jest, mocha, the `spec` reporter of `node --test`, and programs of Node that crashed.
 
 use super::{Complaint, message_of, next_line};
 
@@ -106,4 +106,34 @@ pub(super) fn mocha(lines: &[&str]) -> Option<Complaint> {
         }
     }
     None
+}
+
+/// The error of a program that crashed: below the line of the program and a `^`, above `Node.js v…`.
+pub(super) fn crash(lines: &[&str]) -> Option<Complaint> {
+    const MOST_LINES: usize = 12;
+    let end = lines
+        .iter()
+        .rposition(|line| line.starts_with("Node.js v"))?;
+    let is_caret = |line: &str| {
+        let signs = line.trim();
+        !signs.is_empty() && signs.bytes().all(|sign| sign == b'^')
+    };
+    // The place is two lines or more above: `file.js:3`, then the line of the program.
+    let is_place = |line: &str| {
+        let place = line.rsplit_once(':');
+        !line.starts_with(' ') && place.is_some_and(|(_, line)| line.parse::<u64>().is_ok())
+    };
+    let place = lines[..end].iter().rposition(|line| is_place(line))?;
+    let few = &lines[place..end.min(place + MOST_LINES)];
+    let caret = place + few.iter().position(|line| is_caret(line))?;
+    next_line(&lines[caret + 1..end])?;
+    let said = message_of(&lines[caret + 1..end]).replace(" [ERR_ASSERTION]", "");
+    let said = said.trim_end_matches(" {");
+    // `Error` alone says nothing; the line of the program does.
+    let is_bare = !said.contains(' ');
+    let code = next_line(&lines[place + 1..caret]).filter(|_| is_bare);
+    Some(Complaint::plain(match code {
+        Some(code) => format!("{said}: {code}"),
+        None => said.to_owned(),
+    }))
 }

@@ -67,7 +67,7 @@ impl Complaint {
 type Reader = fn(&[&str]) -> Option<Complaint>;
 
 /// The readers. Compilers come first: nothing is tested where nothing was built.
-const READERS: [Reader; 13] = [
+const READERS: [Reader; 14] = [
     compilers::typescript,
     compilers::rust,
     compilers::go,
@@ -80,6 +80,7 @@ const READERS: [Reader; 13] = [
     python::unittest,
     go::test,
     python::traceback,
+    javascript::crash,
     plain::npm,
 ];
 

@@ -1,9 +1,11 @@
 //! The calls that differ between systems. Both files have the same functions.
 
 #[cfg(target_os = "linux")]
+mod attributes;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(super) use linux::*;
+pub(super) use {attributes::copy_attributes, linux::*};
 
 #[cfg(not(target_os = "linux"))]
 mod other;

@@ -79,6 +79,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
         tests.push(
             &test.name,
             Grade {
+                weight: Some(test.weight),
                 message: format!("not run: {reason}"),
                 ..Grade::default()
             },
@@ -192,6 +193,7 @@ fn grade_test(
         .line(&format!("score {}: {}", verdict.score, verdict.message))?;
     Ok(Grade {
         score: verdict.score,
+        weight: Some(test.weight),
         message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
         judge: answer.judge,

@@ -45,6 +45,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs, &mut run.log)?;
+    rules::keep(&rules, &run.dirs.here(), &run.artifacts(), &context.mask)?;
     let skills = rules::install_skills(variant, context, &run.dirs.here(), &mut run.log)?;
     let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
     // Before the agent's credentials and settings are written to the home.

@@ -1,17 +1,24 @@
 //! Installs the variant's rules and skills where its agent reads them.
 
+use std::io;
+
 use camino::Utf8Path;
 use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
+use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
 use crate::tree::{Dir, copy, hash};
 use crate::trial::context::Context;
 use crate::trial::log::RunLog;
+use crate::trial::masking::write_text;
 use crate::trial::stage_error::StageError;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::TrialDirs;
+
+/// The file of the artifacts with the rules.
+const RULES: &str = "rules.md";
 
 /// Installs the rules files in their order, after the text of the workspace's own rules file.
 pub(super) fn install(
@@ -48,6 +55,24 @@ pub(super) fn install(
         may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
         uses: None,
     }])
+}
+
+/// Keeps the text of the rules with the trial, so that people can read and compare what the agent was told.
+pub(super) fn keep(
+    installed: &[Installed],
+    workspace: &Utf8Path,
+    artifacts: &Utf8Path,
+    mask: &Mask,
+) -> io::Result<()> {
+    let mut whole = Vec::new();
+    for file in installed {
+        whole.push(fs_err::read(workspace.join(&file.path))?);
+    }
+    if whole.is_empty() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&joined(&whole)).into_owned();
+    write_text(&text, &artifacts.join(RULES), mask)
 }
 
 /// Makes the directory of the rules file, which must be in the workspace.

@@ -3,7 +3,12 @@
 //
 // These files are parts of one function, in the order that `assets.rs` gives them. `start.js` is the last.
 
+/** @type {(id: string) => any} */
 const find = (id) => document.getElementById(id);
+/** Returns the elements that a selector finds. @type {(selector: string, within?: ParentNode) => any[]} */
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+/** Returns the element that an event comes from. @type {(event: Event) => any} */
+const targetOf = (event) => event.target;
 const served = document.body.hasAttribute('data-served');
 const overview = find('overview');
 const stage = find('stage');

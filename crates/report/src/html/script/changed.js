@@ -20,9 +20,9 @@ function tell(button) {
 
 function startChanged() {
   document.addEventListener('click', (event) => {
-    const choice = event.target.closest('[data-show]');
+    const choice = targetOf(event).closest('[data-show]');
     if (choice) showChanged(choice.closest('section'), choice.dataset.show);
-    const word = event.target.closest('button.word');
+    const word = targetOf(event).closest('button.word');
     if (word) tell(word);
   });
 }

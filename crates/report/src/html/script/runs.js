@@ -4,7 +4,7 @@ function startRuns() {
   const compare = find('compare');
   if (!compare) return;
   const choose = () => {
-    const chosen = [...document.querySelectorAll('input[name=run]:checked')].map((box) => box.value);
+    const chosen = all('input[name=run]:checked').map((box) => box.value);
     if (chosen.length === 2) {
       // The older one first.
       compare.href = `compare/${chosen[1]}/${chosen[0]}`;

@@ -2,10 +2,14 @@
 
 startTheme();
 startRuns();
+startAlone();
 startChanged();
 if (overview) {
   startKeys();
-  if (served) startLive();
+  if (served) {
+    startLive();
+    startRemarks();
+  }
   startList();
   startAddresses();
 }

@@ -3,14 +3,24 @@
 let opened = null;
 let place = 0;
 
-async function open(id, again) {
+async function open(id, again, part) {
+  if (again && paired) return;
+  if (!again && opened === id && !paired && stage.querySelector('article.trial')) {
+    showPlace(part);
+    return;
+  }
   if (!again && opened === null) place = window.scrollY;
   opened = id;
-  const body = await bodyOf(id);
-  if (opened !== id) return;
+  paired = null;
   const missing = document.createElement('p');
   missing.textContent = `There is no trial ${id} in this run.`;
+  const body = await bodyOf(id).catch(() => {
+    missing.textContent = 'The server does not answer. Start `terca view` again: its address stays the same.';
+  });
+  if (opened !== id) return;
   stage.replaceChildren(body || missing);
+  const article = stage.querySelector('article.trial');
+  if (article) dress(article);
   overview.hidden = true;
   stage.hidden = false;
   const heading = stage.querySelector('h2');
@@ -19,19 +29,21 @@ async function open(id, again) {
   if (again) return;
   window.scrollTo(0, 0);
   if (heading) heading.focus({ preventScroll: true });
+  showPlace(part);
 }
 
 function close() {
   if (opened === null) return;
-  const row = find(`row-${opened}`);
+  const id = opened;
   opened = null;
+  paired = null;
   stage.replaceChildren();
   stage.hidden = true;
   overview.hidden = false;
   document.title = title;
   neighbours();
   window.scrollTo(0, place);
-  if (row) row.querySelector('a').focus({ preventScroll: true });
+  focusRow(id);
 }
 
 function beside(step) {
@@ -41,7 +53,8 @@ function beside(step) {
 }
 
 function neighbours() {
-  for (const [name, step] of [['previous', -1], ['next', 1]]) {
+  document.dispatchEvent(new Event('opened'));
+  for (const [name, step] of Object.entries({ previous: -1, next: 1 })) {
     const id = opened === null ? undefined : beside(step);
     find(name).hidden = id === undefined;
     find(name).setAttribute('href', `#trial-${id}`);

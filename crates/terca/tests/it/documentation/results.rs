@@ -22,7 +22,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 43] = [
+const TABLES: [(&str, &[&str]); 44] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -73,6 +73,7 @@ const TABLES: [(&str, &[&str]); 43] = [
         ],
     ),
     ("attempt", &["trials[].earlierAttempts[]"]),
+    ("remark", &["trials[].remark"]),
     ("summary", &["summary"]),
     (
         "spent",
@@ -231,8 +232,10 @@ fn every_key_and_every_file_is_documented() {
         processes: Some(KeptBy::Watch),
         cpus: Some(KeptBy::Nothing),
     };
+    // Nor does a person read every run.
+    let remark = json!({ "text": "odd", "tags": ["odd"], "at": "2026-01-01T00:00:00Z" });
     let contained = json!({
-        "trials": [{ "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
+        "trials": [{ "remark": remark, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -264,6 +267,8 @@ fn every_key_and_every_file_is_documented() {
 /// Every file of the runs is in one of the tables, and everything in the tables is there.
 fn files(runs: &[Utf8PathBuf]) {
     let page = page("run-directory.md");
+    // No person read these runs.
+    std::fs::write(runs[0].join("remarks.jsonl"), "").unwrap();
     let (of_run, of_trial) = (
         page.table("files", "run").first_column(),
         page.table("files", "trial").first_column(),

@@ -1,0 +1,153 @@
+//! The causes of failures: messages that are alike, counted.
+
+use std::collections::{BTreeSet, HashMap};
+
+use maud::{Markup, html};
+use sha2::{Digest, Sha256};
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::alike::alike;
+use terca_core::text::excerpt::without_middle;
+use terca_core::text::prose;
+
+use super::foreign::clean;
+use super::matrix::Matrix;
+use super::pieces::column_titles;
+
+/// The causes that are shown at first, and at all.
+const FIRST: usize = 6;
+const MOST: usize = 100;
+const LONGEST_MESSAGE: usize = 240;
+/// More names than this are only counted.
+const MOST_NAMES: usize = 2;
+
+/// A cause, and the trials that it struck.
+#[derive(Debug)]
+struct Cause<'a> {
+    key: String,
+    /// The test, or the kind of an error.
+    test: &'a str,
+    /// The message of all, or what their messages have alike.
+    message: String,
+    trials: usize,
+    evals: BTreeSet<&'a str>,
+    variants: BTreeSet<String>,
+}
+
+/// Returns the tests that lost points, or else the error, each with its message.
+fn losses(trial: &Trial) -> impl Iterator<Item = (&str, &str)> {
+    let report = &trial.report;
+    let error = report
+        .error
+        .iter()
+        .map(|error| (error.kind.as_str(), error.message.as_str()));
+    let tests = report
+        .tests
+        .losses()
+        .map(|(test, grade)| (test, grade.message.as_str()));
+    error.chain(tests)
+}
+
+/// Returns the keys of a trial's causes, by which an address names them.
+pub fn keys(trial: &Trial) -> Vec<String> {
+    losses(trial)
+        .map(|(test, message)| key(test, &alike(message)))
+        .collect()
+}
+
+/// Returns ten digits: the same for the same cause in every run.
+fn key(test: &str, pattern: &str) -> String {
+    let hash = Sha256::digest(format!("{test}\0{pattern}").as_bytes());
+    hash[..5].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn causes<'a>(state: &'a RunState, matrix: &Matrix<'_>) -> Vec<Cause<'a>> {
+    let mut causes: Vec<Cause<'a>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for trial in state.trials() {
+        let head = &trial.head;
+        for (test, message) in losses(trial) {
+            let pattern = alike(message);
+            let key = key(test, &pattern);
+            let place = *places.entry(key.clone()).or_insert_with(|| {
+                causes.push(Cause {
+                    key,
+                    test,
+                    message: message.to_owned(),
+                    trials: 0,
+                    evals: BTreeSet::new(),
+                    variants: BTreeSet::new(),
+                });
+                causes.len() - 1
+            });
+            let cause = &mut causes[place];
+            if cause.message != message {
+                cause.message = pattern;
+            }
+            cause.trials += 1;
+            cause.evals.insert(&head.eval);
+            let variant = matrix.variant_name(&head.environment, &head.experiment);
+            cause.variants.insert(variant);
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.trials));
+    causes
+}
+
+/// Returns a table of the causes, the most frequent first. Each leads to its trials.
+pub fn causes_table(state: &RunState, matrix: &Matrix<'_>) -> Markup {
+    let causes = causes(state, matrix);
+    let (first, rest) = causes.split_at(causes.len().min(FIRST));
+    let rest = &rest[..rest.len().min(MOST - FIRST)];
+    let left_out = causes.len() - first.len() - rest.len();
+    html! {
+        @if !causes.is_empty() {
+            h3 #causes-title { "Failures by cause" }
+            (table(first, "Failures by cause"))
+            @if !rest.is_empty() {
+                details {
+                    summary { (prose::count(rest.len() + left_out, "more cause")) }
+                    (table(rest, "More causes"))
+                    @if left_out > 0 {
+                        p.note { "… " (prose::count(left_out, "cause")) " left out …" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn table(causes: &[Cause<'_>], caption: &str) -> Markup {
+    html! {
+        table.causes {
+            caption.unseen { (caption) }
+            thead { (column_titles(&["Trials", "Message", "Test", "Evals", "Variants"])) }
+            tbody { @for cause in causes { (row(cause)) } }
+        }
+    }
+}
+
+fn row(cause: &Cause<'_>) -> Markup {
+    let evals: Vec<&str> = cause.evals.iter().copied().collect();
+    let variants: Vec<&str> = cause.variants.iter().map(String::as_str).collect();
+    let count = prose::count(cause.trials, "trial");
+    html! {
+        tr {
+            td.num {
+                a href={ "#trials?cause=" (cause.key) } aria-label={ (count) ": " (cause.test) } {
+                    (cause.trials)
+                }
+            }
+            th scope="row" { (clean(&without_middle(&cause.message, LONGEST_MESSAGE))) }
+            td { (clean(cause.test)) }
+            td { (names(&evals, "eval")) }
+            td { (names(&variants, "variant")) }
+        }
+    }
+}
+
+fn names(names: &[&str], noun: &str) -> String {
+    if names.len() > MOST_NAMES {
+        return prose::count(names.len(), noun);
+    }
+    names.join(", ")
+}

@@ -1,0 +1,271 @@
+//! One step of a session: a message, a thought, or a tool call with its result.
+
+use maud::{Markup, html};
+use serde_json::Value;
+use terca_core::text::prose;
+use terca_core::transcript::edits::edits;
+use terca_core::transcript::tool_use::{UseKind, uses};
+use terca_core::transcript::{Record, Role, Step, Usage};
+
+use super::edit::edit;
+use super::fit::{fit_text, note};
+use super::foreign::clean;
+use super::highlight::Language;
+use super::markdown::markdown;
+use super::moments::Clock;
+use super::pieces::pill;
+use super::preview::preview;
+
+/// A step with everything that belongs to it.
+#[derive(Debug)]
+pub struct ShownStep<'a> {
+    /// Its number in the session.
+    pub number: u32,
+    /// The message, the call, or another record.
+    pub lead: &'a Record,
+    /// The result of a call.
+    pub result: Option<&'a Record>,
+    /// The tokens of the request that it ended.
+    pub usage: Option<&'a Usage>,
+}
+
+/// How steps are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    /// The trial that they are of.
+    pub trial: u32,
+    /// The bytes that each text may take.
+    pub room: usize,
+    /// Whether the records are shown as they are, too.
+    pub raw: bool,
+    /// The prompt that the page shows elsewhere.
+    pub prompt: Option<&'a str>,
+    /// The beginning of the session.
+    pub clock: Clock,
+}
+
+/// Without this room, a text is not shown at all.
+const LEAST_ROOM: usize = 80;
+
+/// Returns a step.
+pub fn step(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
+    match &shown.lead.step {
+        Step::ToolCall {
+            tool,
+            input,
+            server,
+            ..
+        } => call(shown, tool, input, server.as_deref(), look),
+        other => said(shown, other, look),
+    }
+}
+
+/// Returns the sizes of the texts of a step.
+pub fn text_sizes(shown: &ShownStep<'_>) -> [usize; 2] {
+    let output = |record: &Record| match &record.step {
+        Step::ToolResult { output, .. } => output.as_ref().map_or(0, String::len),
+        _ => 0,
+    };
+    let lead = match &shown.lead.step {
+        Step::ToolCall { input, .. } => input.to_string().len(),
+        Step::Message { text, .. }
+        | Step::Reasoning { text }
+        | Step::Notice { text }
+        | Step::Error { text } => text.len(),
+        _ => output(shown.lead),
+    };
+    [lead, shown.result.map_or(0, output)]
+}
+
+fn said(shown: &ShownStep<'_>, step: &Step, look: Look<'_>) -> Markup {
+    let (class, title) = match step {
+        Step::Message {
+            role: Role::User, ..
+        } => ("user", "Prompt"),
+        Step::Message { .. } => ("agent", "Agent"),
+        Step::Reasoning { .. } => ("thought", "Thinking"),
+        Step::Notice { .. } => ("notice", "Note"),
+        Step::ToolResult { ok: true, .. } => ("result", "Result"),
+        Step::ToolResult { ok: false, .. } => ("trouble", "Failed"),
+        Step::Error { .. } => ("trouble", "Error"),
+        _ => ("notice", "Left out"),
+    };
+    html! {
+        div class={ "step " (class) } id={ "step-" (shown.number) } data-step=(shown.number) data-title=(title) {
+            p.who { span.title { (title) } (marks(shown, look)) (link(shown, look)) }
+            (words(step, shown.lead, look))
+            (raw(shown, look))
+        }
+    }
+}
+
+fn words(step: &Step, record: &Record, look: Look<'_>) -> Markup {
+    let text = match step {
+        Step::Message { text, role } => {
+            let is_known = look
+                .prompt
+                .is_some_and(|prompt| prompt.trim() == text.trim());
+            if *role == Role::User && is_known {
+                return html! { p.quiet { "as above" } };
+            }
+            text
+        }
+        Step::Reasoning { text } | Step::Notice { text } | Step::Error { text } => text,
+        Step::ToolResult { output, .. } => output.as_deref().unwrap_or("(nothing)"),
+        other => {
+            let line = record.line;
+            return note(&format!(
+                "{} from line {line} of its raw output",
+                other.headline()
+            ));
+        }
+    };
+    let is_prose = matches!(step, Step::Message { .. } | Step::Reasoning { .. });
+    if look.room < LEAST_ROOM {
+        return html! { p.brief { (clean(&step.headline())) } (cut()) };
+    }
+    let text = fit_text(text, look.room);
+    match is_prose {
+        true => markdown(&text),
+        false => preview(&text, None),
+    }
+}
+
+/// Returns the remark in the place of a text that there is no room for.
+fn cut() -> Markup {
+    note("… text cut; see transcript.jsonl …")
+}
+
+fn call(
+    shown: &ShownStep<'_>,
+    tool: &str,
+    input: &Value,
+    server: Option<&str>,
+    look: Look<'_>,
+) -> Markup {
+    let headline = shown.lead.step.headline();
+    let brief = headline.strip_prefix(tool).unwrap_or(&headline).trim();
+    let result = shown.result.map(|record| &record.step);
+    let is_failed = matches!(result, Some(Step::ToolResult { ok: false, .. }));
+    html! {
+        details.step.tool.failed[is_failed] id={ "step-" (shown.number) } data-step=(shown.number)
+            data-title=(clean(&headline)) {
+            summary {
+                b { (clean(tool)) }
+                @if let Some(server) = server { span.pill { "MCP " (clean(server)) } }
+                " "
+                code.brief { (clean(brief)) }
+                @if is_failed { (pill("failed", "failed")) }
+                @if result.is_none() { span.pill { "no result" } }
+                (marks(shown, look))
+            }
+            @if look.room < LEAST_ROOM { (cut()) } @else { (call_texts(shown, input, look)) }
+            p.who { (link(shown, look)) }
+            (raw(shown, look))
+        }
+    }
+}
+
+fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
+    let edits = edits(&shown.lead.step);
+    let output = shown.result.map(|record| &record.step);
+    let output = match output {
+        Some(Step::ToolResult { output, .. }) => output.as_deref().unwrap_or_default(),
+        _ => "",
+    };
+    // The output of a file that was read is code of that file's language.
+    let language = uses(&shown.lead.step)
+        .into_iter()
+        .find(|(kind, _)| *kind == UseKind::Read)
+        .and_then(|(_, path)| Language::of_file(&path));
+    html! {
+        @if edits.is_empty() {
+            p.who { "Input" }
+            (preview(&fit_text(&pretty(input), look.room), None))
+        } @else {
+            @for one in &edits { (edit(one, look.room / edits.len())) }
+        }
+        @if !output.is_empty() {
+            div.output {
+                p.who { "Output" }
+                (preview(&fit_text(output, look.room), language))
+            }
+        }
+    }
+}
+
+/// Returns the time of a step since the beginning, how long it took, and the tokens of its request.
+fn marks(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
+    let time = |record: &Record| look.clock.seconds(record.time.as_deref());
+    let since = look.clock.words(shown.lead.time.as_deref());
+    let took = shown
+        .result
+        .and_then(|result| Some(time(result)? - time(shown.lead)?))
+        .filter(|seconds| *seconds >= 0.0);
+    if since.is_none() && took.is_none() && shown.usage.is_none() {
+        return html! {};
+    }
+    html! {
+        span.marks {
+            @if let Some(since) = since { span.since { (since) } }
+            @if let Some(took) = took { span.took { "took " (prose::duration(took)) } }
+            @if let Some(usage) = shown.usage { span.tokens { (tokens(usage)) } }
+        }
+    }
+}
+
+fn tokens(usage: &Usage) -> String {
+    let part = |number: Option<u64>, word: &str| {
+        number.map(|number| format!("{} {word}", prose::compact(number)))
+    };
+    let parts = [
+        part(usage.input_tokens, "in"),
+        part(usage.output_tokens, "out"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("{} tokens", parts.join(", ")),
+    }
+}
+
+fn link(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
+    html! {
+        a.number href={ "#trial-" (look.trial) "/step-" (shown.number) } {
+            "step " (shown.number)
+        }
+    }
+}
+
+/// Returns the records of a step as the transcript has them.
+fn raw(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
+    if !look.raw {
+        return html! {};
+    }
+    let records = [Some(shown.lead), shown.result].into_iter().flatten();
+    let lines: Vec<String> = records
+        .filter_map(|record| serde_json::to_string(record).ok())
+        .collect();
+    html! {
+        details.raw {
+            summary { "Raw" }
+            pre { (clean(&lines.join("\n"))) }
+        }
+    }
+}
+
+/// Returns arguments as people write them: text as it is, the rest as JSON.
+fn pretty(input: &Value) -> String {
+    match input {
+        Value::String(text) => text.clone(),
+        Value::Object(entries) => {
+            let line = |(key, value): (&String, &Value)| match value {
+                Value::String(text) if text.contains('\n') => format!("{key}:\n{text}"),
+                Value::String(text) => format!("{key}: {text}"),
+                other => format!("{key}: {other}"),
+            };
+            entries.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,146 @@
+//! The tests of a trial: scores, weights, reasons and outputs, those that failed open.
+
+use maud::{Markup, html};
+use terca_core::analysis::summary::wording;
+use terca_core::grade::Grade;
+use terca_core::grade::test_report::{Case, CaseEnd, Cases};
+use terca_core::plan::descriptions::Descriptions;
+use terca_core::run::outcome::TrialReport;
+use terca_core::text::excerpt::Excerpt;
+use terca_core::text::prose;
+
+use super::descriptions::LONGEST_DESCRIPTION;
+use super::fit::{fit, fit_text};
+use super::foreign::clean;
+use super::judge::judgement;
+use super::log::of_test;
+use super::pieces::pill;
+use super::preview::preview;
+
+/// The tests of a trial, and their texts.
+#[derive(Debug)]
+pub struct Tested<'a> {
+    /// The eval that they are of.
+    pub eval: &'a str,
+    /// The results of the trial.
+    pub report: &'a TrialReport,
+    /// The descriptions of the run's tests.
+    pub descriptions: &'a Descriptions,
+    /// The log with their outputs.
+    pub log: &'a Excerpt,
+}
+
+/// Returns the list in so many bytes of markup, or nothing without tests.
+pub fn tests(tested: &Tested<'_>, room: usize) -> Option<Markup> {
+    let report = tested.report;
+    let each = room / report.tests.iter().count().max(1) / 2;
+    let items: Vec<Markup> = report
+        .tests
+        .iter()
+        .map(|(name, grade)| test(tested, name, grade, each))
+        .collect();
+    let remark = |number| {
+        format!(
+            "… {} left out; see results.json …",
+            prose::count(number, "test")
+        )
+    };
+    let list = html! {
+        ul.tests { (fit(&items, room, remark)) }
+        @if let Some(sum) = sum(report) { p.quiet.sum { (sum) } }
+    };
+    (!items.is_empty()).then_some(list)
+}
+
+fn test(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
+    let about = tested.descriptions.test(tested.eval, name);
+    let class = match grade.score {
+        score if score >= 1.0 => "passed",
+        score if score > 0.0 => "partial",
+        _ => "failed",
+    };
+    html! {
+        li class=(class) {
+            (pill(class, &wording::score(grade.score)))
+            b { (name) }
+            span.message { (clean(&fit_text(&grade.message, 2_000))) }
+            small.quiet {
+                @if let Some(weight) = grade.weight { "weight " (weight) ", " }
+                (prose::duration(grade.duration_seconds))
+            }
+            @if let Some(about) = about {
+                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            }
+            @if let Some(judge) = &grade.judge { (judgement(judge, room)) }
+            @if let Some(report) = &grade.report { (cases(report)) }
+            (output(tested, name, grade, room))
+        }
+    }
+}
+
+/// Returns the output of a test, open if the test lost points.
+fn output(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
+    let ends = grade.output_end.join("\n");
+    let (title, text) = match of_test(tested.log, name) {
+        Some(output) => ("Output", output),
+        None => ("The last lines of its output", ends.as_str()),
+    };
+    // The words of a judge are its verdict, which is above.
+    let is_open = grade.score < 1.0 && grade.judge.is_none();
+    html! {
+        @if !text.is_empty() {
+            details open[is_open] {
+                summary { (title) }
+                (preview(&fit_text(text, room), None))
+            }
+        }
+    }
+}
+
+/// Returns how the score follows from the tests: `0.50 = (1 × 1.00 + 3 × 0.33) / 4`.
+fn sum(report: &TrialReport) -> Option<String> {
+    const MOST: usize = 12;
+    let score = report.score?;
+    let parts: Option<Vec<(f64, f64)>> = report
+        .tests
+        .iter()
+        .map(|(_, grade)| Some((grade.weight?, grade.score)))
+        .collect();
+    let parts = parts.filter(|parts| (2..=MOST).contains(&parts.len()))?;
+    let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
+    let terms: Vec<String> = parts
+        .iter()
+        .map(|(weight, score)| format!("{weight} × {}", wording::score(*score)))
+        .collect();
+    Some(format!(
+        "score {} = ({}) / {}",
+        wording::score(score),
+        terms.join(" + "),
+        (total * 1e6).round() / 1e6
+    ))
+}
+
+/// Returns the cases of a report, those that failed first to see.
+fn cases(report: &Cases) -> Markup {
+    let is_failed = |case: &&Case| case.end == CaseEnd::Failed;
+    let failed = report.cases.iter().filter(is_failed);
+    let others = report.cases.iter().filter(|case| !is_failed(case));
+    let line = |case: &Case| {
+        html! {
+            li {
+                (pill(case.end.as_str(), case.end.as_str()))
+                b { (clean(&case.name)) }
+                span.message { (clean(&case.message)) }
+            }
+        }
+    };
+    html! {
+        ul.tests { @for case in failed { (line(case)) } }
+        @if others.clone().count() > 0 {
+            details {
+                summary { (report.passed) " passed, " (report.skipped) " skipped" }
+                ul.tests { @for case in others { (line(case)) } }
+            }
+        }
+    }
+}

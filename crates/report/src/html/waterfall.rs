@@ -1,0 +1,123 @@
+//! When models answered and tools ran, as bars below each other.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+use terca_core::text::prose;
+use terca_core::transcript::Step;
+use terca_core::transcript::trial_files::{ModelRequest, Session};
+
+use super::foreign::clean;
+use super::moments::Clock;
+use super::plot::round;
+use super::transcript::steps;
+
+/// More bars are left out, with a remark.
+const MOST_BARS: usize = 150;
+const WIDE: f64 = 1000.0;
+
+struct Bar {
+    class: &'static str,
+    name: String,
+    from: f64,
+    seconds: f64,
+    detail: String,
+    step: Option<u32>,
+}
+
+/// Returns the bars, or nothing where no times are known. `agent_start` is the beginning of the session by Terca's clock.
+pub fn waterfall(
+    session: &Session,
+    requests: &[ModelRequest],
+    agent_start: Option<Timestamp>,
+    trial: u32,
+) -> Option<Markup> {
+    let clock = Clock::of(session);
+    // Requests are timed from the beginning of the session, steps from the first one.
+    let ahead = agent_start
+        .and_then(|start| clock.since(start))
+        .unwrap_or(0.0);
+    let mut bars: Vec<Bar> = requests.iter().map(of_request).collect();
+    bars.extend(calls(session, clock, ahead));
+    bars.sort_by(|one, other| one.from.total_cmp(&other.from));
+    let end = bars
+        .iter()
+        .map(|bar| bar.from + bar.seconds)
+        .fold(0.0, f64::max);
+    if bars.len() < 2 || end <= 0.0 {
+        return None;
+    }
+    let left_out = bars.len().saturating_sub(MOST_BARS);
+    Some(html! {
+        details.waterfall {
+            summary { "Waterfall " span.quiet { (prose::count(bars.len(), "call")) " in " (prose::duration(end)) } }
+            ol {
+                @for bar in bars.iter().take(MOST_BARS) { (row(bar, end, trial)) }
+            }
+            @if left_out > 0 { p.note { "… " (prose::count(left_out, "later call")) " left out" } }
+        }
+    })
+}
+
+fn of_request(request: &ModelRequest) -> Bar {
+    let tokens = |number: Option<u64>, word: &str| {
+        number.map(|number| format!("{} {word}", prose::compact(number)))
+    };
+    let detail = [
+        tokens(request.input_tokens, "in"),
+        tokens(request.output_tokens, "out"),
+        request.failure.clone(),
+    ];
+    let detail: Vec<String> = detail.into_iter().flatten().collect();
+    let is_answered = request.failure.is_none();
+    Bar {
+        class: if is_answered { "model" } else { "model failed" },
+        name: request.model.clone().unwrap_or_else(|| "model".to_owned()),
+        from: request.started,
+        seconds: request.seconds,
+        detail: detail.join(", "),
+        step: None,
+    }
+}
+
+fn calls(session: &Session, clock: Clock, ahead: f64) -> Vec<Bar> {
+    let head = steps(&session.head).into_iter();
+    let all = head.chain(steps(&session.tail));
+    let bar = |shown: super::step::ShownStep<'_>| {
+        let Step::ToolCall { .. } = &shown.lead.step else {
+            return None;
+        };
+        let from = clock.seconds(shown.lead.time.as_deref())?;
+        let to = clock.seconds(shown.result?.time.as_deref())?;
+        Some(Bar {
+            class: "call",
+            name: shown.lead.step.headline(),
+            from: from + ahead,
+            seconds: (to - from).max(0.0),
+            detail: String::new(),
+            step: Some(shown.number),
+        })
+    };
+    all.filter_map(bar).collect()
+}
+
+fn row(bar: &Bar, end: f64, trial: u32) -> Markup {
+    let x = bar.from / end * WIDE;
+    let width = (bar.seconds / end * WIDE).max(2.0);
+    html! {
+        li {
+            span.name {
+                @match bar.step {
+                    Some(step) => a href={ "#trial-" (trial) "/step-" (step) } { (clean(&bar.name)) },
+                    None => (clean(&bar.name)),
+                }
+            }
+            svg.line viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
+                rect class=(bar.class) x=(round(x)) y="1" width=(round(width)) height="8" {}
+            }
+            span.quiet {
+                "+" (prose::duration(bar.from)) ", " (prose::duration(bar.seconds))
+                @if !bar.detail.is_empty() { ", " (clean(&bar.detail)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The report as one file: what it keeps, and how small it stays.
+
+use crate::common::gallery;
+use crate::common::project;
+use terca_report::html::unpacked;
+use terca_testkit::Project;
+
+const RUN: &str = "2026-11-14-001";
+
+fn with_a_made_run(repetitions: u32) -> Project {
+    let project = project().file("terca.yaml", "name: firestore-sdk\n");
+    gallery::make(&project.path(&format!(".terca/runs/{RUN}")), repetitions);
+    project
+}
+
+fn report(project: &Project, args: &[&str]) -> String {
+    let args = [&["report", "--html", "report.html"], args].concat();
+    project.terca(&args).expect_status(0);
+    project.read("report.html")
+}
+
+#[test]
+fn bodies_are_compressed_and_all_there() {
+    let project = with_a_made_run(2);
+    let page = report(&project, &[]);
+    assert!(page.len() < 600_000, "{}", page.len());
+    assert!(
+        !page.contains("The list is read in one go."),
+        "not as it is"
+    );
+    let opened = unpacked(&page);
+    assert_eq!(opened.matches("<article class=\"trial\"").count(), 56);
+    assert_eq!(opened.matches("The list is read in one go.").count(), 56);
+    assert_eq!(opened.matches("\"html\":").count(), 56, "a row for each");
+}
+
+#[test]
+fn a_full_report_leaves_nothing_out() {
+    let project = with_a_made_run(1);
+    let flood = "&lt;script&gt;window.pwned=1&lt;/script&gt;";
+    let usual = unpacked(&report(&project, &[]));
+    assert!(usual.contains("bytes left out"));
+    assert!(usual.matches(flood).count() < 100_000);
+    let full = unpacked(&report(&project, &["--full"]));
+    assert!(!full.contains("bytes left out") && !full.contains("left out; see"));
+    assert!(full.matches(flood).count() >= 160_000);
+    let alone = project.terca(&["report", "--full"]).expect_status(2);
+    assert!(alone.stderr.contains("--html"), "{}", alone.stderr);
+}
+
+/// Without a browser that runs scripts, the first rows are there.
+#[test]
+fn the_first_rows_are_in_the_page_itself() {
+    let project = with_a_made_run(8);
+    let page = report(&project, &[]);
+    assert_eq!(page.matches("<tr id=\"row-").count(), 200);
+    assert!(page.contains("These are the first 200 of 224 trials."));
+    let first = page.find("data-status=\"failed\"").unwrap();
+    assert!(
+        page.find("data-status=\"passed\"")
+            .is_none_or(|passed| first < passed)
+    );
+}
