@@ -5,7 +5,8 @@
 
 use maud::{Markup, html};
 use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
-use terca_core::analysis::summary::{Comparison, Effect, Verdict};
+use terca_core::analysis::summary::wording::{signed, signed_score};
+use terca_core::analysis::summary::{Comparison, Effect, Measure, Verdict};
 
 use super::foreign::sentence;
 use super::pieces::or_dash;
@@ -52,7 +53,13 @@ impl Comparisons<'_> {
     /// Returns the scale that all rows share.
     fn scale(&self) -> Scale {
         let ends = self.of.iter().flat_map(|one| far(one.decisive()));
-        Scale::of_differences(ends.chain([self.margin]).fold(0.0, f64::max))
+        let is_score = |one: &Comparison| one.measure == Measure::Score;
+        let words = if self.of.iter().all(is_score) {
+            signed_score
+        } else {
+            signed
+        };
+        Scale::of_differences(ends.chain([self.margin]).fold(0.0, f64::max), words)
     }
 
     /// Returns the figures that a comparison has.

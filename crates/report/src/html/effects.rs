@@ -93,12 +93,8 @@ fn card(figure: &Figure, summary: &Summary) -> Markup {
 impl Figure {
     fn scale(&self, effects: &[&Effect]) -> Scale {
         if !self.is_ratio {
-            return Scale::of_differences(
-                effects
-                    .iter()
-                    .flat_map(|effect| far(effect))
-                    .fold(0.0, f64::max),
-            );
+            let ends = effects.iter().flat_map(|effect| far(effect));
+            return Scale::of_differences(ends.fold(0.0, f64::max), signed_score);
         }
         let ends = effects.iter().flat_map(|effect| far(effect));
         let distances = ends.map(|ratio| ratio.max(1e-9).ln().abs());
@@ -117,8 +113,11 @@ impl Figure {
                 td.value {
                     (or_dash(effect.value.map(|value| self.value(value))))
                     small {
-                        @if let Some(interval) = effect.interval { (self.interval(interval)) " " }
-                        @if let Some(p) = p { "p " (with_sign(&probability(p))) }
+                        @if let Some(interval) = effect.interval {
+                            span.whole { (self.interval(interval)) }
+                            " "
+                        }
+                        @if let Some(p) = p { span.whole { "p " (with_sign(&probability(p))) } }
                         @if let (None, Some(reason)) = (effect.interval, effect.cannot_tell) {
                             (reason.to_string())
                         }

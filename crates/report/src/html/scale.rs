@@ -31,8 +31,8 @@ fn logarithm(value: f64) -> f64 {
 }
 
 impl Scale {
-    /// Returns a scale of differences with 0 in the middle, for values up to this distance.
-    pub fn of_differences(widest: f64) -> Self {
+    /// Returns a scale of differences with 0 in the middle, for values up to this distance, in these words.
+    pub fn of_differences(widest: f64, words: fn(f64) -> String) -> Self {
         let widest = widest.clamp(STEPS[0] * 2.0, 1.0);
         let step = STEPS
             .into_iter()
@@ -43,7 +43,7 @@ impl Scale {
         let mut ticks = Vec::new();
         for tick in -(number as i32)..=number as i32 {
             let value = f64::from(tick) * step;
-            ticks.push((value, signed(value)));
+            ticks.push((value, words(value)));
         }
         Scale {
             along: linear,
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn places_are_within_the_plot_and_in_order() {
         let scales = [
-            Scale::of_differences(0.3),
-            Scale::of_differences(7.0),
+            Scale::of_differences(0.3, signed),
+            Scale::of_differences(7.0, signed),
             Scale::of_all_differences(),
             Scale::of_ratios(0.1),
             Scale::of_ratios(9.0),
@@ -230,7 +230,10 @@ mod tests {
     #[test]
     fn no_effect_is_in_the_middle() {
         for widest in [0.01, 0.1, 0.3, 0.5, 0.62, 1.0] {
-            assert_eq!(percent(Scale::of_differences(widest).place(0.0)), "50%");
+            assert_eq!(
+                percent(Scale::of_differences(widest, signed).place(0.0)),
+                "50%"
+            );
             assert_eq!(percent(Scale::of_ratios(widest).place(1.0)), "50%");
         }
     }

@@ -68,13 +68,24 @@ fn row(
             }
             @for (own, other) in own.0.iter().zip(&baseline.0) {
                 td {
-                    @if own != other { b title="not as with the baseline" { "≠ " } }
-                    @if own.is_empty() { "–" }
-                    @for name in own { div { (name) } }
+                    @if own.is_empty() {
+                        @if own != other { (other_than_baseline()) }
+                        "–"
+                    }
+                    @for name in own {
+                        div {
+                            @if own != other { (other_than_baseline()) }
+                            (name)
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+fn other_than_baseline() -> Markup {
+    html! { b title="not as with the baseline" { "≠ " } }
 }
 
 /// Gathers what the trials of a variant were given.
