@@ -86,7 +86,7 @@ fn chunks(text: &str) -> Vec<Markup> {
     let mut chunks = Vec::new();
     for part in parts(text) {
         if !part.title.is_empty() {
-            chunks.push(html! { h4 { (clean(part.title)) } });
+            chunks.push(html! { h4 aria-level="3" { (clean(part.title)) } });
         }
         let lines: Vec<&str> = part
             .text

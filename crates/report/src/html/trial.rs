@@ -74,7 +74,8 @@ pub enum Files<'a> {
     Served,
 }
 
-/// Returns the page in about so many bytes. The transcript gets the room that the other parts leave.
+/// Returns the page in about so many bytes. Its heading is the first of the page, since the overview is not shown with
+/// it. The transcript gets the room that the other parts leave.
 pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let report = &page.trial.report;
     let bodies = page.bodies;
@@ -131,7 +132,7 @@ pub fn trial_document(page: &TrialPage<'_>, room: usize) -> String {
 fn section(id: &str, title: &str, body: &Markup) -> Markup {
     html! {
         section class={ "part part-" (id) } data-part-name=(title) {
-            h3 tabindex="-1" { (title) }
+            h3 tabindex="-1" aria-level="2" { (title) }
             (body)
         }
     }
@@ -144,7 +145,7 @@ fn heading(page: &TrialPage<'_>) -> Markup {
         .variant_name(&head.environment, &head.experiment);
     html! {
         header.trial-head {
-            h2 tabindex="-1" { (head.eval) small { " #" (head.id) } }
+            h2 tabindex="-1" aria-level="1" { (head.eval) small { " #" (head.id) } }
             p.facts {
                 (status(page.trial))
                 @if let Some(score) = page.trial.report.score {

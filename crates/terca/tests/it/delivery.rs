@@ -38,6 +38,13 @@ fn rules_are_proven_sent_in_one_arm_and_not_in_another() {
         json!([{"part": "rules", "name": "AGENTS.md", "requests": 0, "of": 2}])
     );
     assert_eq!(sent("base"), Value::Null, "there is nothing to look for");
+    let kept = |experiment: &str| {
+        let dir = trial(&project, experiment)["dir"].clone();
+        let file = format!("{}/artifacts/rules.md", dir.as_str().unwrap());
+        std::fs::read_to_string(project.run_dir().join(file)).ok()
+    };
+    assert_eq!(kept("heeded").as_deref(), Some(RULES));
+    assert_eq!(kept("base"), None);
     let variants = &project.results()["summary"]["variants"];
     assert_eq!(
         variants[1]["delivery"]["sent"],

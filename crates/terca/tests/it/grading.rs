@@ -176,6 +176,18 @@ fn the_score_is_the_weighted_mean() {
             (&json!(score), &json!(status)),
             "{tests}"
         );
+        // Whoever reads the results can check it.
+        let grades: Vec<(f64, f64)> = trial["tests"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|grade| {
+                ["weight", "score"]
+                    .map(|key| grade[key].as_f64().unwrap())
+                    .into()
+            })
+            .collect();
+        assert_eq!(terca_core::grade::score(&grades), Some(score), "{tests}");
     }
 }
 

@@ -171,7 +171,7 @@ fn results_have_the_keys_they_are_documented_with() {
     assert_eq!(keys(&trial), expected);
     assert_eq!(
         keys(&trial["tests"]["check"]),
-        ["durationSeconds", "message", "score"]
+        ["durationSeconds", "message", "score", "weight"]
     );
     assert_eq!(
         keys(&trial["stats"]),

@@ -54,7 +54,7 @@ function alignMiddle(left, right) {
 /** Returns the lines of two texts as a diff. Lines that are the same far around are left out. */
 function textDiff(before, after) {
   const near = 3;
-  const [left, right] = [before.split('\n'), after.split('\n')];
+  const [left, right] = [before, after].map((text) => (text ? text.split('\n') : []));
   const pairs = align(left, right);
   const differs = pairs.map(([one, other]) => one === null || other === null);
   const box = make('div', 'lines');

@@ -49,6 +49,7 @@ function pairPage(articles) {
   const name = articles[0].querySelector('h2').firstChild.textContent;
   const heading = make('h2', '', `${name}: #${paired[0]} and #${paired[1]}`);
   heading.tabIndex = -1;
+  heading.setAttribute('aria-level', '1');
   page.append(heading, pairHeads(articles), pairGiven(articles));
   page.append(pairPart('Tests', 'tests', articles, (article) => article.querySelector('.part-tests .tests')));
   page.append(pairSteps(articles), pairFiles(articles));
@@ -58,7 +59,9 @@ function pairPage(articles) {
 /** Returns a section with a title. */
 function pairSection(text, kind) {
   const section = make('section', `part ${kind}`);
-  section.append(make('h3', '', text));
+  const heading = make('h3', '', text);
+  heading.setAttribute('aria-level', '2');
+  section.append(heading);
   return section;
 }
 
