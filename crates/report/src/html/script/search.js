@@ -16,7 +16,7 @@ function partsOf(article) {
 }
 
 /** Returns the text of an element, with a space where something else begins. */
-function textOf(element) {
+function spacedText(element) {
   const inline = ':not(span, code, i, em, strong, a)';
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let text = '';
@@ -34,7 +34,7 @@ function textOf(element) {
 function placesIn(article, id, words) {
   const found = [];
   for (const part of partsOf(article)) {
-    const text = textOf(part);
+    const text = spacedText(part);
     const at = text.toLowerCase().indexOf(words);
     if (at < 0) continue;
     const isStep = part.id.startsWith('step-');
