@@ -19,7 +19,7 @@ use super::rows::{Tools, is_troubled, worst_first};
 use super::trial::{Files, TrialPage, trial_page};
 
 /// The most trials of a chunk, which is opened as a whole.
-const MOST_TRIALS: usize = 32;
+const MOST_TRIALS: usize = 256;
 /// A chunk with so many bytes of markup takes no more trials.
 const LARGEST_CHUNK: usize = 1_500_000;
 /// The most tools that are named for a trial.

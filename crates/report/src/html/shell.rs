@@ -72,6 +72,34 @@ mod tests {
         }
     }
 
+    /// The parts of the script are one function: the second of two functions with one name would take the place of the
+    /// first, without a word.
+    #[test]
+    fn no_name_of_the_script_is_given_twice() {
+        let mut names = std::collections::HashSet::new();
+        for line in SCRIPT.lines() {
+            let declared = [
+                "function ",
+                "async function ",
+                "async function* ",
+                "const ",
+                "let ",
+            ]
+            .iter()
+            .find_map(|word| line.strip_prefix(word));
+            let Some(rest) = declared else {
+                continue;
+            };
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let name = &rest[..end.unwrap_or(rest.len())];
+            assert!(
+                name.is_empty() || names.insert(name),
+                "{name} is declared twice"
+            );
+        }
+        assert!(names.len() > 20, "{names:?}");
+    }
+
     /// The policy knows them by their hashes.
     #[test]
     fn script_and_style_are_in_the_page_as_they_are() {

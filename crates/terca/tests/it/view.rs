@@ -121,7 +121,7 @@ fn rows_tools_and_words() {
     let tools = json_of(&view.get(&format!("runs/{RUN}/tools")));
     assert_eq!(
         tools["1"],
-        json!(["Bash", "Edit", "firestore: search_docs"])
+        json!(["Bash", "Edit", "Read", "firestore: search_docs"])
     );
     let search = |words: &str, from: usize| {
         json_of(&view.get(&format!("runs/{RUN}/search/{}/{from}", digits(words))))

@@ -1,6 +1,7 @@
 // The list of trials: sorted, narrowed, moved in by keys; causes of failures; two trials chosen; and back again.
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
+import { accessible } from './axe.mjs';
 import { choose, listed, play, unharmed, until } from './harness.mjs';
 
 const report = pathToFileURL(process.env.REPORT).href;
@@ -130,6 +131,18 @@ await play(async ({ context, page }) => {
     assert.equal(new Set(heights).size, 1, 'all rows are of one height');
     await other.locator('#rows > tr .status').first().click();
     await other.locator('article.trial').waitFor();
+  }
+
+  // For those who do not see it: light and dark, with everything in it.
+  for (const colorScheme of ['light', 'dark']) {
+    const other = await page(await context({ colorScheme, reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } }));
+    await other.goto(`${report}#trials?sort=-score&find=expected`);
+    await other.locator('#search-results mark').first().waitFor();
+    await other.locator('input[name=pick]').first().check();
+    await accessible(other, `the list, ${colorScheme}`);
+    await other.locator('h2#trials-title').click();
+    await other.keyboard.press('?');
+    await accessible(other, `the keys, ${colorScheme}`);
   }
 
   // Without JavaScript the first rows are there, with the failing tests, and it is said that nothing opens.

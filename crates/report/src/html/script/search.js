@@ -15,13 +15,14 @@ function partsOf(article) {
   return [...steps, ...sections];
 }
 
-/** Returns the text of an element, with a space where something else begins. */
-function textOf(element) {
+/** Returns the text of an element without the titles of its steps, with a space where something else begins. */
+function spacedText(element) {
   const inline = ':not(span, code, i, em, strong, a)';
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let text = '';
   let last = null;
   while (walker.nextNode()) {
+    if (walker.currentNode.parentElement.closest('.who, .number')) continue;
     const around = walker.currentNode.parentElement.closest(inline);
     if (last && around !== last) text += ' ';
     text += walker.currentNode.nodeValue;
@@ -34,7 +35,7 @@ function textOf(element) {
 function placesIn(article, id, words) {
   const found = [];
   for (const part of partsOf(article)) {
-    const text = textOf(part);
+    const text = spacedText(part);
     const at = text.toLowerCase().indexOf(words);
     if (at < 0) continue;
     const isStep = part.id.startsWith('step-');
