@@ -291,42 +291,33 @@ echo '{{"type":"tool_result","tool_id":"{number}","status":"success","output":"{
     });
     let view = viewer::View::open(&project, &[]);
     let url = view.url.clone();
-    std::thread::scope(|scope| {
-        let gate = |name: &str| gates.join(name);
-        let wait_for = |name: &str| {
-            while !gate(name).exists() {
-                std::thread::sleep(std::time::Duration::from_millis(50));
-            }
-        };
-        let done = |name: &str| std::fs::write(gate(name), "").unwrap();
-        let played = scope.spawn(|| {
-            browser.drive(
-                "follow.mjs",
-                &[("URL", url.as_str()), ("GATES", gates.as_str())],
-            );
-        });
-        let acts = scope.spawn(|| {
-            wait_for("regrade");
-            run.finish().expect_status(0);
-            std::fs::write(project.path("terca.yaml"), suite("false")).unwrap();
-            project.terca(&["regrade", "--format", "plain"]);
-            done("regraded");
-            wait_for("stop");
-            drop(view);
-            done("stopped");
-            wait_for("start");
-            let view = viewer::View::open(&project, &[]);
-            assert_eq!(view.url, url);
-            done("started");
-            view
-        });
-        let played = played.join();
-        // A scenario that failed opens no more gates.
-        for name in ["more", "end", "regrade", "stop", "start"] {
-            done(name);
+    let wait_for = |name: &str| {
+        while !gates.join(name).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        let _view = acts.join();
-        if let Err(failed) = played {
+    };
+    let done = |name: &str| std::fs::write(gates.join(name), "").unwrap();
+    std::thread::scope(|scope| {
+        let played = scope.spawn(|| {
+            let variables = [("URL", url.as_str()), ("GATES", gates.as_str())];
+            let played = std::panic::catch_unwind(|| browser.drive("follow.mjs", &variables));
+            // A scenario that failed opens no more gates.
+            ["more", "end", "regrade", "stop", "start"].map(done);
+            played
+        });
+        wait_for("regrade");
+        run.finish().expect_status(0);
+        std::fs::write(project.path("terca.yaml"), suite("false")).unwrap();
+        project.terca(&["regrade", "--format", "plain"]);
+        done("regraded");
+        wait_for("stop");
+        drop(view);
+        done("stopped");
+        wait_for("start");
+        let again = viewer::View::open(&project, &[]);
+        assert_eq!(again.url, url);
+        done("started");
+        if let Err(failed) = played.join().unwrap() {
             std::panic::resume_unwind(failed);
         }
     });
