@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use terca_core::agent::delivery::Installed;
-use terca_core::analysis::results::Results;
+use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::text::prose;
 
 use super::descriptions::LONGEST_DESCRIPTION;
@@ -17,7 +17,14 @@ use super::pieces::column_titles;
 const SHORT_HASH: usize = 8;
 /// More variants than this would be a table that nobody reads.
 const MOST: usize = 60;
-const TITLES: [&str; 5] = ["Variant", "Model", "Rules", "Skills", "MCP servers"];
+const TITLES: [&str; 6] = [
+    "Variant",
+    "Model",
+    "Rules",
+    "Skills",
+    "MCP servers",
+    "In full",
+];
 
 /// The things that the agents of a variant were given, in the order of the columns.
 #[derive(Default, PartialEq)]
@@ -79,6 +86,29 @@ fn row(
                         }
                     }
                 }
+            }
+            td { (in_full(results, environment, experiment)) }
+        }
+    }
+}
+
+/// Returns links to all that an agent of the variant was given, and to what differs from the baseline's.
+fn in_full(results: &Results, environment: &str, experiment: &str) -> Markup {
+    let first = |experiment: &str| {
+        let is_it = |trial: &&TrialResult| {
+            trial.head.environment == environment && trial.head.experiment == experiment
+        };
+        results.trials.iter().find(is_it).map(|trial| trial.head.id)
+    };
+    let baseline = &results.summary.baseline;
+    let own = first(experiment);
+    let other = first(baseline).filter(|_| experiment != baseline);
+    html! {
+        @if let Some(own) = own {
+            a href={ "#trial-" (own) } { "trial #" (own) }
+            @if let Some(other) = other {
+                " · "
+                a href={ "#pair-" (other) "-" (own) } { "beside " (baseline) }
             }
         }
     }
