@@ -39,25 +39,35 @@ function morphChildren(old, fresh) {
   const byId = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
   let at = old.firstChild;
   for (const node of [...fresh.childNodes]) {
-    const known = node.nodeType === Node.ELEMENT_NODE && node.id ? byId.get(node.id) : null;
-    if (known && known !== at) old.insertBefore(known, at);
-    const match = known || (at && isAlike(at, node) ? at : null);
+    const match = byId.get(node.id) || nextAlike(at, node);
     if (!match) {
       old.insertBefore(document.adoptNode(node), at);
       continue;
     }
+    if (match !== at && node.id) old.insertBefore(match, at);
+    // What is between them is gone.
+    else while (at !== match) at = removed(at);
     at = match.nextSibling;
     if (node.nodeType === Node.ELEMENT_NODE) morph(match, node);
     else if (match.nodeValue !== node.nodeValue) match.nodeValue = node.nodeValue;
   }
-  while (at) {
-    const next = at.nextSibling;
-    at.remove();
-    at = next;
-  }
+  while (at) at = removed(at);
 }
 
-/** Returns whether one node can become the other. */
-function isAlike(one, other) {
-  return one.nodeType === other.nodeType && one.nodeName === other.nodeName && (one.id || '') === (other.id || '');
+/** Removes a node, and returns the one after it. */
+function removed(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
+}
+
+/** Returns the first node from here on that can become another one: of the same kind, and without an id. */
+function nextAlike(from, node) {
+  if (node.id) return null;
+  for (let at = from; at; at = at.nextSibling) {
+    if (!at.id && at.nodeName === node.nodeName && at.className === node.className) return at;
+    // A node without a class is like too many others.
+    if (!node.className) return null;
+  }
+  return null;
 }
