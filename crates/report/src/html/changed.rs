@@ -9,6 +9,7 @@ use terca_core::analysis::summary::{Change, Comparison, Effect, EvalEffect};
 use terca_core::run::outcome::Status;
 
 use super::comparisons::marks;
+use super::pair::{Ended, pair_address, telling_pair};
 use super::pieces::or_dash;
 use super::scale::Scale;
 
@@ -202,24 +203,18 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the address of two trials side by side: a failure of the baseline and a success of the arm, or the first of each.
+    /// Returns the address of two trials side by side. Trials of another run cannot be beside one of this page.
     fn pair(&self) -> Option<String> {
         if !self.sides.baseline.1.is_empty() {
             return None;
         }
-        let find = |trials: &[&TrialResult], passed: bool| {
-            let is_so = |trial: &&&TrialResult| {
-                let status = trial.report.status;
-                status.is_judged() && (status == Status::Passed) == passed
-            };
-            trials.iter().find(is_so).map(|trial| trial.head.id)
+        let ended = |trials: &[&TrialResult]| -> Vec<Ended> {
+            let ended = trials
+                .iter()
+                .map(|trial| (trial.head.id, trial.report.status));
+            ended.collect()
         };
-        let first = |trials: &[&TrialResult]| trials.first().map(|trial| trial.head.id);
-        let telling =
-            |passed: bool| Some((find(&self.baseline, passed)?, find(&self.arm, !passed)?));
-        let told = telling(false).or_else(|| telling(true));
-        let (one, other) = told.or_else(|| Some((first(&self.baseline)?, first(&self.arm)?)))?;
-        Some(format!("#pair-{one}-{other}"))
+        telling_pair(&ended(&self.baseline), &ended(&self.arm)).map(pair_address)
     }
 
     /// Returns a colour only for a change that the rule of the verdicts finds.

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
+use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording;
 use terca_core::analysis::summary::wording::{percent, signed};
 use terca_core::analysis::summary::{CellSummary, Figures, Summary};
 use terca_core::text::prose;
 
 use super::matrix::Matrix;
+use super::pair::Cells;
 use crate::metrics::reliability;
 
 /// The columns: the numbers of the variants, those of one environment side by side.
@@ -60,10 +62,12 @@ struct Figured<'a> {
     cells: HashMap<(&'a str, &'a str, &'a str), &'a CellSummary>,
     /// The differences to the baseline, by eval, environment and experiment.
     differences: HashMap<(&'a str, &'a str, &'a str), f64>,
+    trials: Cells<'a>,
 }
 
 impl<'a> Figured<'a> {
-    fn of(summary: &'a Summary) -> Self {
+    fn of(results: &'a Results) -> Self {
+        let summary = &results.summary;
         let mut differences = HashMap::new();
         for comparison in &summary.comparisons {
             let Some(place) = comparison.place.as_deref() else {
@@ -81,14 +85,16 @@ impl<'a> Figured<'a> {
         Figured {
             cells: summary.cells.iter().map(cell).collect(),
             differences,
+            trials: Cells::of(results),
         }
     }
 }
 
 /// Returns the table of pass rates.
-pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Markup {
+pub fn heat_map(results: &Results, matrix: &Matrix<'_>) -> Markup {
+    let summary = &results.summary;
     let columns = Columns::of(matrix);
-    let figured = Figured::of(summary);
+    let figured = Figured::of(results);
     html! {
         section aria-labelledby="heat-title" {
             h2 #heat-title { "Evals × variants" }
@@ -130,6 +136,11 @@ fn row(
                     td class=(class(&cell.figures)) {
                         a href={ "#trials?eval=" (number) "&variant=" (variant) } {
                             (figures(&cell.figures, figured.differences.get(&key).copied()))
+                        }
+                        @if let Some(pair) = figured.trials.pair(key) {
+                            a.beside href=(pair) title="Two trials side by side" {
+                                "⇄" span.unseen { " two trials of " (eval) " side by side" }
+                            }
                         }
                     }
                 } @else {

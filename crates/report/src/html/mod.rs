@@ -81,7 +81,6 @@ pub use listed_run::ListedRun;
 pub use news::Told;
 pub use packed::unpacked;
 pub use page::{Bound, rows_json, run_page, write_run_page};
-pub use pair::{default_pair, pair_address};
 pub use prompts::Prompts;
 pub use runs::runs_page;
 pub use shell::message_page;

@@ -41,7 +41,7 @@ pub fn overview(
         ("part-now", at_work(state, matrix, now)),
         ("part-verdicts", verdicts),
         ("part-changed", what_changed(&sides(results))),
-        ("part-heat", of_agents(&|| heat_map(summary, matrix))),
+        ("part-heat", of_agents(&|| heat_map(results, matrix))),
         ("part-effects", effects(summary)),
         ("part-mcp", mcp_servers(summary)),
         ("part-variants", of_agents(&|| variants(results, matrix))),

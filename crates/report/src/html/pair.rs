@@ -1,5 +1,9 @@
 //! The trials that are worth reading beside each other: a failure and a success of the same eval.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
 
@@ -8,32 +12,59 @@ pub fn pair_address((first, second): (u32, u32)) -> String {
     format!("#pair-{first}-{second}")
 }
 
-/// Returns the two trials to compare for a cell of the heat map, by the names of its eval, environment and experiment: one
-/// of the baseline, and one of the variant. Of the baseline itself, two of its repetitions. They end differently where any
-/// two do.
-pub fn default_pair(
-    state: &RunState,
-    eval: &str,
-    (environment, experiment): (&str, &str),
-) -> Option<(u32, u32)> {
-    let baseline = state.baseline();
-    let of = |experiment: &str| -> Vec<&Trial> {
-        let trials = state.trials().iter().filter(|trial| {
-            let head = &trial.head;
-            head.eval == eval && head.environment == environment && head.experiment == experiment
-        });
-        trials.collect()
-    };
-    let ours = of(experiment);
-    let theirs = match experiment == baseline {
-        true => Vec::new(),
-        false => of(baseline),
-    };
-    let (first, second) = match theirs.is_empty() {
-        true => two_of(&ours)?,
-        false => best(&theirs, &ours)?,
-    };
-    Some((first.head.id, second.head.id))
+/// A trial as far as a choice goes: its id and its ending.
+pub type Ended = (u32, Status);
+
+/// The trials of a run by their cells, to choose two of them.
+#[derive(Debug)]
+pub struct Cells<'a> {
+    baseline: &'a str,
+    trials: HashMap<(&'a str, &'a str, &'a str), Vec<Ended>>,
+}
+
+impl<'a> Cells<'a> {
+    /// Sorts the trials of a run.
+    pub fn of(results: &'a Results) -> Self {
+        let mut trials: HashMap<_, Vec<Ended>> = HashMap::new();
+        for TrialResult { head, report, .. } in &results.trials {
+            let key = (&*head.eval, &*head.environment, &*head.experiment);
+            trials
+                .entry(key)
+                .or_default()
+                .push((head.id, report.status));
+        }
+        let baseline = &results.summary.baseline;
+        Cells { baseline, trials }
+    }
+
+    /// Returns the address of the two trials to compare for a cell, by the names of its eval, environment and experiment: one of
+    /// the baseline, and one of the variant. Of the baseline itself, two of its repetitions.
+    pub fn pair(&self, (eval, environment, experiment): (&str, &str, &str)) -> Option<String> {
+        let ours = self.trials.get(&(eval, environment, experiment))?;
+        let theirs = self.trials.get(&(eval, environment, self.baseline));
+        let pair = match theirs.filter(|_| experiment != self.baseline) {
+            Some(theirs) => telling_pair(theirs, ours),
+            None => two_of(ours),
+        };
+        pair.map(pair_address)
+    }
+}
+
+/// Returns the two trials that tell most beside each other. They end differently where any two do: a baseline that failed against an experiment
+/// that passed comes before the reverse, and earlier trials before later.
+pub fn telling_pair(baseline: &[Ended], arm: &[Ended]) -> Option<(u32, u32)> {
+    let pairs = baseline
+        .iter()
+        .flat_map(|one| arm.iter().map(move |other| (*one, *other)));
+    let telling = pairs.max_by_key(|(one, other)| {
+        let is_better = other.1 == Status::Passed;
+        (
+            contrast(one.1, other.1),
+            is_better,
+            Reverse((one.0, other.0)),
+        )
+    });
+    telling.map(|(one, other)| (one.0, other.0))
 }
 
 /// Returns the trial to compare a trial with, if there is another of its eval in its environment.
@@ -56,8 +87,12 @@ pub fn counterpart<'a>(state: &'a RunState, trial: &Trial) -> Option<&'a Trial> 
     });
     let by_contrast = |other: &&Trial| {
         let is_passed = other.report.status == Status::Passed;
-        let earlier = std::cmp::Reverse(other.head.id);
-        (contrast(trial, other), is_passed, earlier)
+        let endings = (trial.report.status, other.report.status);
+        (
+            contrast(endings.0, endings.1),
+            is_passed,
+            Reverse(other.head.id),
+        )
     };
     other_side
         .max_by_key(by_contrast)
@@ -65,8 +100,8 @@ pub fn counterpart<'a>(state: &'a RunState, trial: &Trial) -> Option<&'a Trial> 
 }
 
 /// Returns how much two endings have to tell beside each other.
-fn contrast(first: &Trial, second: &Trial) -> u32 {
-    let value = |trial: &Trial| match trial.report.status {
+fn contrast(first: Status, second: Status) -> u32 {
+    let value = |status| match status {
         Status::Passed => Some(2),
         Status::Partial => Some(1),
         Status::Failed => Some(0),
@@ -78,29 +113,14 @@ fn contrast(first: &Trial, second: &Trial) -> u32 {
     }
 }
 
-fn best<'a>(first: &[&'a Trial], second: &[&'a Trial]) -> Option<(&'a Trial, &'a Trial)> {
-    let pairs = first
-        .iter()
-        .flat_map(|one| second.iter().map(move |other| (*one, *other)));
-    // A baseline that failed against an experiment that passed comes before the reverse, and earlier trials before later.
-    pairs.max_by_key(|(one, other)| {
-        let is_better = other.report.status == Status::Passed;
-        let ids = (one.head.id, other.head.id);
-        (contrast(one, other), is_better, std::cmp::Reverse(ids))
-    })
-}
-
-fn two_of<'a>(trials: &[&'a Trial]) -> Option<(&'a Trial, &'a Trial)> {
+fn two_of(trials: &[Ended]) -> Option<(u32, u32)> {
     let pairs = trials.iter().enumerate().flat_map(|(index, one)| {
         let later = &trials[index + 1..];
         later.iter().map(move |other| (*one, *other))
     });
-    pairs.max_by_key(|(one, other)| {
-        (
-            contrast(one, other),
-            std::cmp::Reverse((one.head.id, other.head.id)),
-        )
-    })
+    let telling =
+        pairs.max_by_key(|(one, other)| (contrast(one.1, other.1), Reverse((one.0, other.0))));
+    telling.map(|(one, other)| (one.0, other.0))
 }
 
 #[cfg(test)]
@@ -127,20 +147,23 @@ mod tests {
     #[test]
     fn a_failure_against_a_success() {
         let cell = |state: &RunState, number: usize| {
+            let results = Results::of(state);
             let head = &state.trials()[number].head;
-            default_pair(state, &head.eval, (&head.environment, &head.experiment))
+            Cells::of(&results).pair((&head.eval, &head.environment, &head.experiment))
         };
+        let pair = |one: u32, other: u32| Some(format!("#pair-{one}-{other}"));
         let mixed = state(&[1, 5]);
         assert_eq!(mixed.baseline(), mixed.trials()[0].head.experiment);
-        assert_eq!(cell(&mixed, 3), Some((2, 5)), "the baseline failed first");
-        assert_eq!(cell(&mixed, 0), Some((1, 2)), "two of the baseline");
-        assert_eq!(cell(&state(&[1, 2, 3]), 3), Some((1, 4)));
+        assert_eq!(cell(&mixed, 3), pair(2, 5), "the baseline failed first");
+        assert_eq!(cell(&mixed, 0), pair(1, 2), "two of the baseline");
+        assert_eq!(cell(&state(&[1, 2, 3]), 3), pair(1, 4));
         assert_eq!(
             cell(&state(&[]), 3),
-            Some((1, 4)),
+            pair(1, 4),
             "no difference: the first ones"
         );
-        assert_eq!(default_pair(&mixed, "no such eval", ("a", "b")), None);
+        let results = Results::of(&mixed);
+        assert_eq!(Cells::of(&results).pair(("no such eval", "a", "b")), None);
     }
 
     #[test]

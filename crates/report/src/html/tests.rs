@@ -57,7 +57,7 @@ fn the_parts_of_a_page() {
     );
     insta::assert_snapshot!(
         "html_heat_map",
-        lines(&heat_map::heat_map(summary, &matrix).0)
+        lines(&heat_map::heat_map(&results, &matrix).0)
     );
     insta::assert_snapshot!("html_effects", lines(&effects::effects(summary).0));
     insta::assert_snapshot!(
