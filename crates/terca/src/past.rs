@@ -115,7 +115,7 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
 /// Returns a run as the page of all runs shows it.
 pub fn listed(suite_dir: &Utf8Path, name: String) -> ListedRun {
     match read_row(suite_dir, name) {
-        (row, Some(run)) => ListedRun::of(row, &run.state, past_runs::fingerprints(&run.dir)),
+        (row, Some(run)) => ListedRun::of(row, &run.state, past_runs::run_file(&run.dir).ok()),
         (row, None) => ListedRun::unreadable(row),
     }
 }

@@ -61,6 +61,9 @@ pub struct RunFile {
     pub settings: RunSettings,
     /// Hashes of what each case was made from.
     pub fingerprints: Vec<CaseFingerprint>,
+    /// The commit that the suite was at, where it is in a git repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite_commit: Option<String>,
     /// The runs of the parts, where this one was merged from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<String>,
@@ -107,6 +110,8 @@ pub struct RunFacts<'a> {
     pub accesses: &'a [Access],
     /// The sandbox of each case's commands.
     pub sandboxes: &'a [CaseSandbox],
+    /// The commit that the suite is at.
+    pub suite_commit: Option<String>,
     /// The present time.
     pub created_at: Timestamp,
 }
@@ -135,6 +140,7 @@ impl RunFile {
             order: facts.order.to_vec(),
             settings: settings.clone(),
             fingerprints: facts.fingerprints.to_vec(),
+            suite_commit: facts.suite_commit.clone(),
             merged_from: Vec::new(),
             sealed: true,
             created_at: Some(facts.created_at),

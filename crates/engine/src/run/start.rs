@@ -43,6 +43,7 @@ use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread;
 use crate::run::trial_thread::Mailbox;
 use crate::sandbox::{SandboxError, Sandboxes};
+use crate::suite::commit::commit_of;
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
 use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::layers::LayerCache;
@@ -399,6 +400,7 @@ impl<'a> PreparedRun<'a> {
             fingerprints: &self.fingerprints,
             accesses: &accesses,
             sandboxes: &sandboxes,
+            suite_commit: commit_of(&plan.suite.root),
             created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use terca_core::analysis::summary::{VariantSummary, summarise_figures};
 use terca_core::plan::fingerprint::CaseFingerprint;
+use terca_core::run::run_file::RunFile;
 use terca_core::run::state::{RunState, SpentTotal};
 
 use crate::text::runs::RunRow;
@@ -23,6 +24,8 @@ pub struct ListedRun {
     pub models: BTreeSet<String>,
     /// The fingerprints of its cases, if it has them.
     pub prints: Option<Vec<CaseFingerprint>>,
+    /// The commit that the suite was at.
+    pub commit: Option<String>,
 }
 
 impl ListedRun {
@@ -35,11 +38,12 @@ impl ListedRun {
             agents: BTreeSet::new(),
             models: BTreeSet::new(),
             prints: None,
+            commit: None,
         }
     }
 
-    /// Lists a run.
-    pub fn of(row: RunRow, state: &RunState, prints: Option<Vec<CaseFingerprint>>) -> Self {
+    /// Lists a run, with the facts of its `run.json` where that is there.
+    pub fn of(row: RunRow, state: &RunState, file: Option<RunFile>) -> Self {
         let mut run = ListedRun::unreadable(row);
         for trial in state.trials() {
             let report = &trial.report;
@@ -54,7 +58,8 @@ impl ListedRun {
         ListedRun {
             variants: summary.variants,
             spent: summary.spent,
-            prints,
+            commit: file.as_ref().and_then(|file| file.suite_commit.clone()),
+            prints: file.map(|file| file.fingerprints),
             ..run
         }
     }

@@ -7,6 +7,7 @@ use terca_core::run::run_kind::RunKind;
 use terca_core::text::prose;
 
 use super::assets::Kind;
+use super::foreign::clean;
 use super::listed_run::ListedRun;
 use super::pieces::{navigation, or_dash, run_status, time};
 use super::shell::document;
@@ -62,7 +63,14 @@ fn row(run: &ListedRun) -> Markup {
                 }
             }
             th scope="row" { a href={ "runs/" (row.run) "/" } { (row.run) } }
-            td data-title="suite" { (row.suite) }
+            td data-title="suite" {
+                (row.suite)
+                @if let Some(commit) = &run.commit {
+                    small title={ "The suite was at commit " (clean(commit)) } {
+                        (clean(&commit.chars().take(8).collect::<String>()))
+                    }
+                }
+            }
             td data-title="agents" { (agents(run)) }
             td data-title="started" { @if let Some(at) = row.started_at { (time(at)) } }
             td.status data-title="status" { (status(row)) }

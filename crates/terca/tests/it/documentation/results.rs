@@ -462,6 +462,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let held = repository().join("crates/terca/tests/fixtures/run-v1/every-kind.run.json");
     let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
     file.merged_from = vec!["part".into()];
+    file.suite_commit = Some("0".repeat(40));
     file.settings.validate = true;
     file.settings.margin = Some(0.05);
     file.settings.replay = Some(ReplaySettings {

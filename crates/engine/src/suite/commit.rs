@@ -1,0 +1,105 @@
+//! The commit that a suite is at, read from the files of its git repository. No program is started.
+
+use std::fs::File;
+use std::io::Read;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A longer file is not read. `packed-refs` of ten thousand branches has a megabyte.
+const LONGEST: u64 = 16 << 20;
+
+/// Returns the commit of the repository that a directory is in, if it is in one.
+pub fn commit_of(dir: &Utf8Path) -> Option<String> {
+    let git = dir
+        .ancestors()
+        .map(|dir| dir.join(".git"))
+        .find(|git| git.exists())?;
+    let git = match git.is_dir() {
+        true => git,
+        // A second working tree has a file that names the directory.
+        false => beside(&git, text(&git)?.strip_prefix("gitdir: ")?.trim()),
+    };
+    let head = text(&git.join("HEAD"))?;
+    let Some(branch) = head.strip_prefix("ref: ") else {
+        return hash(&head);
+    };
+    let branch = branch.trim();
+    let is_plain = branch.starts_with("refs/") && !branch.split('/').any(|part| part == "..");
+    let common = text(&git.join("commondir")).map(|common| git.join(common.trim()));
+    let dirs = [Some(git), common];
+    let of_branch = |dir: &Utf8PathBuf| {
+        let loose = text(&dir.join(branch)).and_then(|text| hash(&text));
+        loose.or_else(|| packed(&text(&dir.join("packed-refs"))?, branch))
+    };
+    is_plain
+        .then(|| dirs.iter().flatten().find_map(of_branch))
+        .flatten()
+}
+
+fn beside(file: &Utf8Path, path: &str) -> Utf8PathBuf {
+    file.parent()
+        .map_or_else(|| path.into(), |dir| dir.join(path))
+}
+
+fn text(path: &Utf8Path) -> Option<String> {
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    file.metadata().ok().filter(|meta| meta.is_file())?;
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Returns the commit of a branch among those that are kept in one file.
+fn packed(text: &str, branch: &str) -> Option<String> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines
+        .find(|(_, name)| *name == branch)
+        .and_then(|(commit, _)| hash(commit))
+}
+
+/// Returns a text that is the hash of a commit.
+fn hash(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_hash =
+        matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_of_branches_and_working_trees() {
+        let guard = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let (one, two) = ("a".repeat(40), "b".repeat(40));
+        write("suite/evals/x", "");
+        assert_eq!(commit_of(&dir.join("suite")), None);
+        write(".git/HEAD", "ref: refs/heads/main\n");
+        assert_eq!(commit_of(&dir.join("suite")), None, "no commit yet");
+        write(
+            ".git/packed-refs",
+            &format!("# pack\n{one} refs/heads/main\n"),
+        );
+        assert_eq!(commit_of(&dir.join("suite/evals")), Some(one.clone()));
+        write(".git/refs/heads/main", &format!("{two}\n"));
+        assert_eq!(commit_of(&dir.join("suite")), Some(two.clone()));
+        write(".git/HEAD", &one);
+        assert_eq!(commit_of(&dir), Some(one.clone()), "no branch");
+        // A second working tree.
+        write(".git/worktrees/w/HEAD", "ref: refs/heads/main\n");
+        write(".git/worktrees/w/commondir", "../..\n");
+        write("w/.git", "gitdir: ../.git/worktrees/w\n");
+        assert_eq!(commit_of(&dir.join("w")), Some(two));
+        for foreign in ["ref: ../../secret\n", "ref: refs/../../x\n", "no hash\n"] {
+            write(".git/HEAD", foreign);
+            assert_eq!(commit_of(&dir), None, "{foreign}");
+        }
+    }
+}
