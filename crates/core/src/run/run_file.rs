@@ -111,7 +111,7 @@ pub struct RunFacts<'a> {
     /// The sandbox of each case's commands.
     pub sandboxes: &'a [CaseSandbox],
     /// The commit that the suite is at.
-    pub suite_commit: Option<String>,
+    pub suite_commit: Option<&'a str>,
     /// The present time.
     pub created_at: Timestamp,
 }
@@ -140,7 +140,7 @@ impl RunFile {
             order: facts.order.to_vec(),
             settings: settings.clone(),
             fingerprints: facts.fingerprints.to_vec(),
-            suite_commit: facts.suite_commit.clone(),
+            suite_commit: facts.suite_commit.map(str::to_owned),
             merged_from: Vec::new(),
             sealed: true,
             created_at: Some(facts.created_at),

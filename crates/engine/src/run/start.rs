@@ -392,6 +392,7 @@ impl<'a> PreparedRun<'a> {
             })
             .collect();
         let sandboxes = self.on_workers().unwrap_or_else(|| self.opened()).sandboxes;
+        let suite_commit = commit_of(&plan.suite.root);
         let facts = RunFacts {
             terca_version: self.program.version,
             seed: plan.seed,
@@ -400,7 +401,7 @@ impl<'a> PreparedRun<'a> {
             fingerprints: &self.fingerprints,
             accesses: &accesses,
             sandboxes: &sandboxes,
-            suite_commit: commit_of(&plan.suite.root),
+            suite_commit: suite_commit.as_deref(),
             created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)

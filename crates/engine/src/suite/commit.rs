@@ -44,7 +44,7 @@ fn beside(file: &Utf8Path, path: &str) -> Utf8PathBuf {
 fn text(path: &Utf8Path) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
-    file.metadata().ok().filter(|meta| meta.is_file())?;
+    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     file.take(LONGEST).read_to_string(&mut text).ok()?;
     Some(text)
 }
@@ -91,7 +91,7 @@ mod tests {
         write(".git/refs/heads/main", &format!("{two}\n"));
         assert_eq!(commit_of(&dir.join("suite")), Some(two.clone()));
         write(".git/HEAD", &one);
-        assert_eq!(commit_of(&dir), Some(one.clone()), "no branch");
+        assert_eq!(commit_of(&dir), Some(one), "no branch");
         // A second working tree.
         write(".git/worktrees/w/HEAD", "ref: refs/heads/main\n");
         write(".git/worktrees/w/commondir", "../..\n");

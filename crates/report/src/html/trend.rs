@@ -80,7 +80,7 @@ fn of_one_suite(suite: &str, runs: &[&ListedRun]) -> Markup {
                 "Pass rates with 95 % intervals, the latest " (prose::count(runs.len(), "run"))
                 ", the newest on the right. E: evals changed, M: models changed, A: agents changed."
             }
-            table.lines {
+            table.trend-lines {
                 tbody {
                     @for variant in &variants { (line(*variant, runs, &changes)) }
                 }

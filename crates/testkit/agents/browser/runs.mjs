@@ -12,8 +12,8 @@ await play(async ({ context, page }) => {
   assert.equal(await open.locator('th:empty').count(), 0, 'each column has a name');
 
   // A line for each variant, a mark for each run, and the same in figures.
-  assert.equal(await open.locator('.trend .lines tr').count(), 4);
-  assert.equal(await open.locator('.trend .lines tr').first().locator('circle.mark').count(), 3);
+  assert.equal(await open.locator('.trend .trend-lines tr').count(), 4);
+  assert.equal(await open.locator('.trend .trend-lines tr').first().locator('circle.mark').count(), 3);
   await open.locator('.trend summary').click();
   assert.equal(await open.locator('.trend .runs tbody tr').count(), 3);
 
