@@ -46,7 +46,7 @@ fn form(text: &str, tags: &[String]) -> Markup {
                     input name="tags" autocomplete="off" value=(tags.join(", "));
                 }
                 button type="submit" { "Keep" }
-                span.quiet role="status" {}
+                span.quiet role="status" data-scripted {}
             }
         }
     }

@@ -1,5 +1,7 @@
 // Makes a part of the page like a new one, and leaves what has not changed: open folds, focus and selection stay.
 
+// An element with `data-scripted` says what the script says, and is left as it is.
+
 /** Elements that a reader opens and closes keep that state. */
 const KEPT = { DETAILS: ['open'], DIALOG: ['open'] };
 
@@ -9,7 +11,7 @@ const KEPT = { DETAILS: ['open'], DIALOG: ['open'] };
  * @param {Element} fresh
  */
 function morph(old, fresh) {
-  if (old.isEqualNode(fresh) || isTypedInto(old)) return;
+  if (old.isEqualNode(fresh) || isTypedInto(old) || old.hasAttribute('data-scripted')) return;
   if (old.tagName !== fresh.tagName || isField(old)) {
     old.replaceWith(document.adoptNode(fresh));
     return;
