@@ -4,19 +4,17 @@ use maud::{Markup, html};
 use terca_core::run::remark::Remark;
 
 use super::foreign::clean;
-use super::trial::Files;
 
-/// Returns the remark. Where there is a server, it can be changed.
-pub fn remark(remark: Option<&Remark>, files: Files<'_>) -> Markup {
+/// Returns the remark. It can be changed where there is a server.
+pub fn remark(remark: Option<&Remark>, is_served: bool) -> Markup {
     let (text, tags) = remark.map_or(("", &[][..]), |remark| {
         (remark.text.as_str(), remark.tags.as_slice())
     });
     html! {
-        @match files {
-            Files::In(_) => {
-                @if remark.is_some() { (shown(text, tags)) }
-            }
-            Files::Served => (form(text, tags)),
+        @if is_served {
+            (form(text, tags))
+        } @else if remark.is_some() {
+            (shown(text, tags))
         }
     }
 }

@@ -104,7 +104,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
             (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
             (facts(&page.trial.head, report))
             (earlier(&page.trial.earlier))
-            (remark(page.remark, page.files))
+            (remark(page.remark, matches!(page.files, Files::Served)))
             (before)
             (session(page, room.saturating_sub(spent)))
             (after)
