@@ -334,6 +334,10 @@ fn pictures() {
     project
         .terca(&["report", "--html", "report.html"])
         .expect_status(0);
+    for (run, repetitions) in [("2026-11-14-002", 3), ("2026-11-14-003", 5)] {
+        gallery::make_record(&project.path(&format!(".terca/runs/{run}")), repetitions);
+    }
+    let view = viewer::View::open(&project, &[]);
     let dir = std::env::var("TERCA_SCREENSHOTS")
         .unwrap_or_else(|_| project.path("pictures").into_string());
     let dir = camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -344,6 +348,7 @@ fn pictures() {
         "pictures.mjs",
         &[
             ("REPORT", project.path("report.html").as_str()),
+            ("URL", view.url.as_str()),
             ("PICTURES", dir.as_str()),
         ],
     );
@@ -352,7 +357,7 @@ fn pictures() {
         .unwrap()
         .flatten()
         .filter(|entry| entry.file_name().ends_with(".png"));
-    assert!(pictures.count() >= 8);
+    assert!(pictures.count() >= 40);
 }
 
 /// The parts of the script share one scope, as they do in a page. TypeScript reads the types in their comments.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import { play, unharmed } from './harness.mjs';
+import { accessible } from './axe.mjs';
 
 const report = pathToFileURL(process.env.REPORT).href;
 
@@ -63,4 +64,15 @@ await play(async ({ context, page }) => {
   await phone.locator('article.pair').waitFor();
   const width = await phone.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(width <= 390, `the page is ${width} wide`);
+
+  // For everybody, light and dark, with every fold open.
+  await accessible(phone, 'two trials on a phone');
+  await accessible(open, 'a trial that is not there');
+  await open.goto(`${report}#pair-2-6`);
+  await open.locator('article.pair').waitFor();
+  for (const colorScheme of ['light', 'dark']) {
+    await open.emulateMedia({ colorScheme });
+    await open.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
+    await accessible(open, `two trials, ${colorScheme}`);
+  }
 });

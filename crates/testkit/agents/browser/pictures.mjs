@@ -12,6 +12,8 @@ await play(async ({ context, page }) => {
         open.screenshot({ path: `${process.env.PICTURES}/${name}-${size}-${colorScheme}.png` });
       await open.goto(pathToFileURL(process.env.REPORT).href);
       await shoot('run');
+      await open.evaluate(() => document.getElementById('changed-title').scrollIntoView());
+      await shoot('changed');
       await open.evaluate(() => document.getElementById('heat-title').scrollIntoView());
       await shoot('evals');
       await open.evaluate(() => document.getElementById('effects-title').scrollIntoView());
@@ -27,6 +29,12 @@ await play(async ({ context, page }) => {
       await open.goto(`${pathToFileURL(process.env.REPORT).href}#pair-63-67`);
       await open.locator('article.pair').waitFor();
       await shoot('pair');
+      await open.goto(new URL('../../', process.env.URL).href);
+      await open.getByRole('heading', { name: 'Runs' }).waitFor();
+      await shoot('runs');
+      await open.goto(new URL('../../compare/2026-11-14-002/2026-11-14-003', process.env.URL).href);
+      await open.getByRole('heading', { name: 'Two runs' }).waitFor();
+      await shoot('compare');
     }
   }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import { play, unharmed, until } from './harness.mjs';
+import { accessible } from './axe.mjs';
 
 const report = pathToFileURL(process.env.REPORT).href;
 
@@ -116,4 +117,12 @@ await play(async ({ context, page }) => {
   await phone.locator('#step-3.marked').waitFor();
   const width = await phone.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(width <= 390, `the page is ${width} wide`);
+
+  // For everybody, light and dark, with every fold open.
+  await accessible(phone, 'a trial on a phone');
+  for (const colorScheme of ['light', 'dark']) {
+    await open.emulateMedia({ colorScheme });
+    await open.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
+    await accessible(open, `a trial, ${colorScheme}`);
+  }
 });

@@ -29,11 +29,9 @@ async function openPair(first, second) {
   opened = first;
   paired = [first, second];
   const wanted = paired;
-  const bodies = await Promise.all(paired.map(bodyOf));
+  const bodies = await Promise.all(paired.map(bodyOrReason));
   if (paired !== wanted) return;
-  const articles = bodies.map((body) => body && (body.matches?.('article') ? body : body.querySelector('article')));
-  const missing = paired.find((id, at) => !articles[at]);
-  stage.replaceChildren(missing === undefined ? pairPage(articles) : make('p', '', `There is no trial ${missing} in this run.`));
+  stage.replaceChildren(bodies.find((body) => !body.matches('article')) || pairPage(bodies));
   overview.hidden = true;
   stage.hidden = false;
   neighbours();

@@ -3,6 +3,15 @@
 let opened = null;
 let place = 0;
 
+/** Returns the page of a trial, or the reason why there is none. */
+async function bodyOrReason(id) {
+  try {
+    return (await bodyOf(id)) || make('h1', '', `There is no trial ${id} in this run.`);
+  } catch {
+    return make('h1', '', 'The server does not answer. Start `terca view` again: its address stays the same.');
+  }
+}
+
 async function open(id, again, part) {
   if (again && paired) return;
   if (!again && opened === id && !paired && stage.querySelector('article.trial')) {
@@ -12,13 +21,9 @@ async function open(id, again, part) {
   if (!again && opened === null) place = window.scrollY;
   opened = id;
   paired = null;
-  const missing = document.createElement('p');
-  missing.textContent = `There is no trial ${id} in this run.`;
-  const body = await bodyOf(id).catch(() => {
-    missing.textContent = 'The server does not answer. Start `terca view` again: its address stays the same.';
-  });
+  const body = await bodyOrReason(id);
   if (opened !== id) return;
-  stage.replaceChildren(body || missing);
+  stage.replaceChildren(body);
   const article = stage.querySelector('article.trial');
   if (article) dress(article);
   overview.hidden = true;
