@@ -98,7 +98,13 @@ await play(async ({ context, page }) => {
   await open.keyboard.press('Enter');
   await open.locator('article.trial').waitFor();
   for (let press = 0; press < 30; press += 1) await open.keyboard.press('j');
-  const last = /#trial-(\d+)$/.exec(open.url())[1];
+  // The address comes first, and then the trial.
+  const shown = () => open.evaluate(() => [location.hash, document.querySelector('#stage article.trial')?.dataset.trial]);
+  await until('the last one is shown', async () => {
+    const [address, trial] = await shown();
+    return address === `#trial-${trial}`;
+  });
+  const [, last] = await shown();
   await open.keyboard.press('Escape');
   await until('the row of the last one has the focus', async () => (await focused()) === `row-${last}`);
 
