@@ -508,8 +508,8 @@ pub(crate) fn limits_are_kept(engine: &Engine) {
     let script = "dd if=/dev/zero of=/dev/null bs=200M count=1 2> dd.txt; echo $? > memory.txt\n\
          (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 600 & done) 2> forks.txt\n\
          # They are started, and become the program a moment later.\n\
-         i=0; while [ $i -lt 100 ] && [ $(ps | grep -c 'sleep 600') -lt 20 ]; do i=$((i + 1)); sleep 0.1; done\n\
-         ps | grep -c 'sleep 600' > processes.txt\nexit 0";
+         i=0; while [ $i -lt 100 ] && [ $(ps | grep -c '[s]leep 600') -lt 20 ]; do i=$((i + 1)); sleep 0.1; done\n\
+         ps | grep -c '[s]leep 600' > processes.txt\nexit 0";
     let project = project().agent(script).file(
         "fib/eval.terca.yaml",
         "prompt: use much\nallowWarnings: no-tests\n",
