@@ -214,7 +214,7 @@ fn table_of(page: &str, class: &str) -> Vec<Vec<String>> {
             .split('<')
             .map(|part| part.rsplit('>').next().unwrap().trim());
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-        parts.join(" ")
+        parts.join(" ").replace("&lt;", "<")
     };
     rows.map(|row| {
         let cells = row.replace("<th", "<td").replace("</th>", "</td>");
@@ -325,7 +325,7 @@ proptest! {
     ) {
         let script = played_matrix(&outcomes);
         let results: Results = serde_json::from_str(&serde_json::to_string(&script.results()).unwrap()).unwrap();
-        let page = html(&script).replace('\u{a0}', " ").replace("&lt;", "<");
+        let page = html(&script).replace('\u{a0}', " ");
         let summary = &results.summary;
         // The heat map, cell by cell, and the totals.
         let heat = table_of(&page, "heat");
