@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Instant;
 
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::config::gateway::Injection;
@@ -227,6 +228,11 @@ pub struct Closed {
 }
 
 impl Passage {
+    /// Returns the moment from which its requests are timed.
+    pub fn opened(&self) -> Instant {
+        self.way.opened
+    }
+
     /// Closes the passage, and returns the requests to models in the order in which they were made.
     pub fn close(self) -> Vec<Exchange> {
         self.finish().exchanges

@@ -39,7 +39,8 @@ pub(crate) struct Way {
     pub(crate) player: Option<Arc<Player>>,
     /// Makes the faults that the suite asks for.
     pub(crate) injector: Option<Injector>,
-    opened: Instant,
+    /// The moment from which requests are timed.
+    pub(crate) opened: Instant,
     log: Mutex<Log>,
     pub(crate) closing: Closing,
 }

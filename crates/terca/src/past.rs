@@ -9,7 +9,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::past_runs::PastRun;
-use terca_engine::run::{clean, files, past_runs};
+use terca_engine::run::{clean, files, past_runs, remarks};
 use terca_engine::suite::discover;
 use terca_report::html::{ListedRun, Prompts};
 use terca_report::{ListedStatus, RunRow};
@@ -99,12 +99,13 @@ fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
     found
 }
 
-/// Returns the prompts of a run. A run without a readable `run.json` still has results.
+/// Returns the prompts and tags of a run. A run without a readable `run.json` still has results.
 pub fn prompts(run: &PastRun) -> Prompts {
-    match past_runs::run_file(&run.dir) {
+    let prompts = match past_runs::run_file(&run.dir) {
         Ok(file) => Prompts::from(&file),
         Err(_) => Prompts::default(),
-    }
+    };
+    prompts.with_remarks(&remarks::read(&run.dir))
 }
 
 /// Returns a run's row in a list. A run that cannot be read has the reason in it.

@@ -73,12 +73,10 @@ impl SessionText {
         if line.is_empty() {
             return None;
         }
-        let record = serde_json::from_str(&text).unwrap_or_else(|_| Record {
-            time: None,
-            line: 0,
-            step: Step::Notice {
+        let record = serde_json::from_str(&text).unwrap_or_else(|_| {
+            Record::without_line(Step::Notice {
                 text: "a line of the transcript could not be read".into(),
-            },
+            })
         });
         let step = session_step(&record, self.palette);
         (!step.is_empty()).then_some(Said::Step(step))

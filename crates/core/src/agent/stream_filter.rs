@@ -120,6 +120,7 @@ impl StreamFilter {
         let mut records = self.decoder.skipped(omitted.lines, omitted.words);
         records.push(Record {
             time: None,
+            at_ms: None,
             line: omitted.first,
             step: Step::Omitted {
                 lines: omitted.lines,

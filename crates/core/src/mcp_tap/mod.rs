@@ -289,39 +289,44 @@ impl ServerTap {
 /// Returns the steps of a transcript for the calls of a server that its agent does not show.
 pub fn steps(server: &str, events: &[TapEvent]) -> Vec<Record> {
     let mut steps = Vec::new();
+    let mut add = |at_ms: u64, step: Step| {
+        let mut record = Record::without_line(step);
+        record.at_ms = Some(at_ms);
+        steps.push(record);
+    };
+    let mut calls = 0;
     for event in events {
         let TapEventKind::Call(call) = &event.kind else {
             continue;
         };
-        if steps.is_empty() {
-            steps.push(Step::Notice {
-                text: format!(
-                    "the agent shows no call of the MCP server `{server}`; these are the calls that Terca saw"
-                ),
-            });
+        // The event is noted when the call is over.
+        let asked = event.at_ms.saturating_sub(call.duration_ms.unwrap_or(0));
+        if calls == 0 {
+            let text = format!(
+                "the agent shows no call of the MCP server `{server}`; these are the calls that Terca saw"
+            );
+            add(asked, Step::Notice { text });
         }
-        let id = Some(format!("{server}-{}", steps.len()));
-        steps.push(Step::ToolCall {
+        calls += 1;
+        let id = Some(format!("{server}-{calls}"));
+        let asks = Step::ToolCall {
             id: id.clone(),
             tool: call.tool.clone(),
             input: call.arguments.clone(),
             server: Some(server.to_owned()),
             server_tool: Some(call.tool.clone()),
-        });
+        };
+        add(asked, asks);
         if let Some(result) = &call.result {
-            steps.push(Step::ToolResult {
+            let answer = Step::ToolResult {
                 id,
                 ok: call.end == CallEnd::Answered,
                 output: Some(text_of(result)),
-            });
+            };
+            add(event.at_ms, answer);
         }
     }
-    let record = |step| Record {
-        time: None,
-        line: 0,
-        step,
-    };
-    steps.into_iter().map(record).collect()
+    steps
 }
 
 /// Returns the words of a tool's answer.

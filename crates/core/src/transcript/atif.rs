@@ -124,7 +124,9 @@ struct Metrics {
 impl Trajectory {
     /// Adds a step of the session.
     pub fn add(&mut self, record: Record) {
-        let Record { time, line, step } = record;
+        let Record {
+            time, line, step, ..
+        } = record;
         match step {
             Step::Message {
                 role: Role::User,
@@ -269,6 +271,7 @@ mod tests {
         for (step, line) in steps.into_iter().zip(1..) {
             trajectory.add(Record {
                 time: None,
+                at_ms: None,
                 line,
                 step,
             });

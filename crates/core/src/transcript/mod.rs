@@ -103,11 +103,26 @@ pub struct Record {
     /// The time the agent gives, if it gives one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// The milliseconds from the beginning of the session to the moment at which Terca read it.
+    #[serde(rename = "atMs", default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<u64>,
     /// The line of the raw stream, from 1.
     pub line: u64,
     /// The step itself.
     #[serde(flatten)]
     pub step: Step,
+}
+
+impl Record {
+    /// Returns a step that comes from no line of the agent's output.
+    pub fn without_line(step: Step) -> Self {
+        Record {
+            time: None,
+            at_ms: None,
+            line: 0,
+            step,
+        }
+    }
 }
 
 /// The figures of a session so far. `None` means "not known".

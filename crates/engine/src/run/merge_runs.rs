@@ -18,6 +18,7 @@ use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::record;
+use crate::run::remarks;
 use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Limits, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
@@ -131,6 +132,7 @@ fn fill(
 ) -> Result<PastRun, MergeRunsError> {
     copy_trials(parts, &store.dir, &RunState::fold(events))?;
     copy_layers(parts, &store.dir)?;
+    copy_remarks(parts, &store.dir)?;
     for event in merge(&store.name, journals)? {
         store.append(&event)?;
     }
@@ -298,6 +300,23 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Me
                 .map_err(refused(&from))?;
             tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused(&from))?;
             break;
+        }
+    }
+    Ok(())
+}
+
+/// Carries over the remarks of each part about its own trials, which have the same numbers in the whole.
+fn copy_remarks(parts: &[Part], to: &Utf8Path) -> Result<(), MergeRunsError> {
+    for part in parts {
+        let state = RunState::fold(&part.events);
+        for (trial, remark) in remarks::read(&part.dir) {
+            if state.trials().iter().any(|own| own.head.id == trial) {
+                let written = remarks::add(to, trial, &remark);
+                written.map_err(|source| MergeRunsError::Copy {
+                    from: part.dir.join(remarks::REMARKS),
+                    source,
+                })?;
+            }
         }
     }
     Ok(())

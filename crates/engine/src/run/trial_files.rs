@@ -231,13 +231,9 @@ impl Iterator for Records<'_> {
 }
 
 fn notice(text: &str) -> Record {
-    Record {
-        time: None,
-        line: 0,
-        step: Step::Notice {
-            text: format!("Terca: {text}"),
-        },
-    }
+    Record::without_line(Step::Notice {
+        text: format!("Terca: {text}"),
+    })
 }
 
 /// Reads the next line; `Some(None)` for one that is too long.

@@ -50,27 +50,14 @@ fn card(metric: &Metric, results: &Results, matrix: &Matrix<'_>) -> Option<Marku
         .fold(largest, f64::min);
     let most_dots = (MOST_DOTS / samples.len().max(1)).max(10);
     let scale = Scale::of_sizes(least, largest, metric.show);
-    let card = html! {
-        figure.card {
-            figcaption {
-                (metric.column)
-                @if scale.is_logarithmic() { span.quiet { " (logarithmic scale)" } }
-            }
-            table.effects {
-                thead {
-                    tr {
-                        th scope="col" { span.unseen { "variant" } }
-                        th scope="col" { span.unseen { "median and range" } }
-                        th.plot scope="col" { span.unseen { "plot" } (scale.axis()) }
-                    }
-                }
-                tbody {
-                    @for (variant, values) in &samples { (row(metric, variant, values, &scale, most_dots)) }
-                }
-            }
-        }
+    let caption = html! {
+        (metric.column)
+        @if scale.is_logarithmic() { span.quiet { " (logarithmic scale)" } }
     };
-    (largest > 0.0).then_some(card)
+    let rows = html! {
+        @for (variant, values) in &samples { (row(metric, variant, values, &scale, most_dots)) }
+    };
+    (largest > 0.0).then(|| scale.card(&caption, ["variant", "median and range"], &rows))
 }
 
 /// Returns the values of a variant's judged trials, in order.

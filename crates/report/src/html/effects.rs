@@ -69,25 +69,13 @@ pub fn effects(summary: &Summary) -> Markup {
 fn card(figure: &Figure, summary: &Summary) -> Markup {
     let effects: Vec<&Effect> = summary.comparisons.iter().map(figure.read).collect();
     let scale = figure.scale(&effects);
-    html! {
-        figure.card {
-            figcaption { (figure.title) }
-            table.effects {
-                thead {
-                    tr {
-                        th scope="col" { span.unseen { "comparison" } }
-                        th scope="col" { span.unseen { "effect" } }
-                        th.plot scope="col" { span.unseen { "plot" } (scale.axis()) }
-                    }
-                }
-                tbody {
-                    @for (comparison, effect) in summary.comparisons.iter().zip(effects) {
-                        (figure.row(comparison, effect, &scale))
-                    }
-                }
-            }
+    let rows = html! {
+        @for (comparison, effect) in summary.comparisons.iter().zip(effects) {
+            (figure.row(comparison, effect, &scale))
         }
-    }
+    };
+    let caption = html! { (figure.title) };
+    scale.card(&caption, ["comparison", "effect"], &rows)
 }
 
 impl Figure {

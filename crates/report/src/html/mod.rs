@@ -67,6 +67,7 @@ mod transcript;
 mod trend;
 mod trial;
 mod trials;
+mod turns;
 mod variants;
 mod verdicts;
 mod waterfall;

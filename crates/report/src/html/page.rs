@@ -60,16 +60,16 @@ pub fn rows_json(state: &RunState, prompts: &Prompts) -> String {
 pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -> io::Result<()> {
     let results = Results::of(state);
     let matrix = Matrix::of(&results.summary);
-    let (kind, seen) = match bound {
-        Bound::Within(_) => (Kind::File, None),
-        Bound::OnDemand { seen } => (Kind::Served, Some(*seen)),
+    let (kind, seen, prompts) = match bound {
+        Bound::Within(bodies) => (Kind::File, None, Some(bodies.prompts)),
+        Bound::OnDemand { seen } => (Kind::Served, Some(*seen), None),
     };
     let body = html! {
         (top(kind))
         main #content {
             div #overview data-seen=[seen] {
                 @for (_, part) in overview(state, &results, &matrix, Timestamp::now()) { (part) }
-                (trials(state, &matrix))
+                (trials(state, &matrix, prompts))
             }
             div #stage hidden {}
         }

@@ -1,8 +1,10 @@
-//! The prompts and settings of a run, from its `run.json`, one for each eval in each variant; and the tags of its evals.
+//! The prompts and settings of a run, from its `run.json`, one for each eval in each variant; and the tags of its evals and
+//! of people's remarks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use terca_core::run::event::TrialHead;
+use terca_core::run::remark::Remark;
 use terca_core::run::run_file::RunFile;
 
 use crate::text::given::given_rows;
@@ -13,6 +15,7 @@ pub struct Prompts {
     of: HashMap<[String; 3], String>,
     given: HashMap<[String; 3], GivenRows>,
     tags: HashMap<String, Vec<String>>,
+    remarked: HashMap<u32, Vec<String>>,
 }
 
 /// Names and values of what an agent was given beside its prompt.
@@ -55,9 +58,23 @@ impl Prompts {
         self.given.get(&key(head)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the tags of an eval.
-    pub fn tags_of(&self, eval: &str) -> &[String] {
-        self.tags.get(eval).map_or(&[], Vec::as_slice)
+    /// Adds the tags of people's remarks, by trial.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: &BTreeMap<u32, Remark>) -> Self {
+        let tags = |(id, remark): (&u32, &Remark)| (*id, remark.tags.clone());
+        self.remarked = remarks.iter().map(tags).collect();
+        self
+    }
+
+    /// Returns the tags of a trial: those of its eval, and those of a person's remark.
+    pub fn tags_of(&self, head: &TrialHead) -> impl Iterator<Item = &String> {
+        let of_eval = self.tags.get(&head.eval).into_iter().flatten();
+        of_eval.chain(self.tags_of_remark(head.id).unwrap_or_default())
+    }
+
+    /// Returns the tags of a person's remark about a trial. They may be none.
+    pub fn tags_of_remark(&self, trial: u32) -> Option<&[String]> {
+        self.remarked.get(&trial).map(Vec::as_slice)
     }
 }
 

@@ -88,8 +88,10 @@ pub fn write_rows(
         before = ",\n";
         let message = message(trial);
         let tools = tools.get(&trial.head.id).map_or(&[][..], Vec::as_slice);
-        let tags = prompts.tags_of(&trial.head.eval);
-        serde_json::to_writer(&mut *to, &row_data(trial, matrix, &message, (tags, tools)))?;
+        serde_json::to_writer(
+            &mut *to,
+            &row_data(trial, matrix, &message, (prompts, tools)),
+        )?;
     }
     let end = if before == "[" { "[]" } else { "]" };
     to.write_all(end.as_bytes())
@@ -98,8 +100,7 @@ pub fn write_rows(
 /// Returns a row as JSON. The tools that its trial used are not in it: to know them takes a moment.
 pub fn row_json(trial: &Trial, matrix: &Matrix<'_>, prompts: &Prompts) -> String {
     let message = message(trial);
-    let tags = prompts.tags_of(&trial.head.eval);
-    let row = row_data(trial, matrix, &message, (tags, &[]));
+    let row = row_data(trial, matrix, &message, (prompts, &[]));
     serde_json::to_string(&row).unwrap_or_default()
 }
 
@@ -107,7 +108,7 @@ fn row_data<'a>(
     trial: &Trial,
     matrix: &Matrix<'_>,
     message: &'a str,
-    (tags, tool): (&[String], &'a [String]),
+    (prompts, tool): (&Prompts, &'a [String]),
 ) -> Row<'a> {
     let (head, report) = (&trial.head, &trial.report);
     let usage = &report.stats.usage;
@@ -128,7 +129,10 @@ fn row_data<'a>(
             .losses()
             .map(|(test, _)| clean(test).into_owned())
             .collect(),
-        tag: tags.iter().map(|tag| clean(tag).into_owned()).collect(),
+        tag: prompts
+            .tags_of(head)
+            .map(|tag| clean(tag).into_owned())
+            .collect(),
         tool,
         error: report.error.as_ref().map(|error| error.kind.as_str()),
         cause: causes::keys(trial),
@@ -139,12 +143,14 @@ fn row_data<'a>(
         tokens: usage.tokens(),
         cost: usage.cost_usd,
         outcome: message,
-        html: without_control_characters(row(trial, matrix).into_string()),
+        html: without_control_characters(
+            row(trial, matrix, prompts.tags_of_remark(head.id)).into_string(),
+        ),
     }
 }
 
-/// Returns the row of a trial.
-pub fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
+/// Returns the row of a trial, with the tags of a person's remark.
+pub fn row(trial: &Trial, matrix: &Matrix<'_>, remarked: Option<&[String]>) -> Markup {
     let head = &trial.head;
     let report = &trial.report;
     let usage = &report.stats.usage;
@@ -161,7 +167,13 @@ pub fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
             td.num.col-time { (or_dash(report.stats.duration_seconds.map(prose::duration))) }
             td.num.col-tokens { (or_dash(usage.tokens().map(prose::compact))) }
             td.num.col-cost { (or_dash(usage.cost_usd.map(prose::dollars))) }
-            td.message { (message(trial)) }
+            td.message {
+                @if let Some(tags) = remarked {
+                    span.remarked title="A person's remark" { "✎ " (clean(&tags.join(", "))) }
+                    " "
+                }
+                (message(trial))
+            }
         }
     }
 }

@@ -128,6 +128,25 @@ impl Scale {
         EDGE + share * (100.0 - 2.0 * EDGE)
     }
 
+    /// Returns a table of figures with a plot on this scale beside each. The columns of names and figures have titles for
+    /// readers that do not see them.
+    pub fn card(&self, caption: &Markup, columns: [&str; 2], rows: &Markup) -> Markup {
+        html! {
+            figure.card {
+                figcaption { (caption) }
+                table.effects {
+                    thead {
+                        tr {
+                            @for column in columns { th scope="col" { span.unseen { (column) } } }
+                            th.plot scope="col" { span.unseen { "plot" } (self.axis()) }
+                        }
+                    }
+                    tbody { (rows) }
+                }
+            }
+        }
+    }
+
     /// Returns the labels of the scale, each over its place.
     pub fn axis(&self) -> Markup {
         let last = self.ticks.len().saturating_sub(1);

@@ -1,5 +1,7 @@
 //! One step of a session: a message, a thought, or a tool call with its result.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use serde_json::Value;
 use terca_core::text::prose;
@@ -15,6 +17,7 @@ use super::markdown::markdown;
 use super::moments::Clock;
 use super::pieces::pill;
 use super::preview::preview;
+use super::turns::{Asked, in_and_out};
 
 /// A step with everything that belongs to it.
 #[derive(Debug)]
@@ -40,8 +43,10 @@ pub struct Look<'a> {
     pub raw: bool,
     /// The prompt that the page shows elsewhere.
     pub prompt: Option<&'a str>,
-    /// The beginning of the session.
+    /// The times of the session.
     pub clock: Clock,
+    /// The requests to models behind the last step of each turn.
+    pub asked: &'a BTreeMap<u32, Asked>,
 }
 
 /// Without this room, a text is not shown at all.
@@ -194,38 +199,33 @@ fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
     }
 }
 
-/// Returns the time of a step since the beginning, how long it took, and the tokens of its request.
+/// Returns the time of a step since the beginning, how long it took, and the time and tokens of its request: from the
+/// gateway, or else as the agent tells.
 fn marks(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
-    let time = |record: &Record| look.clock.seconds(record.time.as_deref());
-    let since = look.clock.words(shown.lead.time.as_deref());
-    let took = shown
-        .result
-        .and_then(|result| Some(time(result)? - time(shown.lead)?))
-        .filter(|seconds| *seconds >= 0.0);
-    if since.is_none() && took.is_none() && shown.usage.is_none() {
+    let since = look.clock.words(shown.lead);
+    let result = shown.result;
+    let took = result.and_then(|result| look.clock.between(shown.lead, result));
+    let asked = look.asked.get(&shown.number);
+    let tokens = match (asked, shown.usage) {
+        (Some(asked), _) => in_and_out(asked.input_tokens, asked.output_tokens),
+        (None, Some(usage)) => in_and_out(usage.input_tokens, usage.output_tokens),
+        (None, None) => None,
+    };
+    if since.is_none() && took.is_none() && asked.is_none() && tokens.is_none() {
         return html! {};
     }
     html! {
         span.marks {
             @if let Some(since) = since { span.since { (since) } }
             @if let Some(took) = took { span.took { "took " (prose::duration(took)) } }
-            @if let Some(usage) = shown.usage { span.tokens { (tokens(usage)) } }
+            @if let Some(asked) = asked {
+                span.model {
+                    @if asked.requests > 1 { (prose::count(asked.requests, "request")) " " } @else { "model " }
+                    (prose::duration(asked.seconds))
+                }
+            }
+            @if let Some(tokens) = tokens { span.tokens { (tokens) " tokens" } }
         }
-    }
-}
-
-fn tokens(usage: &Usage) -> String {
-    let part = |number: Option<u64>, word: &str| {
-        number.map(|number| format!("{} {word}", prose::compact(number)))
-    };
-    let parts = [
-        part(usage.input_tokens, "in"),
-        part(usage.output_tokens, "out"),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("{} tokens", parts.join(", ")),
     }
 }
 

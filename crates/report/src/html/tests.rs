@@ -89,7 +89,7 @@ fn the_list_of_trials() {
     let state = compared();
     let results = Results::of(&state);
     let matrix = Matrix::of(&results.summary);
-    let list = trials::trials(&state, &matrix).0;
+    let list = trials::trials(&state, &matrix, None).0;
     insta::assert_snapshot!(
         "html_trials",
         texts(&list, "label") + "\n" + &texts(&list, "tr")
@@ -106,7 +106,7 @@ fn the_list_of_trials() {
     ] {
         assert!(list.contains(hook), "{hook}");
     }
-    let busy = trials::trials(&fixture::busy_run().state, &matrix).0;
+    let busy = trials::trials(&fixture::busy_run().state, &matrix, None).0;
     for doing in ["agent at work", "testing"] {
         let shown = format!("<span class=\"pill running\">{doing}</span>");
         assert!(busy.contains(&shown), "{doing}");

@@ -159,6 +159,7 @@ mod tests {
     use super::super::moments::Clock;
     use super::*;
     use serde_json::{Value, json};
+    use std::collections::BTreeMap;
     use terca_core::transcript::Record;
 
     fn record(step: Value) -> Record {
@@ -173,6 +174,7 @@ mod tests {
         raw: true,
         prompt: Some("Write fib.js\n"),
         clock: Clock::NONE,
+        asked: &BTreeMap::new(),
     };
 
     fn session() -> Session {
@@ -194,7 +196,7 @@ mod tests {
     fn calls_have_their_results() {
         let session = session();
         let look = Look {
-            clock: Clock::of(&session),
+            clock: Clock::of(&session, None),
             ..LOOK
         };
         let html = transcript(&session, look, 100_000);

@@ -36,6 +36,7 @@ use super::test_list::{Tested, tests};
 use super::timeline::timeline;
 use super::transcript::transcript;
 use super::trials::status;
+use super::turns::requests_of_steps;
 use super::waterfall::waterfall;
 use crate::outcome::{agent, model};
 
@@ -176,15 +177,18 @@ fn prompt(page: &TrialPage<'_>, room: usize) -> Markup {
 fn acts(page: &TrialPage<'_>) -> Markup {
     let id = page.trial.head.id;
     let bodies = page.bodies;
-    let report = &page.trial.report;
     let lists = activity(&bodies.transcript, id);
-    let start = agent_start(report);
-    let times = waterfall(&bodies.transcript, &bodies.requests, start, id);
+    let times = waterfall(&bodies.transcript, &bodies.requests, clock(page), id);
     html! {
         @if lists.is_some() || times.is_some() {
             (section("acts", "What it did", &html! { (lists.unwrap_or_default()) (times.unwrap_or_default()) }))
         }
     }
+}
+
+/// Returns the times of the session.
+fn clock(page: &TrialPage<'_>) -> Clock {
+    Clock::of(&page.bodies.transcript, agent_start(&page.trial.report))
 }
 
 /// Returns the time at which the agent was started.
@@ -314,12 +318,15 @@ fn changes(changes: &Excerpt, trial: u32, room: usize) -> Markup {
 
 fn session(page: &TrialPage<'_>, room: usize) -> Markup {
     let session = &page.bodies.transcript;
+    let clock = clock(page);
+    let asked = requests_of_steps(session, &page.bodies.requests, clock);
     let look = Look {
         trial: page.trial.head.id,
         room: 0,
         raw: true,
         prompt: page.prompt,
-        clock: Clock::of(session),
+        clock,
+        asked: &asked,
     };
     let body = html! {
         @if session.is_empty() {

@@ -7,6 +7,7 @@ use terca_core::text::prose;
 
 use super::causes::causes_table;
 use super::matrix::Matrix;
+use super::prompts::Prompts;
 pub use super::rows::status;
 use super::rows::{row, worst_first};
 
@@ -42,7 +43,8 @@ const FOUND: [(&str, &str, &str); 4] = [
 const MOST_ROWS: usize = 200;
 
 /// Returns the list. The script shows the rows that are in sight.
-pub fn trials(state: &RunState, matrix: &Matrix<'_>) -> Markup {
+pub fn trials(state: &RunState, matrix: &Matrix<'_>, prompts: Option<&Prompts>) -> Markup {
+    let remarked = |id| prompts.and_then(|prompts| prompts.tags_of_remark(id));
     let all = state.trials().len();
     html! {
         section #trials aria-labelledby="trials-title" {
@@ -65,7 +67,9 @@ pub fn trials(state: &RunState, matrix: &Matrix<'_>) -> Markup {
                 (head())
                 tbody #above hidden { tr { td {} } }
                 tbody #rows {
-                    @for trial in worst_first(state).into_iter().take(MOST_ROWS) { (row(trial, matrix)) }
+                    @for trial in worst_first(state).into_iter().take(MOST_ROWS) {
+                        (row(trial, matrix, remarked(trial.head.id)))
+                    }
                 }
                 tbody #below hidden { tr { td {} } }
             }

@@ -1,6 +1,5 @@
 //! When models answered and tools ran, as bars below each other.
 
-use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::text::prose;
 use terca_core::transcript::Step;
@@ -10,6 +9,7 @@ use super::foreign::clean;
 use super::moments::Clock;
 use super::plot::round;
 use super::transcript::steps;
+use super::turns::in_and_out;
 
 /// More bars are left out, with a remark.
 const MOST_BARS: usize = 150;
@@ -24,20 +24,15 @@ struct Bar {
     step: Option<u32>,
 }
 
-/// Returns the bars, or nothing where no times are known. `agent_start` is the beginning of the session by Terca's clock.
+/// Returns the bars, or nothing where no times are known.
 pub fn waterfall(
     session: &Session,
     requests: &[ModelRequest],
-    agent_start: Option<Timestamp>,
+    clock: Clock,
     trial: u32,
 ) -> Option<Markup> {
-    let clock = Clock::of(session);
-    // Requests are timed from the beginning of the session, steps from the first one.
-    let ahead = agent_start
-        .and_then(|start| clock.since(start))
-        .unwrap_or(0.0);
     let mut bars: Vec<Bar> = requests.iter().map(of_request).collect();
-    bars.extend(calls(session, clock, ahead));
+    bars.extend(calls(session, clock));
     bars.sort_by(|one, other| one.from.total_cmp(&other.from));
     let end = bars
         .iter()
@@ -59,12 +54,8 @@ pub fn waterfall(
 }
 
 fn of_request(request: &ModelRequest) -> Bar {
-    let tokens = |number: Option<u64>, word: &str| {
-        number.map(|number| format!("{} {word}", prose::compact(number)))
-    };
     let detail = [
-        tokens(request.input_tokens, "in"),
-        tokens(request.output_tokens, "out"),
+        in_and_out(request.input_tokens, request.output_tokens),
         request.failure.clone(),
     ];
     let detail: Vec<String> = detail.into_iter().flatten().collect();
@@ -79,20 +70,19 @@ fn of_request(request: &ModelRequest) -> Bar {
     }
 }
 
-fn calls(session: &Session, clock: Clock, ahead: f64) -> Vec<Bar> {
+fn calls(session: &Session, clock: Clock) -> Vec<Bar> {
     let head = steps(&session.head).into_iter();
     let all = head.chain(steps(&session.tail));
     let bar = |shown: super::step::ShownStep<'_>| {
         let Step::ToolCall { .. } = &shown.lead.step else {
             return None;
         };
-        let from = clock.seconds(shown.lead.time.as_deref())?;
-        let to = clock.seconds(shown.result?.time.as_deref())?;
+        let seconds = clock.between(shown.lead, shown.result?)?;
         Some(Bar {
             class: "call",
             name: shown.lead.step.headline(),
-            from: from + ahead,
-            seconds: (to - from).max(0.0),
+            from: clock.at(shown.lead)?,
+            seconds,
             detail: String::new(),
             step: Some(shown.number),
         })

@@ -75,7 +75,11 @@ impl Iterator for Changes {
         }
         let event = match self.watch.wait() {
             Change::Grown => self.news().map_or(Event::QUIET, |(_, news)| news),
-            Change::Remarked => Event::of("remarks", "-"),
+            Change::Remarked => {
+                let rows = self.news().map(|(_, news)| news);
+                self.waiting.extend(rows);
+                Event::of("remarks", "-")
+            }
             Change::Quiet => Event::QUIET,
             Change::Begun => Event::of("begun", "-"),
             Change::Ended => {

@@ -462,6 +462,12 @@ fn the_transcript_is_what_the_agent_said() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert!(!lines.is_empty());
+    let times: Vec<u64> = lines
+        .iter()
+        .filter_map(|line| line["atMs"].as_u64())
+        .collect();
+    assert_eq!(times.len(), lines.len(), "{transcript}");
+    assert!(times.is_sorted(), "{transcript}");
     let first = lines
         .iter()
         .position(|line| line.to_string().contains("first"));

@@ -113,6 +113,34 @@ fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
 }
 
 #[test]
+fn remarks_are_merged_with_their_trials() {
+    let project = three_evals();
+    let mut names = Vec::new();
+    for index in 1..=2 {
+        project.terca(&["--shard", &format!("{index}/2")]);
+        let own = ids(&project)[0];
+        let remark = |trial: u64, text: &str| {
+            format!(
+                "{{\"trial\":{trial},\"text\":\"{text}\",\"tags\":[\"odd\"],\"at\":\"2026-01-01T00:00:00Z\"}}\n"
+            )
+        };
+        // A part may say nothing about trials that it did not run.
+        let lines = remark(own, &format!("of part {index}")) + &remark(999, "of none");
+        std::fs::write(project.run_dir().join("remarks.jsonl"), lines).unwrap();
+        names.push((latest(&project), own));
+    }
+    project.terca(&["merge", &names[0].0, &names[1].0]);
+    let remarks = std::fs::read_to_string(project.run_dir().join("remarks.jsonl")).unwrap();
+    let told: Vec<(u64, String)> = remarks
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .map(|line: Value| (line["trial"].as_u64().unwrap(), line["text"].to_string()))
+        .collect();
+    let expected = [1, 2].map(|part| (names[part - 1].1, format!("\"of part {part}\"")));
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn more_parts_than_trials_leave_some_with_nothing_to_do() {
     let project = three_evals();
     let outcome = project.terca(&["--shard", "1/40", "--format", "plain"]);

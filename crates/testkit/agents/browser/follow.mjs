@@ -46,6 +46,12 @@ await play(async ({ context, page, watched }) => {
   await other.bringToFront();
   await until('the other tab shows it', async () => (await other.locator('form.remark textarea').inputValue()).startsWith('the grader is wrong'));
   assert.equal(await other.locator('form.remark input').inputValue(), 'half writ');
+  // The list shows the tags, and finds the trial by them, without a reload.
+  await other.goto(`${process.env.URL}#trials`);
+  await other.locator('#rows .remarked', { hasText: '✎ grader, odd' }).waitFor();
+  await open.locator('#rows .remarked', { hasText: '✎ grader, odd' }).waitFor({ state: 'attached' });
+  await other.locator('select[name=tag]').selectOption('odd');
+  await until('one trial has the tag', async () => (await other.locator('#rows tr').count()) === 1);
   await unharmed(other);
   await other.close();
   await open.bringToFront();

@@ -158,6 +158,7 @@ impl Session {
     fn record(&self, line: u64, step: Step) -> Record {
         Record {
             time: self.time.clone(),
+            at_ms: None,
             line,
             step,
         }

@@ -277,7 +277,7 @@ struct StdoutSink<'a> {
 impl LineSink for StdoutSink<'_> {
     fn line(&mut self, line: Line<'_>) {
         with_keys_masked(line, self.mask, |line| {
-            self.transcript.add(self.filter.line(line));
+            self.transcript.add_now(self.filter.line(line));
         });
     }
 

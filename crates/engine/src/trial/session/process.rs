@@ -1,7 +1,7 @@
 //! An agent as a process: started, listened to, and its output kept.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
@@ -135,7 +135,10 @@ impl AgentProcess {
         let mask = &run.context.mask;
         let kept = KeptOutputs::new(&dirs.artifacts, profile);
         let length_before = run.log.length()?;
-        let transcript = Transcript::create(&dirs, mask, profile.streams_events, &mut run.log)?;
+        // Steps and requests to models are timed from the same moment.
+        let began = passage.as_ref().map_or_else(Instant::now, Passage::opened);
+        let streams = profile.streams_events;
+        let transcript = Transcript::create(&dirs, mask, streams, began, &mut run.log)?;
         // A stream of events is in the log step by step.
         let stdout_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Out, mask));
         // Of such an agent the steps come first, and what it complains about follows at the end.

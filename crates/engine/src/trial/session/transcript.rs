@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::FileExt;
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use terca_core::text::mask::{Mask, Pieces};
@@ -24,6 +25,8 @@ pub(super) struct Transcript {
     file: BufWriter<File>,
     /// The length of the file.
     bytes: u64,
+    /// The beginning of the session.
+    began: Instant,
     /// Secrets of which each step has only a piece.
     pieces: Pieces,
     /// The line that is being written, kept for its memory.
@@ -45,9 +48,11 @@ impl Transcript {
         dirs: &AgentDirs,
         mask: &Mask,
         streams_events: bool,
+        began: Instant,
         log: &mut RunLog,
     ) -> io::Result<Self> {
         Ok(Transcript {
+            began,
             path: dirs.transcript.clone(),
             file: BufWriter::with_capacity(BUFFER, File::create(&dirs.transcript)?),
             bytes: 0,
@@ -61,6 +66,15 @@ impl Transcript {
             workspace: dirs.workspace.to_string(),
             failed: None,
         })
+    }
+
+    /// Writes records that have just been read, with the time.
+    pub(super) fn add_now(&mut self, mut records: Vec<Record>) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).ok();
+        for record in &mut records {
+            record.at_ms = now;
+        }
+        self.add(records);
     }
 
     /// Writes records. The first error is reported by `close`.

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use terca_testkit::agents::RealAgent;
 use terca_testkit::{Action, Fault, Scenario, Turn};
 
+use crate::common::viewer::View;
+
 use super::{Bench, assert_error, assert_passed, assert_used};
 
 pub(super) const KEY: &str = "false-key-for-tests";
@@ -65,6 +67,8 @@ fn metered(agent: RealAgent, args: &[&str]) -> Value {
     assert_eq!(wire["modelsAsked"], json!({agent.asked_for: 3}));
     assert_used(trial, &scenario, 3, 2);
 
+    assert_tokens_of_steps(&bench, trial, &scenario);
+
     let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
     let workspace = bench.project.workspace_of(&folder);
     let read = |name: &str| std::fs::read_to_string(workspace.join(name)).unwrap();
@@ -89,6 +93,26 @@ fn metered(agent: RealAgent, args: &[&str]) -> Value {
     assert_eq!(trial["stats"]["inputTokens"], Value::Null);
     bench.project.assert_nothing_left();
     passed
+}
+
+/// The page of the trial has the time and the tokens of each request at the step that the request made.
+fn assert_tokens_of_steps(bench: &Bench, trial: &Value, scenario: &Scenario) {
+    let view = View::open(&bench.project, &[]);
+    let run = bench.project.run_dir();
+    let run = run.file_name().unwrap();
+    let page = view.get(&format!("runs/{run}/trials/{}", trial["id"]));
+    let marks: Vec<&str> = page.split("<span class=\"marks\">").skip(1).collect();
+    let asked: Vec<&&str> = marks
+        .iter()
+        .filter(|mark| mark.contains("class=\"model\""))
+        .collect();
+    assert_eq!(asked.len(), 3, "{marks:#?}");
+    for (turn, mark) in asked.iter().enumerate() {
+        let served = scenario.usage_of(turn + 1).output() - scenario.usage_of(turn).output();
+        assert!(mark.contains("<span class=\"since\">+"), "{mark}");
+        let told = format!(" {served} out tokens");
+        assert!(mark.contains(&told), "no {told} in {mark}");
+    }
 }
 
 /// An agent whose first request is refused by the gateway on purpose asks again, and does its work.
