@@ -49,8 +49,7 @@ await play(async ({ context, page, watched }) => {
   // The list shows the tags, and finds the trial by them, without a reload.
   await other.goto(`${process.env.URL}#trials`);
   await other.locator('#rows .remarked', { hasText: '✎ grader, odd' }).waitFor();
-  await open.locator('#rows .remarked', { hasText: '✎ grader, odd' }).waitFor({ state: 'attached' });
-  await other.locator('select[name=tag]').selectOption('odd');
+  await other.locator('#filter-tag').selectOption('odd');
   await until('one trial has the tag', async () => (await other.locator('#rows tr').count()) === 1);
   await unharmed(other);
   await other.close();
