@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
@@ -60,6 +60,8 @@ impl Connection {
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // A signal to the client's group must not reach it: its session is cancelled instead.
+            .process_group(0)
             .spawn()?;
         let (to_client, heard) = sync_channel(UNREAD);
         let (unsent, to_agent) = sync_channel(UNSENT);

@@ -48,6 +48,7 @@ pub(super) fn run(args: &[OsString]) -> bool {
         next_id: 0,
         session: None,
         is_stopped: false,
+        is_silent: false,
     };
     let outcome = client.converse(&settings, &prompt);
     let is_well = outcome.is_ok();
@@ -75,6 +76,8 @@ struct Client {
     session: Option<String>,
     /// Terca has asked the client to end.
     is_stopped: bool,
+    /// The agent has closed its output.
+    is_silent: bool,
 }
 
 type Staged<T> = Result<T, (Stage, Failure)>;
@@ -233,6 +236,7 @@ impl Client {
 
     /// Returns the failure of an agent that has closed its output.
     fn silence(&mut self) -> Failure {
+        self.is_silent = true;
         let exit = self.connection.ended_within(TO_LEAVE);
         let message = match exit {
             Some(exit) => format!("the agent ended before it answered: {}", exit.describe()),
@@ -283,13 +287,17 @@ impl Client {
         self.connection.close_input();
         let time = if self.is_stopped { TO_LEAVE } else { TO_END };
         let until = Some(Instant::now() + time);
-        while let Some(heard) = self.connection.hear(until) {
+        while !self.is_silent {
+            let Some(heard) = self.connection.hear(until) else {
+                break;
+            };
             match heard {
                 Heard::Message(mut message) if message["method"] == "session/update" => {
                     tell(message["params"].take());
                 }
                 Heard::Message(_) | Heard::Noise { .. } => {}
-                Heard::Silence | Heard::Stop => break,
+                Heard::Silence => self.is_silent = true,
+                Heard::Stop => break,
             }
         }
         if self.connection.ended_within(TO_LEAVE).is_none() {

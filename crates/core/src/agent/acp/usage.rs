@@ -36,7 +36,11 @@ fn of_protocol(usage: &Value) -> Usage {
             output
         },
     };
-    tokens.known_usage()
+    Usage {
+        // What is not told is not 0.
+        cached_input_tokens: of("cachedReadTokens"),
+        ..tokens.known_usage()
+    }
 }
 
 /// Reads `_meta.quota` of Gemini CLI, which does not tell cached tokens.
