@@ -4,7 +4,8 @@
 //! MCP servers are given to it in the session.
 
 use super::super::{gemini_cli, qwen_code};
-use super::{stream, through_client};
+use super::stream::{self, Own};
+use super::through_client;
 use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
 
 /// All of them.
@@ -24,7 +25,13 @@ static GEMINI_CLI: Agent = Agent {
         }
         other_mode(inputs, &gemini_cli::AGENT, &args)
     },
-    decoder: |inputs| stream::decoder(inputs, gemini_cli::ERRORS, Some(gemini_cli::protocol())),
+    decoder: |inputs| {
+        let own = Own {
+            protocol: gemini_cli::protocol(),
+            reports_tokens: true,
+        };
+        stream::decoder(inputs, gemini_cli::ERRORS, Some(own))
+    },
 };
 
 static QWEN_CODE: Agent = Agent {
@@ -35,7 +42,13 @@ static QWEN_CODE: Agent = Agent {
         ..qwen_code::PROFILE
     },
     invocation: |inputs| other_mode(inputs, &qwen_code::AGENT, &["--acp", "--yolo"]),
-    decoder: |inputs| stream::decoder(inputs, qwen_code::ERRORS, Some(qwen_code::protocol())),
+    decoder: |inputs| {
+        let own = Own {
+            protocol: qwen_code::protocol(),
+            reports_tokens: false,
+        };
+        stream::decoder(inputs, qwen_code::ERRORS, Some(own))
+    },
 };
 
 /// Returns how to start an agent as one that speaks the protocol.

@@ -16,12 +16,19 @@ use crate::trial_error::{ErrorKind, TrialError};
 /// The lines that are no messages and are told of when a session fails.
 const MOST_NOISE: usize = 3;
 
-/// Returns the decoder of an agent whose errors have these words. `own` reads the session file and the standard error of an
-/// agent that has an adapter of its own.
+/// An adapter of the agent's own.
+pub(super) struct Own {
+    /// Reads its session file and its standard error.
+    pub(super) protocol: Box<dyn Protocol>,
+    /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
+    pub(super) reports_tokens: bool,
+}
+
+/// Returns the decoder of an agent whose errors have these words, and that may have an adapter of its own.
 pub(super) fn decoder(
     inputs: &Inputs<'_>,
     patterns: Patterns,
-    own: Option<Box<dyn Protocol>>,
+    own: Option<Own>,
 ) -> Box<dyn Decoder> {
     let stream = Stream {
         own,
@@ -37,7 +44,7 @@ pub(super) fn decoder(
 }
 
 struct Stream {
-    own: Option<Box<dyn Protocol>>,
+    own: Option<Own>,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -125,9 +132,6 @@ impl Stream {
                 self.calls.release(session);
                 session.flush();
                 self.told = usage::of_prompt(usage.as_ref(), meta.as_ref()).or(self.told);
-                for model in usage::models(meta.as_ref()) {
-                    session.models.answered(&model);
-                }
                 self.outcome = Some(Outcome::Stopped(stop_reason));
             }
             Event::Other => {}
@@ -260,19 +264,23 @@ impl Protocol for Stream {
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
         match &mut self.own {
-            Some(own) => own.stderr(text, session),
+            Some(own) => own.protocol.stderr(text, session),
             None => session.remember(text),
         }
     }
 
     fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
         if let Some(own) = &mut self.own {
-            own.side_line(label, line, session);
+            own.protocol.side_line(label, line, session);
         }
     }
 
+    fn reports_tokens(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.reports_tokens)
+    }
+
     fn usage(&self, session: &Session) -> Usage {
-        let own = self.own.as_ref().map(|own| own.usage(session));
+        let own = self.own.as_ref().map(|own| own.protocol.usage(session));
         own.unwrap_or_default().or(self.told).or(session.counted(0))
     }
 

@@ -89,7 +89,7 @@ impl ToolCalls {
         self.seen.insert(held.id.clone());
         self.open.insert(held.id.clone());
         let (tool, title) = (held.tool(), held.text("title").to_owned());
-        let server = server_of(&tool, &title, &held.id, session);
+        let server = server_of(&tool, &title, session);
         session.call(Some(held.id.clone()), tool, held.input(), server);
     }
 }
@@ -107,8 +107,8 @@ impl Held {
         arguments.is_some_and(|arguments| !arguments.is_empty())
     }
 
-    /// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta`; for the others, the kind
-    /// is the name.
+    /// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta` or the id; for the
+    /// others, the kind is the name.
     fn tool(&self) -> String {
         let meta = self.parts.get("_meta").unwrap_or(&Value::Null);
         let own = meta.as_object().into_iter().flat_map(Map::values);
@@ -117,7 +117,7 @@ impl Held {
                 .iter()
                 .find_map(|key| part.get(*key)?.as_str())
         });
-        match (named, self.text("kind")) {
+        match (named.or_else(|| name_in_id(&self.id)), self.text("kind")) {
             (Some(name), _) => name.to_owned(),
             (None, "") => "other".to_owned(),
             (None, kind) => kind.to_owned(),
@@ -135,7 +135,13 @@ impl Held {
                 input.insert(name.to_owned(), value.clone());
             }
         };
-        add("title", self.parts.get("title").unwrap_or(&Value::Null));
+        // The title of a command is the command.
+        let title = if self.text("kind") == "execute" {
+            "command"
+        } else {
+            "title"
+        };
+        add(title, self.parts.get("title").unwrap_or(&Value::Null));
         let content = self.parts.get("content").and_then(Value::as_array);
         let diff = content.and_then(|content| content.iter().find(|part| part["type"] == "diff"));
         if let Some(diff) = diff {
@@ -149,8 +155,15 @@ impl Held {
     }
 }
 
+/// Returns the name in an id of Gemini CLI: `write_file__write_file_1794912122715_0`.
+fn name_in_id(id: &str) -> Option<&str> {
+    let (name, rest) = id.split_once("__")?;
+    let is_repeated = rest.strip_prefix(name)?.starts_with('_');
+    (is_repeated && !name.is_empty()).then_some(name)
+}
+
 /// Returns the MCP server of a tool, by the ways in which agents name its tools.
-fn server_of(tool: &str, title: &str, id: &str, session: &Session) -> Option<ServerTool> {
+fn server_of(tool: &str, title: &str, session: &Session) -> Option<ServerTool> {
     // Gemini CLI: `look (docs MCP Server)`, with the name of the tool.
     let titled = title.split_once(" (").and_then(|(tool, rest)| {
         let server = rest.split_once(" MCP Server)")?.0;
@@ -161,14 +174,11 @@ fn server_of(tool: &str, title: &str, id: &str, session: &Session) -> Option<Ser
         })
     });
     titled.or_else(|| {
-        [tool, title, id].iter().find_map(|name| {
-            let name = name.split([' ', ':']).next().unwrap_or_default();
-            let bare = name.strip_prefix("mcp__").or(name.strip_prefix("mcp_"));
-            let bare = bare.unwrap_or(name);
-            session
-                .server_of(bare, "__")
-                .or_else(|| session.server_of(bare, "_"))
-        })
+        let bare = tool.strip_prefix("mcp__").or(tool.strip_prefix("mcp_"));
+        let bare = bare.unwrap_or(tool);
+        session
+            .server_of(bare, "__")
+            .or_else(|| session.server_of(bare, "_"))
     })
 }
 

@@ -43,7 +43,7 @@ fn of_protocol(usage: &Value) -> Usage {
     }
 }
 
-/// Reads `_meta.quota` of Gemini CLI, which does not tell cached tokens.
+/// Reads `_meta.quota` of Gemini CLI, which does not tell cached tokens. The models there are those that were asked for.
 fn of_quota(meta: &Value) -> Usage {
     let count = &meta["quota"]["token_count"];
     let known = |name: &str| count[name].as_u64().filter(|tokens| *tokens > 0);
@@ -52,14 +52,6 @@ fn of_quota(meta: &Value) -> Usage {
         output_tokens: known("output_tokens"),
         ..Usage::default()
     }
-}
-
-/// Returns the models that an agent names beside the figures.
-pub(super) fn models(meta: Option<&Value>) -> Vec<String> {
-    let models = meta.and_then(|meta| meta["quota"]["model_usage"].as_array());
-    let models = models.into_iter().flatten();
-    let names = models.filter_map(|model| model["model"].as_str());
-    names.map(str::to_owned).collect()
 }
 
 /// Returns the cost of a session in dollars.
