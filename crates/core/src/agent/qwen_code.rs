@@ -182,6 +182,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({
         "privacy": { "usageStatisticsEnabled": false },
         "general": { "enableAutoUpdate": false },
+        // It would ask the model what the user may say next.
+        "ui": { "enableFollowupSuggestions": false },
         // It would ask the model what to remember after the last answer, and count that as the session's.
         "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false },
         "model": { "generationConfig": { "maxRetries": RETRIES } },

@@ -95,7 +95,10 @@ impl Stream {
                 }
             }
             Event::Refused { method, .. } => {
-                if self.refused.len() < MOST_NOISE && !self.refused.contains(&method) {
+                // Others are the agent's own, which it tries with every client.
+                let is_known = method.starts_with("fs/") || method.starts_with("terminal/");
+                let is_new = self.refused.len() < MOST_NOISE && !self.refused.contains(&method);
+                if is_known && is_new {
                     self.refused.push(method);
                 }
             }

@@ -180,7 +180,7 @@ fn reasons_and_errors_have_their_endings() {
             Some(ErrorKind::AgentMissing),
         ),
         (
-            failed("prompt", none.clone(), "x", json!({ "code": 127 })),
+            failed("prompt", none, "x", json!({ "code": 127 })),
             Some(ErrorKind::Agent),
         ),
         (json!({ "type": "news" }), Some(ErrorKind::Agent)),
