@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod acp_client;
 pub mod checkup;
 pub mod host;
 pub mod limits;

@@ -88,15 +88,17 @@ impl AgentOffer {
 
 /// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
 fn choosable() -> impl Iterator<Item = &'static Profile> {
-    agent::profiles().filter(|profile| {
-        !profile.takes_command && !matches!(profile.name, control::NOP | control::CHEAT)
-    })
+    agent::profiles().filter(|profile| is_choosable(profile))
+}
+
+fn is_choosable(profile: &Profile) -> bool {
+    !profile.takes_command && !matches!(profile.name, control::NOP | control::CHEAT)
 }
 
 /// Returns an agent by its name.
 pub fn find(name: &str) -> Result<AgentRef, String> {
     let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
-    match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
+    match agent::find(name).filter(|agent| is_choosable(agent.profile())) {
         Some(agent) => Ok(agent),
         None => Err(
             match agent::probably(name).filter(|meant| known.contains(meant)) {

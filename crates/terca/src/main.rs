@@ -60,6 +60,10 @@ fn main() -> ExitCode {
     if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
         return status;
     }
+    // It runs in a trial in the place of an agent that speaks a protocol.
+    if let Some(status) = terca_engine::acp_client::run_if_asked() {
+        return status;
+    }
     report_panics_as_bugs();
     terca_engine::run::signals::before_leaving(keyboard::restore);
     if let Err(error) = terca_engine::process::own_process::prepare() {

@@ -25,68 +25,70 @@ use crate::transcript::{Role, Step, Usage, total};
 use crate::trial_error::ErrorKind;
 
 pub(super) static AGENT: Agent = Agent {
-    profile: Profile {
-        name: "gemini-cli",
-        aliases: &["gemini"],
-        program: Some("gemini"),
-        tested_version: "0.61.0",
-        config_keys: &[
-            "mcpServers",
-            "general",
-            "output",
-            "ui",
-            "ide",
-            "privacy",
-            "telemetry",
-            "billing",
-            "model",
-            "modelConfigs",
-            "agents",
-            "context",
-            "tools",
-            "mcp",
-            "useWriteTodos",
-            "security",
-            "advanced",
-            "experimental",
-            "extensions",
-            "skills",
-            "hooksConfig",
-            "hooks",
-            "contextManagement",
-            "admin",
-            "policyPaths",
-            "adminPolicyPaths",
-        ],
-        package: Some(Package::Npm("@google/gemini-cli")),
-        rules_file: "GEMINI.md",
-        skills_dir: ".gemini/skills",
-        read_above: &["GEMINI.md", ".gemini", ".env"],
-        credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        setting_variables: &[
-            "GOOGLE_GEMINI_BASE_URL",
-            "GOOGLE_GENAI_USE_VERTEXAI",
-            "GOOGLE_GENAI_USE_GCA",
-            "GOOGLE_CLOUD_PROJECT",
-            "GOOGLE_CLOUD_LOCATION",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ],
-        credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
-        services: &[ModelService::by_variable(
-            &["GEMINI_API_KEY"],
-            "GOOGLE_GEMINI_BASE_URL",
-            usual::GEMINI,
-        )
-        .unless(&["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"])],
-        hosts: &[
-            "aiplatform.googleapis.com",
-            "cloudcode-pa.googleapis.com",
-            "oauth2.googleapis.com",
-        ],
-        ..Profile::USUAL
-    },
+    profile: PROFILE,
     invocation,
     decoder,
+};
+
+pub(super) const PROFILE: Profile = Profile {
+    name: "gemini-cli",
+    aliases: &["gemini"],
+    program: Some("gemini"),
+    tested_version: "0.61.0",
+    config_keys: &[
+        "mcpServers",
+        "general",
+        "output",
+        "ui",
+        "ide",
+        "privacy",
+        "telemetry",
+        "billing",
+        "model",
+        "modelConfigs",
+        "agents",
+        "context",
+        "tools",
+        "mcp",
+        "useWriteTodos",
+        "security",
+        "advanced",
+        "experimental",
+        "extensions",
+        "skills",
+        "hooksConfig",
+        "hooks",
+        "contextManagement",
+        "admin",
+        "policyPaths",
+        "adminPolicyPaths",
+    ],
+    package: Some(Package::Npm("@google/gemini-cli")),
+    rules_file: "GEMINI.md",
+    skills_dir: ".gemini/skills",
+    read_above: &["GEMINI.md", ".gemini", ".env"],
+    credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    setting_variables: &[
+        "GOOGLE_GEMINI_BASE_URL",
+        "GOOGLE_GENAI_USE_VERTEXAI",
+        "GOOGLE_GENAI_USE_GCA",
+        "GOOGLE_CLOUD_PROJECT",
+        "GOOGLE_CLOUD_LOCATION",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ],
+    credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
+    services: &[ModelService::by_variable(
+        &["GEMINI_API_KEY"],
+        "GOOGLE_GEMINI_BASE_URL",
+        usual::GEMINI,
+    )
+    .unless(&["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"])],
+    hosts: &[
+        "aiplatform.googleapis.com",
+        "cloudcode-pa.googleapis.com",
+        "oauth2.googleapis.com",
+    ],
+    ..Profile::USUAL
 };
 
 /// The number of attempts at a request. The default of 10 takes minutes.
@@ -95,7 +97,7 @@ const ATTEMPTS: u32 = 3;
 const MCP_MILLISECONDS: u32 = 120_000;
 
 /// In this order: the advice that comes with a used-up quota mentions `/auth method` too.
-const ERRORS: Patterns = &[
+pub(super) const ERRORS: Patterns = &[
     (
         ErrorKind::RateLimit,
         &[
@@ -217,6 +219,11 @@ pub(super) fn mcp_settings(
 
 fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
     session::decoder(inputs, ERRORS, Stream::default())
+}
+
+/// Returns a reader of its session file and its standard error.
+pub(super) fn protocol() -> Box<dyn Protocol> {
+    Box::new(Stream::default())
 }
 
 #[derive(Debug, Default)]

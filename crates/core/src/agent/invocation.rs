@@ -91,6 +91,13 @@ pub enum Launch {
     },
     /// A shell command.
     Shell(String),
+    /// Terca's client of the Agent Client Protocol, which starts an agent and speaks to it.
+    AcpClient {
+        /// The file with the client's settings.
+        settings: Utf8PathBuf,
+        /// The agent: a program or a shell command.
+        agent: Box<Launch>,
+    },
     /// Copies the eval's `_solution/` into the workspace.
     LaySolution,
     /// Tries the [`tricks`](super::cheat::tricks).

@@ -41,6 +41,7 @@
 //! - *A terminal (pty) and its screen.* A screen is not a protocol; every agent here has a headless mode.
 
 pub mod access;
+pub mod acp;
 mod aider;
 mod builtin;
 #[cfg(test)]
@@ -112,34 +113,47 @@ static AGENTS: &[&Agent] = &[
     &aider::AGENT,
     &mini_swe_agent::AGENT,
     &continue_cli::AGENT,
+    &acp::AGENT,
     &builtin::command::AGENT,
     &builtin::ORACLE,
     &builtin::NOP,
     &builtin::CHEAT,
 ];
 
+/// Returns all agents, those that are known by two names included.
+fn all() -> impl Iterator<Item = &'static &'static Agent> {
+    AGENTS.iter().chain(acp::KNOWN)
+}
+
 /// Returns the agent of this name or alias.
 pub fn find(name: &str) -> Option<AgentRef> {
-    AGENTS
-        .iter()
+    all()
         .find(|agent| agent.profile.name == name || agent.profile.aliases.contains(&name))
         .map(|agent| AgentRef(agent))
 }
 
 /// Returns the names of all agents.
 pub fn names() -> Vec<&'static str> {
-    profiles().map(|profile| profile.name).collect()
+    all().map(|agent| agent.profile.name).collect()
+}
+
+/// Returns the names and aliases of all agents, in the order of their table.
+pub fn names_and_aliases() -> Vec<&'static str> {
+    all()
+        .flat_map(|agent| std::iter::once(&agent.profile.name).chain(agent.profile.aliases))
+        .copied()
+        .collect()
 }
 
 /// Returns the agent that was probably meant by a name that no agent has. The name may be a misspelt alias.
 pub fn probably(name: &str) -> Option<&'static str> {
-    let all = profiles().flat_map(|profile| profile.aliases.iter().chain([&profile.name]).copied());
-    prose::did_you_mean(name, all)
+    prose::did_you_mean(name, names_and_aliases())
         .and_then(find)
         .map(|agent| agent.profile().name)
 }
 
-/// Returns the facts about every agent, in the order of the table.
+/// Returns the facts about every agent, in the order of the table. The known agents of `acp` are the same programs as
+/// others in the table, and are left out.
 pub fn profiles() -> impl Iterator<Item = &'static Profile> {
     AGENTS.iter().map(|agent| &agent.profile)
 }
@@ -227,7 +241,7 @@ mod tests {
     #[test]
     fn names_and_aliases_are_unique() {
         let mut seen = std::collections::BTreeSet::new();
-        for agent in AGENTS {
+        for agent in all() {
             let profile = &agent.profile;
             for name in profile.aliases.iter().chain([&profile.name]) {
                 assert!(seen.insert(*name), "{name} is there twice");

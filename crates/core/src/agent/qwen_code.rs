@@ -22,81 +22,83 @@ use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
 pub(super) static AGENT: Agent = Agent {
-    profile: Profile {
-        name: "qwen-code",
-        aliases: &["qwen"],
-        program: Some("qwen"),
-        tested_version: "0.24.4",
-        config_keys: &[
-            "mcpServers",
-            "channels",
-            "serve",
-            "modelProviders",
-            "providerProtocol",
-            "plansDirectory",
-            "env",
-            "proxy",
-            "general",
-            "review",
-            "output",
-            "dualOutput",
-            "ui",
-            "ide",
-            "privacy",
-            "telemetry",
-            "outboundCorrelation",
-            "fastModel",
-            "advisorModel",
-            "visionModel",
-            "compactionModel",
-            "imageModel",
-            "visionBridgeTimeoutMs",
-            "modelFallbacks",
-            "voiceModel",
-            "model",
-            "modelPricing",
-            "context",
-            "memory",
-            "slashCommands",
-            "skills",
-            "permissions",
-            "tools",
-            "policy",
-            "mcp",
-            "security",
-            "advanced",
-            "goals",
-            "agents",
-            "disableAllHooks",
-            "stopHookBlockingCap",
-            "hooks",
-            "experimental",
-            "artifact",
-            "worktree",
-            "omni",
-        ],
-        package: Some(Package::Npm("@qwen-code/qwen-code")),
-        // It reads AGENTS.md as well, so the rules that the workspace has there stay in force.
-        rules_file: "QWEN.md",
-        skills_dir: ".qwen/skills",
-        read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
-        credential_variables: &["OPENAI_API_KEY"],
-        setting_variables: &["OPENAI_BASE_URL"],
-        services: &[ModelService::by_variable(
-            &["OPENAI_API_KEY"],
-            "OPENAI_BASE_URL",
-            usual::OPENAI_V1,
-        )],
-        hosts: &[
-            "chat.qwen.ai",
-            "portal.qwen.ai",
-            "dashscope.aliyuncs.com",
-            "dashscope-intl.aliyuncs.com",
-        ],
-        ..Profile::USUAL
-    },
+    profile: PROFILE,
     invocation,
     decoder,
+};
+
+pub(super) const PROFILE: Profile = Profile {
+    name: "qwen-code",
+    aliases: &["qwen"],
+    program: Some("qwen"),
+    tested_version: "0.24.4",
+    config_keys: &[
+        "mcpServers",
+        "channels",
+        "serve",
+        "modelProviders",
+        "providerProtocol",
+        "plansDirectory",
+        "env",
+        "proxy",
+        "general",
+        "review",
+        "output",
+        "dualOutput",
+        "ui",
+        "ide",
+        "privacy",
+        "telemetry",
+        "outboundCorrelation",
+        "fastModel",
+        "advisorModel",
+        "visionModel",
+        "compactionModel",
+        "imageModel",
+        "visionBridgeTimeoutMs",
+        "modelFallbacks",
+        "voiceModel",
+        "model",
+        "modelPricing",
+        "context",
+        "memory",
+        "slashCommands",
+        "skills",
+        "permissions",
+        "tools",
+        "policy",
+        "mcp",
+        "security",
+        "advanced",
+        "goals",
+        "agents",
+        "disableAllHooks",
+        "stopHookBlockingCap",
+        "hooks",
+        "experimental",
+        "artifact",
+        "worktree",
+        "omni",
+    ],
+    package: Some(Package::Npm("@qwen-code/qwen-code")),
+    // It reads AGENTS.md as well, so the rules that the workspace has there stay in force.
+    rules_file: "QWEN.md",
+    skills_dir: ".qwen/skills",
+    read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
+    credential_variables: &["OPENAI_API_KEY"],
+    setting_variables: &["OPENAI_BASE_URL"],
+    services: &[ModelService::by_variable(
+        &["OPENAI_API_KEY"],
+        "OPENAI_BASE_URL",
+        usual::OPENAI_V1,
+    )],
+    hosts: &[
+        "chat.qwen.ai",
+        "portal.qwen.ai",
+        "dashscope.aliyuncs.com",
+        "dashscope-intl.aliyuncs.com",
+    ],
+    ..Profile::USUAL
 };
 
 /// The number of times that the client tries a failed request again, within each of the seven rounds that it makes
@@ -108,7 +110,7 @@ const MCP_MILLISECONDS: u32 = 30_000;
 const LIMITS: [i32; 2] = [53, 55];
 
 /// The messages look like `[API Error: 401 Incorrect API key provided]`.
-const ERRORS: Patterns = &[
+pub(super) const ERRORS: Patterns = &[
     (
         ErrorKind::RateLimit,
         &[
@@ -180,6 +182,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({
         "privacy": { "usageStatisticsEnabled": false },
         "general": { "enableAutoUpdate": false },
+        // It would ask the model what the user may say next.
+        "ui": { "enableFollowupSuggestions": false },
         // It would ask the model what to remember after the last answer, and count that as the session's.
         "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false },
         "model": { "generationConfig": { "maxRetries": RETRIES } },
@@ -193,6 +197,11 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 
 fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
     session::decoder(inputs, ERRORS, Stream::default())
+}
+
+/// Returns a reader of its session file and its standard error.
+pub(super) fn protocol() -> Box<dyn Protocol> {
+    Box::new(Stream::default())
 }
 
 #[derive(Debug, Default)]

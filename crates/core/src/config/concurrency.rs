@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::agent;
-use crate::reader::agent::known_agents;
 use crate::reader::values::count;
 use crate::reader::{Entries, Kind, Patch, Reader, Value, map_of, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
@@ -26,7 +25,9 @@ pub struct Concurrency {
 const DEFAULT: &str = "default";
 
 pub(super) fn concurrency() -> Kind<Concurrency> {
-    let names: Vec<&str> = std::iter::once(DEFAULT).chain(known_agents()).collect();
+    let names: Vec<&str> = std::iter::once(DEFAULT)
+        .chain(agent::names_and_aliases())
+        .collect();
     let overall = count().map(|number| Concurrency {
         others: Some(number.value),
         agents: BTreeMap::new(),

@@ -16,7 +16,7 @@ use crate::text::source::{Located, Place};
 
 /// An agent's name, or `{name, command, …}`. The place is the name's.
 pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
-    let names = known_agents();
+    let names = agent::names_and_aliases();
     let without_command: Vec<&str> = names
         .iter()
         .copied()
@@ -30,12 +30,12 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
         let name = fields.required(
             "name",
             filled_text().with("enum", json!(names)),
-            "`command`, or the name of any [agent](agents.md).",
+            "`command`, `acp`, or the name of any other [agent](agents.md).",
         );
         let command = fields.optional(
             "command",
             filled_text().called("a shell command"),
-            "For the agent `command`: the shell command that is the agent. `./program` is relative to the YAML file.",
+            "For the agents `command` and `acp`: the shell command that is the agent. `./program` is relative to the YAML file.",
         );
         let program = fields.optional(
             "program",
@@ -46,7 +46,7 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
         let rules_file = fields.optional(
             "rulesFile",
             filled_text().called("a path in the workspace"),
-            "For the agent `command`: the file that it reads its rules from. Default: `AGENTS.md`.",
+            "For the agents `command` and `acp`: the file that it reads its rules from. Default: `AGENTS.md`.",
         );
         let own = Own {
             command,
@@ -58,14 +58,6 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
     .linked("[map](terca-yaml.md#an-agent-of-your-own)")
     .kind();
     or_map(short, long)
-}
-
-/// Returns the names and aliases of all agents, in the order of their table.
-pub(crate) fn known_agents() -> Vec<&'static str> {
-    agent::profiles()
-        .flat_map(|profile| std::iter::once(&profile.name).chain(profile.aliases))
-        .copied()
-        .collect()
 }
 
 /// An agent's own settings with their variables filled in.
@@ -138,7 +130,7 @@ fn choose(
                     Code::MisplacedKey,
                     format!("the agent `{}` takes no `command`", name.value),
                 )
-                .at(command.place, "only the agent `command` runs your own command")
+                .at(command.place, "only the agents `command` and `acp` run your own command")
                 .help("for a program of your own, write `program`; or write `agent: {name: command, command: …}`"),
             );
         }
@@ -149,7 +141,10 @@ fn choose(
                     format!("the agent `{}` needs a `command`", name.value),
                 )
                 .at(name.place, "the command is missing")
-                .help("write `agent: {name: command, command: ./my-agent}`"),
+                .help(format!(
+                    "write `agent: {{name: {}, command: ./my-agent}}`",
+                    name.value
+                )),
             );
         }
     }

@@ -39,7 +39,7 @@ pub fn examine(
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
     let usual = profiles.map(|profile| (profile, profile.program));
     let own = own.iter();
-    let own = own.map(|choice| (choice.agent.profile(), choice.program.as_deref()));
+    let own = own.map(|choice| (choice.agent.profile(), choice.program()));
     usual
         .chain(own)
         .map(|(profile, program)| check_up(profile, program, host, &work, launcher, interrupt))

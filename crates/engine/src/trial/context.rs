@@ -14,7 +14,7 @@ use super::replay_source::ReplaySource;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::limits::LimitKeeper;
-use crate::mcp_tap::KeptProgram;
+use crate::mcp_tap::{KeptProgram, TapProgram};
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
@@ -79,6 +79,12 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns Terca's own program as an agent in this sandbox finds it; `None` if it cannot be kept for agents without one.
+    pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<TapProgram> {
+        let kept = || self.tap_program.get(|| self.work.new_dir());
+        self.sandboxes.tap_program(sandbox).or_else(kept)
+    }
+
     /// Returns whether workspaces are saved as what changed in the layers that they started from.
     pub(super) fn saves_changes(&self) -> bool {
         !self.keeps_whole && matches!(self.keep, Keep::Changed | Keep::Failed)

@@ -94,7 +94,7 @@ fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
 
 /// Returns the row of an agent, which Terca of the same version knows.
 fn row(checkup: &Checkup, short: Shorten) -> Option<AgentRow> {
-    let profile = agent::profiles().find(|profile| profile.name == checkup.agent)?;
+    let profile = agent::find(&checkup.agent)?.profile();
     let accepted = profile.credential_variables.iter();
     Some(AgentRow {
         agent: checkup.agent.clone(),
@@ -200,7 +200,7 @@ fn landlock(found: &Result<Strength, String>) -> String {
 #[derive(Default)]
 struct SuiteAgents {
     names: Vec<&'static str>,
-    /// Those for which the suite names a program of its own.
+    /// Those for which the suite names a program of its own, and those that are listed in a suite alone.
     own_programs: Vec<AgentChoice>,
 }
 
@@ -216,7 +216,9 @@ impl SuiteAgents {
                 if !agents.names.contains(&name) {
                     agents.names.push(name);
                 }
-                if choice.program.is_some() && !agents.own_programs.contains(choice) {
+                let is_listed = agent::profiles().any(|profile| profile.name == name);
+                let is_own = choice.program.is_some() || !is_listed;
+                if is_own && !agents.own_programs.contains(choice) {
                     agents.own_programs.push(choice.clone());
                 }
             }

@@ -2,6 +2,7 @@
 //!
 //! The program, its package and its version are in the agent's `Profile`.
 
+mod acp;
 mod aider;
 mod claude_code;
 mod cline;
@@ -17,6 +18,7 @@ mod opencode;
 mod pi;
 mod qwen_code;
 
+pub use acp::{ACP_GEMINI, ACP_QWEN};
 pub use aider::AIDER;
 pub use claude_code::CLAUDE;
 pub use cline::CLINE;
@@ -34,7 +36,7 @@ pub use qwen_code::QWEN;
 
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
-use terca_core::agent::{Profile, profiles};
+use terca_core::agent::{self, Profile};
 
 use crate::install::{self, Package};
 use crate::model::{Call, Dialect, NewFile, Tools, Vocabulary};
@@ -48,7 +50,7 @@ pub const ALL: [RealAgent; 14] = [
 /// What is particular to an agent in tests.
 #[derive(Debug, Clone, Copy)]
 pub struct RealAgent {
-    /// As Terca calls it, and as the directory with its lock file is called.
+    /// As Terca calls it. Without `acp:` the directory with its lock file is called so, too.
     pub name: &'static str,
     pub model: &'static str,
     /// What it calls that model when it asks for it.
@@ -71,9 +73,14 @@ pub struct RealAgent {
 impl RealAgent {
     /// What Terca knows about it.
     pub fn profile(&self) -> &'static Profile {
-        profiles()
-            .find(|profile| profile.name == self.name)
+        agent::find(self.name)
             .unwrap_or_else(|| panic!("Terca knows no agent {}", self.name))
+            .profile()
+    }
+
+    /// The name of its program, however it is spoken to.
+    pub fn program_name(&self) -> &'static str {
+        self.name.strip_prefix("acp:").unwrap_or(self.name)
     }
 
     /// The version that is installed, now if it has not been.
@@ -95,7 +102,7 @@ impl RealAgent {
     pub(crate) fn package(&self) -> Package {
         let profile = self.profile();
         Package {
-            name: self.name,
+            name: self.program_name(),
             program: profile.program.expect("an agent with a program"),
             version: profile.tested_version,
             version_args: profile.version_args,

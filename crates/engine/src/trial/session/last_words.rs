@@ -19,7 +19,7 @@ pub(in crate::trial) fn last_words(
     transcript: &Utf8Path,
     artifacts: &Utf8Path,
 ) -> io::Result<String> {
-    if !profile.takes_command {
+    if profile.streams_events {
         let message = last_message(transcript)?;
         if !message.is_empty() {
             return Ok(message);

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use camino::Utf8Path;
-use terca_core::agent::Reading;
+use terca_core::agent::delivery::{McpDelivery, McpStatus};
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{Ending, Reading};
+use terca_core::mcp_tap::ServerTap;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::AgentRequest;
 use crate::host::environment::Variables;
@@ -110,8 +113,7 @@ impl Taps {
         if !servers.iter().any(is_program) {
             return;
         }
-        let kept = || context.tap_program.get(|| context.work.new_dir());
-        let Some(program) = context.sandboxes.tap_program(request.sandbox).or_else(kept) else {
+        let Some(program) = context.own_program(request.sandbox) else {
             notes.push(unseen("a copy of Terca's program could not be made"));
             return;
         };
@@ -142,8 +144,20 @@ fn unseen(reason: &str) -> String {
     )
 }
 
-/// Puts the evidence of the taps in the place of what the agent said about its servers.
-pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
+/// Puts the evidence of the taps in the place of what the agent said about its servers. An agent that says nothing about
+/// servers that do not connect `hides_servers`.
+pub(super) fn add(tapped: Tapped, hides_servers: bool, reading: &mut Reading) {
+    if hides_servers && !matches!(reading.ending, Ending::Failed(_)) {
+        let broken = tapped.servers.iter().find_map(|(name, server)| {
+            let mut delivery = McpDelivery::default();
+            delivery.correct(server.figures.clone());
+            let is_broken = delivery.status == Some(McpStatus::Failed);
+            is_broken.then(|| broken_server(name, &server.figures))
+        });
+        if let Some(error) = broken {
+            reading.ending = Ending::Failed(error);
+        }
+    }
     if tapped.has_strangers {
         let note =
             "an unknown program tried to write to the record of MCP servers, and was refused";
@@ -165,6 +179,16 @@ pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
         let claimed = reading.mcp_servers.entry(name).or_default();
         claimed.correct(figures);
     }
+}
+
+/// Returns the error of a session without one of its servers: the agent was not tested.
+fn broken_server(name: &str, figures: &ServerTap) -> TrialError {
+    let why = match figures.deaths.first() {
+        Some(exit) => format!(": {exit}"),
+        None => String::new(),
+    };
+    let message = format!("the MCP server `{name}` did not connect{why}");
+    TrialError::new(ErrorKind::Mcp, message)
 }
 
 /// Writes a file for each server that was started, with a line for each event.

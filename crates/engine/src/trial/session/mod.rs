@@ -40,6 +40,7 @@ use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::replay_source::PlayerFacts;
 use super::stage_error::StageError;
+use crate::acp_client;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
 use crate::host::version::VersionQuestion;
@@ -210,7 +211,8 @@ impl FoundAgent {
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
         network.set_variables(&mut env);
-        let command = command_of(context, invocation.launch, program);
+        let agent_program = program.clone();
+        let command = command_of(context, request, invocation.launch, program)?;
         let shell_command = match &command {
             Ok((_, args)) if request.agent.agent.profile().takes_command => {
                 args.last().map(String::as_str)
@@ -222,6 +224,7 @@ impl FoundAgent {
             Err(built_in) => AgentKind::BuiltIn(built_in, decoder),
             Ok((program, args)) => AgentKind::Process(Box::new(AgentProcess {
                 profile,
+                agent_program: agent_program.unwrap_or_else(|| program.clone()),
                 program,
                 args,
                 env,
@@ -383,19 +386,32 @@ fn network_of(
 /// Returns the program of an agent and its arguments, or the part that Terca plays itself.
 fn command_of(
     context: &Context,
+    request: &AgentRequest<'_>,
     launch: Launch,
     found: Option<Utf8PathBuf>,
-) -> Result<(Utf8PathBuf, Vec<String>), BuiltIn> {
-    match launch {
+) -> Result<Result<(Utf8PathBuf, Vec<String>), BuiltIn>, StageError> {
+    Ok(match launch {
         Launch::Program { program, args } => Ok((found.unwrap_or_else(|| program.into()), args)),
         Launch::Shell(command) => {
             let command = context.sealed.command(&command);
             Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
         }
+        Launch::AcpClient { settings, agent } => {
+            let Some(client) = context.own_program(request.sandbox) else {
+                let message = "a copy of Terca's program could not be made";
+                return Err(StageError::new(ErrorKind::Internal, message));
+            };
+            command_of(context, request, *agent, found)?.map(|(program, args)| {
+                (
+                    client.path,
+                    acp_client::arguments(&settings, &program, args),
+                )
+            })
+        }
         Launch::LaySolution => Err(BuiltIn::Solution),
         Launch::Cheat => Err(BuiltIn::Cheat),
         Launch::Nothing => Err(BuiltIn::Nothing),
-    }
+    })
 }
 
 /// Writes the prompt and the agent's settings. Returns how it is to be started, and the decoder for its output.

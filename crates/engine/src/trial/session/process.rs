@@ -44,6 +44,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) profile: &'static Profile,
     pub(super) dirs: AgentDirs,
     pub(super) program: Utf8PathBuf,
+    /// The agent's own program, which is another one where Terca's client starts it.
+    pub(super) agent_program: Utf8PathBuf,
     pub(super) args: Vec<String>,
     pub(super) env: Variables,
     /// The file that it reads; `None` is an empty input.
@@ -219,7 +221,7 @@ impl AgentProcess {
             add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
         }
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
-        mcp_tap::add(tapped, &mut output.reading);
+        mcp_tap::add(tapped, profile.hides_servers, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
         let ran_into_limit = !limits_met.is_empty();
         output.reading.notes.extend(limits_met);
@@ -257,7 +259,7 @@ impl AgentProcess {
             env: &self.env,
             network: &self.network,
             words: Words {
-                program: Some(&self.program),
+                program: Some(&self.agent_program),
                 others: &self.words,
             },
         };

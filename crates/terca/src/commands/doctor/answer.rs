@@ -92,7 +92,7 @@ fn kind<'a>(sandbox: &'static str, error: Option<&'a String>) -> SandboxKind<'a>
 
 impl<'a> Agent<'a> {
     fn new(checkup: &'a Checkup, of_suite: &[&str]) -> Self {
-        let profile = agent::profiles().find(|profile| profile.name == checkup.agent);
+        let profile = agent::find(&checkup.agent).map(agent::AgentRef::profile);
         Agent {
             agent: &checkup.agent,
             of_suite: of_suite.contains(&checkup.agent.as_str()),

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_DOCS=1 cargo test -p terca --test it documentation::agents` brings it up to date.
 
-use terca_core::agent::{Profile, profiles};
+use terca_core::agent::{self, Profile, profiles};
 use terca_testkit::generated;
 
 const PAGE: &str = "docs/reference/agents.md";
@@ -112,5 +112,21 @@ fn every_agent_is_in_the_tables() {
         PAGE,
         "built in",
         &format!("| name | takes |\n|---|---|\n{rows}"),
+    );
+
+    let row = |name: &&str| {
+        let profile = agent::find(name)?.profile();
+        let names = code(&[&[profile.name], profile.aliases].concat());
+        let program = profile.program?;
+        let version = profile.tested_version;
+        Some(format!("| {names} | `{program}` | {version} |\n"))
+    };
+    let known = agent::names();
+    let known = known.iter().filter(|name| name.starts_with("acp:"));
+    let rows: String = known.filter_map(row).collect();
+    generated(
+        PAGE,
+        "acp",
+        &format!("| name | program | tested version |\n|---|---|---|\n{rows}"),
     );
 }

@@ -455,7 +455,7 @@ pub fn patience() -> u64 {
 
 /// How many times longer than most an agent takes to start.
 fn start_of(agent: RealAgent) -> u64 {
-    match agent.name {
+    match agent.program_name() {
         "kilo" => 4,
         "opencode" | "aider" | "mini-swe-agent" => 3,
         "cline" | "copilot" | "qwen-code" => 2,

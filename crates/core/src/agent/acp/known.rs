@@ -1,0 +1,72 @@
+//! The agents that have an adapter of their own and speak the protocol too, as `acp:NAME`.
+//!
+//! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and its
+//! MCP servers are given to it in the session.
+
+use super::super::{gemini_cli, qwen_code};
+use super::stream::{self, Own};
+use super::through_client;
+use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
+
+/// All of them.
+pub(in crate::agent) static KNOWN: &[&Agent] = &[&GEMINI_CLI, &QWEN_CODE];
+
+static GEMINI_CLI: Agent = Agent {
+    profile: Profile {
+        name: "acp:gemini-cli",
+        aliases: &["acp:gemini"],
+        hides_servers: true,
+        ..gemini_cli::PROFILE
+    },
+    invocation: |inputs| {
+        let mut args = vec!["--acp", "--approval-mode", "yolo"];
+        if let Some(model) = inputs.model {
+            args.extend(["--model", model]);
+        }
+        other_mode(inputs, &gemini_cli::AGENT, &args)
+    },
+    decoder: |inputs| {
+        let own = Own {
+            protocol: gemini_cli::protocol(),
+            reports_tokens: true,
+        };
+        stream::decoder(inputs, gemini_cli::ERRORS, Some(own))
+    },
+};
+
+static QWEN_CODE: Agent = Agent {
+    profile: Profile {
+        name: "acp:qwen-code",
+        aliases: &["acp:qwen"],
+        hides_servers: true,
+        ..qwen_code::PROFILE
+    },
+    invocation: |inputs| other_mode(inputs, &qwen_code::AGENT, &["--acp", "--yolo"]),
+    decoder: |inputs| {
+        let own = Own {
+            protocol: qwen_code::protocol(),
+            reports_tokens: false,
+        };
+        stream::decoder(inputs, qwen_code::ERRORS, Some(own))
+    },
+};
+
+/// Returns how to start an agent as one that speaks the protocol.
+fn other_mode(inputs: &Inputs<'_>, adapter: &Agent, args: &[&str]) -> Invocation {
+    let without_servers = Inputs {
+        mcp_servers: &[],
+        ..*inputs
+    };
+    let usual = (adapter.invocation)(&without_servers);
+    let program = adapter.profile.program.unwrap_or_default();
+    let (launch, file) = through_client(inputs, Launch::program(program, args), None);
+    let mut files = usual.files;
+    files.push(file);
+    Invocation {
+        launch,
+        env: usual.env,
+        stdin: Stdin::Prompt,
+        files,
+        side_files: usual.side_files,
+    }
+}

@@ -1,0 +1,83 @@
+//! `acp`: any agent that speaks the Agent Client Protocol, version 1, over its standard input and output.
+//!
+//! Terca's own program is the client. It runs inside the trial in the place of the agent (`engine::acp_client`), starts the
+//! agent's command, and prints the session as [`Event`]s, which the decoder here reads like the stream of any other agent. So
+//! limits, sandboxes, tails and kills are the same for all agents.
+//!
+//! Three facts shape this adapter: the protocol has no name for a tool, only a title and a kind; it says nothing about MCP
+//! servers that do not connect, so the taps before them have the last word; and it has no field for the tokens of a session
+//! that all agents fill, so the figures often come from the gateway or from an agent's own session file.
+//!
+//! Rejected: the crate `agent-client-protocol`. Its types turn on `preserve_order` of `serde_json` for the whole program, which
+//! changes the order of the keys in all files that Terca writes, and with it their fingerprints. Its connection is async, and
+//! holds lines of any length.
+
+mod event;
+mod known;
+mod settings;
+mod stream;
+mod tools;
+mod usage;
+
+pub use event::{Event, Stage};
+pub use settings::SessionSettings;
+
+use camino::Utf8PathBuf;
+use serde_json::json;
+
+use super::errors::COMMON;
+use super::model_service::COMMON_SERVICES;
+use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin};
+pub(super) use known::KNOWN;
+
+/// The version of the protocol that Terca speaks.
+pub const PROTOCOL_VERSION: u64 = 1;
+/// The code of an error that asks to sign in first.
+pub const AUTH_REQUIRED: i64 = -32000;
+
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "acp",
+        version_args: &[],
+        install: Some("check the `command` of the agent"),
+        takes_command: true,
+        services: COMMON_SERVICES,
+        skills_dir: ".agents/skills",
+        hides_servers: true,
+        capabilities: Capabilities {
+            config: false,
+            ..Capabilities::ALL
+        },
+        ..Profile::USUAL
+    },
+    invocation,
+    decoder: |inputs| stream::decoder(inputs, COMMON, None),
+};
+
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let command = Launch::Shell(inputs.command.unwrap_or("false").to_owned());
+    let (launch, file) = through_client(inputs, command, inputs.model);
+    Invocation {
+        launch,
+        env: Vec::new(),
+        stdin: Stdin::Prompt,
+        files: vec![file],
+        side_files: Vec::new(),
+    }
+}
+
+/// Returns the start of an agent by way of the client, and the client's settings. `model` is the one that is chosen by the
+/// protocol.
+fn through_client(inputs: &Inputs<'_>, agent: Launch, model: Option<&str>) -> (Launch, PlacedFile) {
+    let dir: Utf8PathBuf = inputs.agent_home.join(".terca");
+    let settings = json!(SessionSettings::new(inputs, model));
+    let file = PlacedFile::json(&dir, settings::FILE, &settings);
+    let launch = Launch::AcpClient {
+        settings: file.path.clone(),
+        agent: Box::new(agent),
+    };
+    (launch, file)
+}
+
+#[cfg(test)]
+mod tests;

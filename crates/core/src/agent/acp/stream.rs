@@ -1,0 +1,304 @@
+//! Reads the events of the client: what the session of an ACP agent came to.
+
+use serde_json::Value;
+
+use super::event::{Event, Stage};
+use super::tools::ToolCalls;
+use super::{AUTH_REQUIRED, usage};
+use crate::agent::errors::{COMMON, Patterns, by_status, classify};
+use crate::agent::session::{self, Protocol, Session, failed};
+use crate::agent::{Decoder, Ending, Inputs, Skippable};
+use crate::process::Exit;
+use crate::text::prose;
+use crate::transcript::{Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
+
+/// The lines that are no messages and are told of when a session fails.
+const MOST_NOISE: usize = 3;
+
+/// An adapter of the agent's own.
+pub(super) struct Own {
+    /// Reads its session file and its standard error.
+    pub(super) protocol: Box<dyn Protocol>,
+    /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
+    pub(super) reports_tokens: bool,
+}
+
+/// Returns the decoder of an agent whose errors have these words, and that may have an adapter of its own.
+pub(super) fn decoder(
+    inputs: &Inputs<'_>,
+    patterns: Patterns,
+    own: Option<Own>,
+) -> Box<dyn Decoder> {
+    let stream = Stream {
+        own,
+        calls: ToolCalls::default(),
+        noise: Vec::new(),
+        plan: String::new(),
+        refused: Vec::new(),
+        told: Usage::default(),
+        is_ready: false,
+        outcome: None,
+    };
+    session::decoder(inputs, patterns, stream)
+}
+
+struct Stream {
+    own: Option<Own>,
+    calls: ToolCalls,
+    /// The first lines that are no messages.
+    noise: Vec<String>,
+    /// The last plan.
+    plan: String,
+    /// Methods that the agent asked for in vain.
+    refused: Vec<String>,
+    /// The figures that the agent tells in the protocol.
+    told: Usage,
+    /// True if the session has begun.
+    is_ready: bool,
+    outcome: Option<Outcome>,
+}
+
+enum Outcome {
+    Stopped(String),
+    Failed(Failure),
+}
+
+struct Failure {
+    stage: Stage,
+    code: Option<i64>,
+    kind: Option<ErrorKind>,
+    message: String,
+    exit: Option<Exit>,
+}
+
+impl Stream {
+    fn event(&mut self, event: Event, session: &mut Session) {
+        match event {
+            Event::Agent { version, .. } => session.version = version,
+            Event::Session { time, .. } => {
+                session.at_millisecond(Some(time));
+                self.is_ready = true;
+            }
+            Event::Update { of, time, update } => {
+                session.at_millisecond(Some(time));
+                self.update(&of, update, session);
+            }
+            Event::Permission { time, call, answer } => {
+                session.at_millisecond(Some(time));
+                self.calls.release(session);
+                if answer.is_none() {
+                    let call = call.unwrap_or_default();
+                    session.note(format!(
+                        "the agent asked for a permission that could not be given ({call})"
+                    ));
+                }
+            }
+            Event::Refused { method, .. } => {
+                // Others are the agent's own, which it tries with every client.
+                let is_known = method.starts_with("fs/") || method.starts_with("terminal/");
+                let is_new = self.refused.len() < MOST_NOISE && !self.refused.contains(&method);
+                if is_known && is_new {
+                    self.refused.push(method);
+                }
+            }
+            Event::Noise { text, .. } => {
+                if self.noise.len() < MOST_NOISE {
+                    self.noise.push(text);
+                }
+            }
+            Event::Failed {
+                time,
+                stage,
+                code,
+                kind,
+                message,
+                exit,
+            } => {
+                session.at_millisecond(Some(time));
+                self.calls.release(session);
+                session.error(message.clone());
+                self.outcome = Some(Outcome::Failed(Failure {
+                    stage,
+                    code,
+                    kind,
+                    message,
+                    exit,
+                }));
+            }
+            Event::End {
+                stop_reason,
+                usage,
+                meta,
+                ..
+            } => {
+                self.calls.release(session);
+                session.flush();
+                self.told = usage::of_prompt(usage.as_ref(), meta.as_ref()).or(self.told);
+                self.outcome = Some(Outcome::Stopped(stop_reason));
+            }
+            Event::Other => {}
+        }
+    }
+
+    fn update(&mut self, of: &str, update: Value, session: &mut Session) {
+        match of {
+            "agent_message_chunk" | "agent_thought_chunk" => {
+                let Some(text) = update["content"]["text"].as_str() else {
+                    return;
+                };
+                self.calls.release(session);
+                let text = text.to_owned();
+                session.piece(if of == "agent_message_chunk" {
+                    Step::Message {
+                        role: Role::Assistant,
+                        text,
+                    }
+                } else {
+                    Step::Reasoning { text }
+                });
+            }
+            "tool_call" | "tool_call_update" => self.calls.update(update, session),
+            "plan" => {
+                let plan = plan(&update["entries"]);
+                if !plan.is_empty() && plan != self.plan {
+                    self.calls.release(session);
+                    session.notice(format!("plan: {plan}"));
+                    self.plan = plan;
+                }
+            }
+            "usage_update" => {
+                self.told.cost_usd = usage::cost(&update["cost"]).or(self.told.cost_usd);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the ending of a session that the client could not bring to its end.
+    fn failure(&self, failure: &Failure, exit: Exit, session: &Session) -> Ending {
+        let mut message = failure.message.clone();
+        if failure.exit.is_some() {
+            let words = session.last_words(exit);
+            if words != exit.describe() {
+                message = format!("{message}: {words}");
+            }
+        }
+        if !self.is_ready && !self.noise.is_empty() {
+            let printed = prose::quoted_list(&self.noise, "and");
+            message = format!("{message} (it printed {printed})");
+        }
+        let kind = failure
+            .kind
+            .or_else(|| kind_of_code(failure.code))
+            .or_else(|| kind_of_exit(failure))
+            .or_else(|| session.classify(&message))
+            .or_else(|| classify(COMMON, None, &message))
+            .unwrap_or(match failure.stage {
+                Stage::Model => ErrorKind::Model,
+                _ => ErrorKind::Agent,
+            });
+        let broke_off = failure.stage == Stage::Prompt && failure.exit.is_some();
+        if broke_off && kind == ErrorKind::Agent {
+            return Ending::Crashed(TrialError::new(kind, message));
+        }
+        failed(kind, message)
+    }
+
+    fn stopped(&self, reason: &str, session: &mut Session) -> Ending {
+        match reason {
+            "end_turn" => Ending::Completed,
+            "max_tokens" | "max_turn_requests" | "refusal" => {
+                session.final_note(format!("the agent stopped with the reason `{reason}`"));
+                Ending::Completed
+            }
+            "cancelled" => {
+                let message = "the session was cancelled before its end";
+                Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
+            }
+            other => failed(
+                ErrorKind::Agent,
+                format!("the agent stopped with an unknown reason: {other:?}"),
+            ),
+        }
+    }
+}
+
+/// Returns the kind of an error by its code: one of the protocol, or the status of a model's answer.
+fn kind_of_code(code: Option<i64>) -> Option<ErrorKind> {
+    match code? {
+        AUTH_REQUIRED => Some(ErrorKind::Auth),
+        code => by_status(u16::try_from(code).ok().filter(|status| *status < 600)?),
+    }
+}
+
+/// The shell's way to say that there is no such program, or that it may not be run.
+fn kind_of_exit(failure: &Failure) -> Option<ErrorKind> {
+    let is_start = matches!(failure.stage, Stage::Start | Stage::Initialize);
+    let is_missing = matches!(failure.exit, Some(Exit::Code(126 | 127)));
+    (is_start && is_missing).then_some(ErrorKind::AgentMissing)
+}
+
+/// Returns a plan in one line.
+fn plan(entries: &Value) -> String {
+    let entries = entries.as_array().into_iter().flatten();
+    let lines = entries.filter_map(|entry| {
+        let mark = match entry["status"].as_str() {
+            Some("completed") => "[x]",
+            Some("in_progress") => "[~]",
+            _ => "[ ]",
+        };
+        Some(format!("{mark} {}", entry["content"].as_str()?))
+    });
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
+        }
+    }
+
+    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        let of = beginning.strip_prefix(br#"{"type":"update","of":"agent_"#)?;
+        let is_words = of.starts_with(b"message_chunk\"") || of.starts_with(b"thought_chunk\"");
+        is_words.then_some(Skippable::Words)
+    }
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        match &mut self.own {
+            Some(own) => own.protocol.stderr(text, session),
+            None => session.remember(text),
+        }
+    }
+
+    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if let Some(own) = &mut self.own {
+            own.protocol.side_line(label, line, session);
+        }
+    }
+
+    fn reports_tokens(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.reports_tokens)
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let own = self.own.as_ref().map(|own| own.protocol.usage(session));
+        own.unwrap_or_default().or(self.told).or(session.counted(0))
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        self.calls.release(session);
+        if !self.refused.is_empty() {
+            let methods = prose::quoted_list(&self.refused, "and");
+            session.final_note(format!(
+                "the agent asked its client for {methods}, which Terca does not offer"
+            ));
+        }
+        match &self.outcome {
+            None => session.no_end(exit),
+            Some(Outcome::Stopped(reason)) => self.stopped(reason, session),
+            Some(Outcome::Failed(failure)) => self.failure(failure, exit, session),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The tool calls of an ACP session.
+//!
+//! A call comes in parts: announced with a title, then with its arguments, then with its result. It becomes a step when its
+//! arguments are there, when it is at work, or when something else follows.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::mcp::ServerTool;
+use crate::agent::session::Session;
+
+/// The most ids of calls that are kept. Parts of later calls that have no beginning are left out.
+const MOST_CALLS: usize = 50_000;
+/// The longest id that is kept, in bytes.
+const LONGEST_ID: usize = 1_000;
+
+/// The calls of a session so far.
+#[derive(Debug, Default)]
+pub(super) struct ToolCalls {
+    /// The call that was announced last and is no step yet.
+    held: Option<Held>,
+    /// The calls that are steps.
+    seen: BTreeSet<String>,
+    /// Those of them that are at work.
+    open: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Held {
+    id: String,
+    /// The parts so far, the later ones merged into the first.
+    parts: Map<String, Value>,
+}
+
+impl ToolCalls {
+    /// Reads an announcement, or another part of a call.
+    pub(super) fn update(&mut self, update: Value, session: &mut Session) {
+        let Value::Object(parts) = update else {
+            return;
+        };
+        let id = parts.get("toolCallId").and_then(Value::as_str);
+        let Some(id) = id.filter(|id| id.len() <= LONGEST_ID).map(str::to_owned) else {
+            return;
+        };
+        let status = parts.get("status").and_then(Value::as_str);
+        let status = status.unwrap_or_default().to_owned();
+        let is_over = matches!(status.as_str(), "completed" | "failed");
+        let output = is_over.then(|| output(&parts));
+        if !self.seen.contains(&id) {
+            self.hold(&id, parts, session);
+            let is_told = self.held.as_ref().is_some_and(Held::has_arguments);
+            if is_over || is_told || status == "in_progress" {
+                self.release(session);
+            }
+        }
+        if let Some(output) = output
+            && self.open.remove(&id)
+        {
+            session.result(Some(id), status == "completed", output);
+        }
+    }
+
+    /// Holds a call until more is known of it.
+    fn hold(&mut self, id: &str, parts: Map<String, Value>, session: &mut Session) {
+        match &mut self.held {
+            Some(held) if held.id == id => {
+                let told = parts.into_iter().filter(|(_, value)| !value.is_null());
+                held.parts.extend(told);
+            }
+            _ => {
+                self.release(session);
+                self.held = Some(Held {
+                    id: id.to_owned(),
+                    parts,
+                });
+            }
+        }
+    }
+
+    /// Makes a step of the call that was held.
+    pub(super) fn release(&mut self, session: &mut Session) {
+        let Some(held) = self.held.take() else {
+            return;
+        };
+        if self.seen.len() >= MOST_CALLS {
+            return;
+        }
+        self.seen.insert(held.id.clone());
+        self.open.insert(held.id.clone());
+        let (tool, title) = (held.tool(), held.text("title").to_owned());
+        let server = server_of(&tool, &title, session);
+        session.call(Some(held.id.clone()), tool, held.input(), server);
+    }
+}
+
+impl Held {
+    fn text(&self, name: &str) -> &str {
+        self.parts
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    fn has_arguments(&self) -> bool {
+        let arguments = self.parts.get("rawInput").and_then(Value::as_object);
+        arguments.is_some_and(|arguments| !arguments.is_empty())
+    }
+
+    /// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta` or the id; for the
+    /// others, the kind is the name.
+    fn tool(&self) -> String {
+        let meta = self.parts.get("_meta").unwrap_or(&Value::Null);
+        let own = meta.as_object().into_iter().flat_map(Map::values);
+        let named = std::iter::once(meta).chain(own).find_map(|part| {
+            ["toolName", "tool_name"]
+                .iter()
+                .find_map(|key| part.get(*key)?.as_str())
+        });
+        match (named.or_else(|| name_in_id(&self.id)), self.text("kind")) {
+            (Some(name), _) => name.to_owned(),
+            (None, "") => "other".to_owned(),
+            (None, kind) => kind.to_owned(),
+        }
+    }
+
+    /// Returns the arguments; where the agent does not show them, what it shows of the call instead.
+    fn input(mut self) -> Value {
+        if self.has_arguments() {
+            return self.parts.remove("rawInput").unwrap_or_default();
+        }
+        let mut input = Map::new();
+        let mut add = |name: &str, value: &Value| {
+            if !value.is_null() {
+                input.insert(name.to_owned(), value.clone());
+            }
+        };
+        // The title of a command is the command.
+        let title = if self.text("kind") == "execute" {
+            "command"
+        } else {
+            "title"
+        };
+        add(title, self.parts.get("title").unwrap_or(&Value::Null));
+        let content = self.parts.get("content").and_then(Value::as_array);
+        let diff = content.and_then(|content| content.iter().find(|part| part["type"] == "diff"));
+        if let Some(diff) = diff {
+            for name in ["path", "oldText", "newText"] {
+                add(name, &diff[name]);
+            }
+        } else if let Some(locations) = self.parts.get("locations") {
+            add("path", &locations[0]["path"]);
+        }
+        Value::Object(input)
+    }
+}
+
+/// Returns the name in an id of Gemini CLI: `write_file__write_file_1794912122715_0`.
+fn name_in_id(id: &str) -> Option<&str> {
+    let (name, rest) = id.split_once("__")?;
+    let is_repeated = rest.strip_prefix(name)?.starts_with('_');
+    (is_repeated && !name.is_empty()).then_some(name)
+}
+
+/// Returns the MCP server of a tool, by the ways in which agents name its tools.
+fn server_of(tool: &str, title: &str, session: &Session) -> Option<ServerTool> {
+    // Gemini CLI: `look (docs MCP Server)`, with the name of the tool.
+    let titled = title.split_once(" (").and_then(|(tool, rest)| {
+        let server = rest.split_once(" MCP Server)")?.0;
+        let is_known = session.servers().iter().any(|known| known == server);
+        is_known.then(|| ServerTool {
+            server: server.to_owned(),
+            tool: tool.trim_end_matches(':').to_owned(),
+        })
+    });
+    titled.or_else(|| {
+        let bare = tool.strip_prefix("mcp__").or(tool.strip_prefix("mcp_"));
+        let bare = bare.unwrap_or(tool);
+        session
+            .server_of(bare, "__")
+            .or_else(|| session.server_of(bare, "_"))
+    })
+}
+
+/// Returns the text that a call ended with: its content, or what the agent gives in a form of its own.
+fn output(parts: &Map<String, Value>) -> Option<String> {
+    let content = parts.get("content").and_then(Value::as_array);
+    let texts: Vec<String> = content.into_iter().flatten().filter_map(shown).collect();
+    if !texts.is_empty() {
+        return Some(texts.join("\n"));
+    }
+    match parts.get("rawOutput")? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(json!(other).to_string()),
+    }
+}
+
+/// Returns a part of the content as text. A diff is a patch without context.
+fn shown(part: &Value) -> Option<String> {
+    match part["type"].as_str()? {
+        "content" => part["content"]["text"].as_str().map(str::to_owned),
+        "diff" => {
+            let lines = |sign: char, text: &Value| {
+                let lines = text.as_str().unwrap_or_default().lines();
+                lines
+                    .map(|line| format!("\n{sign}{line}"))
+                    .collect::<String>()
+            };
+            let (before, after) = (lines('-', &part["oldText"]), lines('+', &part["newText"]));
+            Some(format!("{}{before}{after}", part["path"].as_str()?))
+        }
+        "terminal" => Some(format!("terminal {}", part["terminalId"].as_str()?)),
+        _ => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! The figures that ACP agents tell: those of the protocol, and those that some put into `_meta`.
+
+use serde_json::Value;
+
+use crate::agent::tokens::{Tokens, known_cost};
+use crate::transcript::{Usage, total};
+
+/// Returns the figures of the answer to a prompt.
+pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
+    let told = usage.map(of_protocol).unwrap_or_default();
+    told.or(meta.map(of_quota).unwrap_or_default())
+}
+
+/// Reads `usage` of the protocol. Agents differ in whether cached and reasoning tokens are part of the others: the total
+/// tells.
+fn of_protocol(usage: &Value) -> Usage {
+    let of = |name: &str| usage[name].as_u64();
+    let (Some(input), Some(output)) = (of("inputTokens"), of("outputTokens")) else {
+        return Usage::default();
+    };
+    let cached = of("cachedReadTokens").unwrap_or(0);
+    let written = of("cachedWriteTokens").unwrap_or(0);
+    let thought = of("thoughtTokens").unwrap_or(0);
+    let all_apart = total([input, output, cached, written, thought]);
+    let is_apart = of("totalTokens").is_some_and(|sum| sum >= all_apart);
+    let tokens = Tokens {
+        input: if is_apart {
+            total([input, cached, written])
+        } else {
+            input
+        },
+        cached,
+        output: if is_apart {
+            total([output, thought])
+        } else {
+            output
+        },
+    };
+    Usage {
+        // What is not told is not 0.
+        cached_input_tokens: of("cachedReadTokens"),
+        ..tokens.known_usage()
+    }
+}
+
+/// Reads `_meta.quota` of Gemini CLI, which does not tell cached tokens. The models there are those that were asked for.
+fn of_quota(meta: &Value) -> Usage {
+    let count = &meta["quota"]["token_count"];
+    let known = |name: &str| count[name].as_u64().filter(|tokens| *tokens > 0);
+    Usage {
+        input_tokens: known("input_tokens"),
+        output_tokens: known("output_tokens"),
+        ..Usage::default()
+    }
+}
+
+/// Returns the cost of a session in dollars.
+pub(super) fn cost(cost: &Value) -> Option<f64> {
+    let is_dollars = cost["currency"].as_str() == Some("USD");
+    cost["amount"]
+        .as_f64()
+        .filter(|_| is_dollars)
+        .and_then(known_cost)
+}

@@ -1,0 +1,250 @@
+//! The agent's process, and the lines that go to it and come from it.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use terca_core::process::Exit;
+
+/// The longest line that is read. Terca decodes no longer one.
+const LONGEST_LINE: u64 = 8 * 1024 * 1024;
+/// The longest beginning of a line that is kept of one that is no message, in characters.
+const BEGINNING: usize = 300;
+/// The lines that may wait to be read by the client: few, because each may be long.
+const UNREAD: usize = 4;
+/// The messages that may wait to be read by the agent.
+const UNSENT: usize = 256;
+/// The time between two looks at a program that should end.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A thing that the client hears of.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A message of the agent.
+    Message(Value),
+    /// A line that is no message, or too long.
+    Noise { text: String, bytes: u64 },
+    /// The agent will say nothing more.
+    Silence,
+    /// Terca asks the client to end.
+    Stop,
+}
+
+/// An agent that was started.
+#[derive(Debug)]
+pub(super) struct Connection {
+    child: Child,
+    heard: Receiver<Heard>,
+    unsent: Option<SyncSender<Vec<u8>>>,
+}
+
+/// The agent does not read its input, or has closed it.
+#[derive(Debug)]
+pub(super) struct Deaf;
+
+impl Connection {
+    /// Starts the agent. Its standard error is that of the client.
+    pub(super) fn start(command: &[OsString]) -> io::Result<Self> {
+        let Some((program, args)) = command.split_first() else {
+            return Err(io::Error::other("the agent has no command"));
+        };
+        let signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // A signal to the client's group must not reach it: its session is cancelled instead.
+            .process_group(0)
+            .spawn()?;
+        let (to_client, heard) = sync_channel(UNREAD);
+        let (unsent, to_agent) = sync_channel(UNSENT);
+        if let Some(output) = child.stdout.take() {
+            let to_client = to_client.clone();
+            std::thread::spawn(move || read_lines(output, &to_client));
+        }
+        if let Some(input) = child.stdin.take() {
+            std::thread::spawn(move || write_lines(input, &to_agent));
+        }
+        std::thread::spawn(move || pass_signals(signals, &to_client));
+        Ok(Connection {
+            child,
+            heard,
+            unsent: Some(unsent),
+        })
+    }
+
+    /// Sends a message to the agent, which need not read it at once.
+    pub(super) fn send(&self, message: &Value) -> Result<(), Deaf> {
+        let mut line = message.to_string().into_bytes();
+        line.push(b'\n');
+        match self.unsent.as_ref().map(|unsent| unsent.try_send(line)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => Err(Deaf),
+        }
+    }
+
+    /// Waits for the next thing to hear; `None` when the time is over.
+    pub(super) fn hear(&self, until: Option<Instant>) -> Option<Heard> {
+        let Some(until) = until else {
+            return Some(self.heard.recv().unwrap_or(Heard::Silence));
+        };
+        match self
+            .heard
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            Ok(heard) => Some(heard),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Heard::Silence),
+        }
+    }
+
+    /// Closes the agent's input, by which it is asked to end.
+    pub(super) fn close_input(&mut self) {
+        self.unsent = None;
+    }
+
+    /// Returns the end of the agent's program, if it ends within this time.
+    pub(super) fn ended_within(&mut self, time: Duration) -> Option<Exit> {
+        let began = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(exit_of(status));
+            }
+            if began.elapsed() >= time {
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Asks the agent to end by a signal.
+    pub(super) fn terminate(&self) {
+        if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+}
+
+fn exit_of(status: ExitStatus) -> Exit {
+    match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    }
+}
+
+fn pass_signals(mut signals: Signals, to_client: &SyncSender<Heard>) {
+    for _ in signals.forever() {
+        if to_client.send(Heard::Stop).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_lines(mut input: impl Write, lines: &Receiver<Vec<u8>>) {
+    for line in lines {
+        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_lines(output: impl Read, to_client: &SyncSender<Heard>) {
+    let mut reader = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) {
+            let _ = to_client.send(Heard::Silence);
+            return;
+        }
+        let mut bytes = line.len() as u64;
+        let is_cut = bytes == LONGEST_LINE && !line.ends_with(b"\n");
+        if is_cut {
+            line.truncate(BEGINNING * 4);
+            bytes += skip_line(&mut reader);
+        }
+        let heard = if is_cut {
+            noise(&line, bytes)
+        } else {
+            message_of(&line)
+        };
+        if heard.is_some_and(|heard| to_client.send(heard).is_err()) {
+            return;
+        }
+    }
+}
+
+/// Reads a line; `None` if it is empty.
+fn message_of(line: &[u8]) -> Option<Heard> {
+    match serde_json::from_slice(line) {
+        Ok(message @ Value::Object(_)) => Some(Heard::Message(message)),
+        _ => noise(line, line.len() as u64),
+    }
+}
+
+fn noise(line: &[u8], bytes: u64) -> Option<Heard> {
+    let beginning = &line[..line.len().min(BEGINNING * 4)];
+    let text = String::from_utf8_lossy(beginning);
+    let text: String = text.trim().chars().take(BEGINNING).collect();
+    (!text.is_empty()).then_some(Heard::Noise { text, bytes })
+}
+
+/// Reads the rest of a line without keeping it. Returns its length.
+fn skip_line(reader: &mut impl BufRead) -> u64 {
+    let mut skipped = 0;
+    loop {
+        let Ok(piece) = reader.fill_buf() else {
+            return skipped;
+        };
+        let end = memchr::memchr(b'\n', piece);
+        let length = end.map_or(piece.len(), |end| end + 1);
+        reader.consume(length);
+        skipped += length as u64;
+        if end.is_some() || length == 0 {
+            return skipped;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_messages_noise_or_too_long() {
+        let long = "x".repeat(LONGEST_LINE as usize + 10);
+        let text = format!("hello\n\n{{\"id\":1}}\n{long}\n[1]\n{{\"last\":true}}");
+        let (sender, heard) = sync_channel(10);
+        read_lines(text.as_bytes(), &sender);
+        drop(sender);
+        let shown: Vec<String> = heard
+            .iter()
+            .map(|heard| match heard {
+                Heard::Message(message) => message.to_string(),
+                Heard::Noise { text, bytes } => format!("{} {bytes}", text.len()),
+                other => format!("{other:?}"),
+            })
+            .collect();
+        let long = format!("{BEGINNING} {}", LONGEST_LINE + 11);
+        let expected = [
+            "5 6",
+            "{\"id\":1}",
+            &long,
+            "3 4",
+            "{\"last\":true}",
+            "Silence",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

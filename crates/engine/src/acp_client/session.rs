@@ -1,0 +1,380 @@
+//! The conversation of the client with the agent.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use terca_core::agent::acp::{Event, PROTOCOL_VERSION, SessionSettings, Stage};
+use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
+
+use super::connection::{Connection, Deaf, Heard};
+use super::models::{self, ModelChoice};
+use super::permission;
+use super::printed::{Failure, now, print};
+use crate::process::own_process;
+
+/// The time that an agent has to say what it can do.
+const TO_INITIALIZE: Duration = Duration::from_secs(60);
+/// The time that an agent has to make a session. It may wait for MCP servers meanwhile.
+const TO_BEGIN: Duration = Duration::from_secs(300);
+/// The time that an agent has to answer when its work is cancelled. Terca waits for five seconds altogether.
+const TO_CANCEL: Duration = Duration::from_millis(2_500);
+/// The time that an agent has to end by itself after its work, so that it can write its files.
+const TO_END: Duration = Duration::from_secs(5);
+/// The time that an agent has to end when it was cancelled, or told by a signal.
+const TO_LEAVE: Duration = Duration::from_millis(750);
+/// "Method not found", in JSON-RPC.
+const NOT_OFFERED: i64 = -32601;
+
+/// Runs a session to its end. Returns whether it came to one.
+pub(super) fn run(args: &[OsString]) -> bool {
+    let _ = own_process::prepare();
+    let started = read_inputs(args).and_then(|(settings, prompt, command)| {
+        let connection = Connection::start(command)?;
+        Ok((settings, prompt, connection))
+    });
+    let (settings, prompt, connection) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            let message = format!("the agent could not be started: {error}");
+            Failure::of_kind(ErrorKind::AgentMissing, message).print(Stage::Start);
+            return false;
+        }
+    };
+    let mut client = Client {
+        connection,
+        next_id: 0,
+        session: None,
+        is_stopped: false,
+        is_silent: false,
+    };
+    let outcome = client.converse(&settings, &prompt);
+    let is_well = outcome.is_ok();
+    if let Err((stage, failure)) = outcome {
+        failure.print(stage);
+    }
+    client.leave();
+    is_well
+}
+
+fn read_inputs(args: &[OsString]) -> io::Result<(SessionSettings, String, &[OsString])> {
+    let [settings, command @ ..] = args else {
+        return Err(io::Error::other("its arguments are not those of Terca"));
+    };
+    let settings = serde_json::from_slice(&fs_err::read(settings)?)?;
+    let mut prompt = String::new();
+    io::stdin().lock().read_to_string(&mut prompt)?;
+    Ok((settings, prompt, command))
+}
+
+struct Client {
+    connection: Connection,
+    next_id: u64,
+    /// The session that has been given its prompt.
+    session: Option<String>,
+    /// Terca has asked the client to end.
+    is_stopped: bool,
+    /// The agent has closed its output.
+    is_silent: bool,
+}
+
+type Staged<T> = Result<T, (Stage, Failure)>;
+
+impl Client {
+    fn converse(&mut self, settings: &SessionSettings, prompt: &str) -> Staged<()> {
+        let agent = self.initialize().map_err(|why| (Stage::Initialize, why))?;
+        let begun = self.begin(settings, &agent);
+        let (id, model) = begun.map_err(|why| (Stage::Session, why))?;
+        if let Some(choice) = &model {
+            self.choose(&id, choice)
+                .map_err(|why| (Stage::Model, why))?;
+        }
+        let model = model.map(|choice| choice.value);
+        print(&Event::Session { time: now(), model });
+        self.prompt(id, prompt).map_err(|why| (Stage::Prompt, why))
+    }
+
+    /// Returns what the agent says it can do.
+    fn initialize(&mut self) -> Result<Value, Failure> {
+        let params = json!({
+            "protocolVersion": PROTOCOL_VERSION,
+            "clientCapabilities": {
+                "fs": { "readTextFile": false, "writeTextFile": false },
+                "terminal": false,
+            },
+            "clientInfo": { "name": "terca", "title": "Terca", "version": env!("CARGO_PKG_VERSION") },
+        });
+        let agent = self.request("initialize", &params, Some(TO_INITIALIZE))?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let version = &agent["protocolVersion"];
+        if version.as_u64() != Some(PROTOCOL_VERSION) {
+            return Err(Failure::new(format!(
+                "the agent speaks version {version} of the Agent Client Protocol, and Terca speaks version {PROTOCOL_VERSION}"
+            )));
+        }
+        print(&Event::Agent {
+            time: now(),
+            name: text(&agent["agentInfo"]["name"]),
+            version: text(&agent["agentInfo"]["version"]),
+        });
+        Ok(agent)
+    }
+
+    /// Makes a session. Returns its id, and the way to choose the model.
+    fn begin(
+        &mut self,
+        settings: &SessionSettings,
+        agent: &Value,
+    ) -> Result<(String, Option<ModelChoice>), Failure> {
+        let can = &agent["agentCapabilities"]["mcpCapabilities"];
+        for server in &settings.mcp_servers {
+            let Some(transport) = server["type"].as_str() else {
+                continue;
+            };
+            if can[transport] != json!(true) {
+                let name = server["name"].as_str().unwrap_or_default();
+                let message =
+                    format!("the agent cannot use MCP servers by {transport}, as `{name}` is");
+                return Err(Failure::of_kind(ErrorKind::Mcp, message));
+            }
+        }
+        let params = json!({ "cwd": settings.cwd, "mcpServers": settings.mcp_servers });
+        let session = self
+            .request("session/new", &params, Some(TO_BEGIN))
+            .map_err(|failure| with_ways_to_sign_in(failure, agent))?;
+        let Some(id) = session["sessionId"].as_str() else {
+            return Err(Failure::new("the agent made a session without an id"));
+        };
+        let choice = match &settings.model {
+            Some(model) => Some(models::choice(model, &session)?),
+            None => models::current(&session),
+        };
+        Ok((id.to_owned(), choice))
+    }
+
+    /// Chooses the model of the session.
+    fn choose(&mut self, session: &str, choice: &ModelChoice) -> Result<(), Failure> {
+        let Some((method, params)) = choice.request(session) else {
+            return Ok(());
+        };
+        self.request(method, &params, Some(TO_BEGIN)).map(|_| ())
+    }
+
+    fn prompt(&mut self, session: String, prompt: &str) -> Result<(), Failure> {
+        let params = json!({
+            "sessionId": session,
+            "prompt": [{ "type": "text", "text": prompt }],
+        });
+        self.session = Some(session);
+        let mut end = self.request("session/prompt", &params, None)?;
+        print(&Event::End {
+            time: now(),
+            stop_reason: end["stopReason"].as_str().unwrap_or_default().to_owned(),
+            usage: Some(end["usage"].take()).filter(|usage| !usage.is_null()),
+            meta: Some(end["_meta"].take()).filter(|meta| !meta.is_null()),
+        });
+        Ok(())
+    }
+
+    /// Asks the agent something, and does what it asks for until it answers.
+    fn request(
+        &mut self,
+        method: &str,
+        params: &Value,
+        limit: Option<Duration>,
+    ) -> Result<Value, Failure> {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        let mut until = limit.map(|limit| Instant::now() + limit);
+        loop {
+            let Some(heard) = self.connection.hear(until) else {
+                return Err(self.too_late(method, limit));
+            };
+            match heard {
+                Heard::Message(mut message) if is_answer(&message, id) => {
+                    if message["error"].is_object() {
+                        return Err(refusal(method, &message["error"]));
+                    }
+                    return Ok(message["result"].take());
+                }
+                Heard::Message(message) => self.answer(message)?,
+                Heard::Noise { text, bytes } => noise(text, bytes),
+                Heard::Silence => return Err(self.silence()),
+                Heard::Stop => until = Some(self.cancel()?),
+            }
+        }
+    }
+
+    fn send(&self, message: &Value) -> Result<(), Failure> {
+        let sent = self.connection.send(message);
+        sent.map_err(|Deaf| Failure::new("the agent does not read its standard input"))
+    }
+
+    /// Asks the agent to break off. Returns the end of the wait for its answer.
+    fn cancel(&mut self) -> Result<Instant, Failure> {
+        self.is_stopped = true;
+        let Some(session) = &self.session else {
+            return Err(Failure::new("the agent was stopped before it began"));
+        };
+        let params = json!({ "sessionId": session });
+        self.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }))?;
+        Ok(Instant::now() + TO_CANCEL)
+    }
+
+    fn too_late(&self, method: &str, limit: Option<Duration>) -> Failure {
+        if self.is_stopped {
+            return Failure::new("the agent did not answer when its session was cancelled");
+        }
+        let limit = prose::duration(limit.unwrap_or_default().as_secs_f64());
+        Failure::new(format!(
+            "the agent did not answer `{method}` of the Agent Client Protocol within {limit}"
+        ))
+    }
+
+    /// Returns the failure of an agent that has closed its output.
+    fn silence(&mut self) -> Failure {
+        self.is_silent = true;
+        let exit = self.connection.ended_within(TO_LEAVE);
+        let message = match exit {
+            Some(exit) => format!("the agent ended before it answered: {}", exit.describe()),
+            None => "the agent closed its standard output before it answered".to_owned(),
+        };
+        Failure {
+            exit,
+            ..Failure::new(message)
+        }
+    }
+
+    /// Does what the agent asks for, and passes on what it tells.
+    fn answer(&self, mut message: Value) -> Result<(), Failure> {
+        let Some(method) = message["method"].as_str().map(str::to_owned) else {
+            return Ok(());
+        };
+        let params = message["params"].take();
+        let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
+            if method == "session/update" {
+                tell(params);
+            }
+            return Ok(());
+        };
+        let answer = if method == "session/request_permission" {
+            let (result, answer) = permission::answer(&params);
+            let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
+            tell_call(&params["toolCall"]);
+            print(&Event::Permission {
+                time: now(),
+                call,
+                answer,
+            });
+            json!({ "jsonrpc": "2.0", "id": id, "result": result })
+        } else {
+            let message = format!("Terca does not offer {method}");
+            let error = json!({ "code": NOT_OFFERED, "message": message });
+            print(&Event::Refused {
+                time: now(),
+                method,
+            });
+            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        };
+        self.send(&answer)
+    }
+
+    /// Lets the agent end, and passes on what it still tells.
+    fn leave(mut self) {
+        self.connection.close_input();
+        let time = if self.is_stopped { TO_LEAVE } else { TO_END };
+        let until = Some(Instant::now() + time);
+        while !self.is_silent {
+            let Some(heard) = self.connection.hear(until) else {
+                break;
+            };
+            match heard {
+                Heard::Message(mut message) if message["method"] == "session/update" => {
+                    tell(message["params"].take());
+                }
+                Heard::Message(_) | Heard::Noise { .. } => {}
+                Heard::Silence => self.is_silent = true,
+                Heard::Stop => break,
+            }
+        }
+        if self.connection.ended_within(TO_LEAVE).is_none() {
+            self.connection.terminate();
+            let _ = self.connection.ended_within(TO_LEAVE);
+        }
+    }
+}
+
+fn is_answer(message: &Value, id: u64) -> bool {
+    message["id"].as_u64() == Some(id) && message.get("method").is_none()
+}
+
+fn noise(text: String, bytes: u64) {
+    print(&Event::Noise {
+        time: now(),
+        text,
+        bytes,
+    });
+}
+
+/// Passes on an update of the session.
+fn tell(mut params: Value) {
+    let update = params["update"].take();
+    let of = update["sessionUpdate"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    print(&Event::Update {
+        of,
+        time: now(),
+        update,
+    });
+}
+
+/// Passes on the tool call of a permission: some agents tell its arguments there alone.
+fn tell_call(call: &Value) {
+    if call.is_object() {
+        print(&Event::Update {
+            of: "tool_call_update".to_owned(),
+            time: now(),
+            update: call.clone(),
+        });
+    }
+}
+
+/// Returns the failure of a request that the agent has answered with an error.
+fn refusal(method: &str, error: &Value) -> Failure {
+    let said = error["message"]
+        .as_str()
+        .unwrap_or("an error without words");
+    let data = &error["data"];
+    let details = [&data["details"], &data["message"], &data["error"], data];
+    let details = details.iter().find_map(|details| details.as_str());
+    let message = match details {
+        Some(details) if !said.contains(details) => format!("{said}: {details}"),
+        _ => said.to_owned(),
+    };
+    Failure {
+        code: error["code"].as_i64(),
+        ..Failure::new(format!(
+            "the agent answered `{method}` with an error: {message}"
+        ))
+    }
+}
+
+/// Adds the ways to sign in to the failure of an agent that asks for it.
+fn with_ways_to_sign_in(mut failure: Failure, agent: &Value) -> Failure {
+    if failure.code == Some(terca_core::agent::acp::AUTH_REQUIRED) {
+        let methods = agent["authMethods"].as_array().into_iter().flatten();
+        let names: Vec<&str> = methods
+            .filter_map(|method| method["name"].as_str())
+            .collect();
+        if !names.is_empty() {
+            let names = prose::quoted_list(&names, "or");
+            failure.message = format!("{} (its ways to sign in are {names})", failure.message);
+        }
+    }
+    failure
+}
