@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ablate;
 mod adapters_claims;
 mod adaptive;
 mod agent_against_tests;
