@@ -190,8 +190,8 @@ fn closing(results: &Results, summary: &AblationSummary) -> Vec<String> {
             tokens => format!("; saves {} tokens a request", thousands(tokens)),
         };
         lines.push(format!(
-            "no effect shown: {parts} (could be removed{saves}). That is no proof of no effect: the interval says what is \
-             left open"
+            "no effect shown: {parts} (could be removed{saves}). That is no proof of no effect: it may be \
+             anywhere in the interval"
         ));
     }
     let judged = results.summary.passed + results.summary.partial + results.summary.failed;

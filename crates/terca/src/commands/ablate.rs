@@ -77,6 +77,8 @@ pub enum PartsChoice {
     Rules,
     Servers,
     Skills,
+    /// Not there yet.
+    #[value(hide = true)]
     Tools,
 }
 
