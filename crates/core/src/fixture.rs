@@ -35,6 +35,7 @@ fn played(
         descriptions: None,
         replay_of: None,
         failed_in: None,
+        ablation: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),
     }];
     kinds.extend(

@@ -12,6 +12,7 @@
 
 #![warn(missing_docs)]
 
+pub mod ablation;
 pub mod agent;
 pub mod analysis;
 pub mod config;

@@ -388,6 +388,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             descriptions: None,
             replay_of: None,
             failed_in: None,
+            ablation: None,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -677,6 +678,7 @@ fn results_have_the_keys_of_the_specification() {
         descriptions: None,
         replay_of: None,
         failed_in: None,
+        ablation: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished {

@@ -5,6 +5,9 @@
     reason = "a test that cannot go on says so and ends"
 )]
 
+#[path = "../examples/simulate/ablation.rs"]
+#[cfg(test)]
+mod ablation;
 #[path = "../examples/simulate/adaptive.rs"]
 #[cfg(test)]
 mod adaptive;
@@ -12,6 +15,7 @@ mod adaptive;
 #[cfg(test)]
 mod world;
 
+use ablation::AblationWorld;
 use adaptive::AdaptiveWorld;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -442,4 +446,30 @@ fn looking_after_every_round_finds_no_more_by_chance() {
         large.trials < large.planned * 5 / 6 && large.equivalent == 0,
         "{large:?}"
     );
+}
+
+/// When no part works, at most 1 ablation of 20 says that one does; a part that works is found more often than by leaving
+/// out one part at a time with as many trials.
+#[test]
+fn an_ablation_finds_what_works_and_little_else() {
+    const RUNS: usize = 300;
+    let world = AblationWorld {
+        parts: 8,
+        evals: 8,
+        trials: 12,
+        effect: 0.0,
+        working: 0,
+    };
+    let nothing = world.factorial(RUNS, 1);
+    assert_eq!(nothing.runs, RUNS);
+    assert!(nothing.false_place <= RUNS / 20, "{nothing:?}");
+    let world = AblationWorld {
+        effect: 0.3,
+        working: 1,
+        ..world
+    };
+    let (all, one) = (world.factorial(RUNS, 2), world.leave_one_out(RUNS, 2));
+    assert!(all.false_place <= RUNS / 20, "{all:?}");
+    assert!(2 * all.found > RUNS, "{all:?}");
+    assert!(all.found > 2 * one.found, "{all:?} {one:?}");
 }

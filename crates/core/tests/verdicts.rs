@@ -116,6 +116,7 @@ impl Run {
             descriptions: None,
             replay_of: None,
             failed_in: None,
+            ablation: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {

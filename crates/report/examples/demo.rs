@@ -144,6 +144,7 @@ impl Demo {
             descriptions: None,
             replay_of: None,
             failed_in: None,
+            ablation: None,
             trials,
         });
         let mut next = 1;

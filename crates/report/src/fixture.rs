@@ -186,6 +186,7 @@ impl Script {
             descriptions: None,
             replay_of: None,
             failed_in: None,
+            ablation: None,
             trials,
         });
         script

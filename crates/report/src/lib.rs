@@ -58,6 +58,7 @@ pub use term::painter::RESTORE;
 pub use term::size::{MaxWidth, Size};
 pub use term::style::Palette;
 pub use term::width::truncate;
+pub use text::ablation::{ablation, ablation_plan};
 pub use text::agents::{AgentRow, agents_table};
 pub use text::compared::compared;
 pub use text::failures::{brief_failures, failures};

@@ -78,6 +78,13 @@ pub struct SelectionArgs {
     /// Repetitions of each eval in each variant, instead of the suite's
     #[arg(short = 'n', long, value_name = "N", value_parser = within(settings::REPETITIONS))]
     pub repetitions: Option<u32>,
+    #[command(flatten)]
+    pub instead: InsteadArgs,
+}
+
+/// What replaces the suite's own values.
+#[derive(Debug, Clone, Default, Args)]
+pub struct InsteadArgs {
     /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
@@ -105,15 +112,24 @@ impl From<&SelectionArgs> for SelectionSettings {
     fn from(args: &SelectionArgs) -> Self {
         SelectionSettings {
             repetitions: args.repetitions,
-            agent: args.agent.clone(),
-            named_by_agent: args.agent.is_some(),
-            model: args.model.clone(),
-            timeout: args.timeout,
-            sandbox: args.sandbox.clone(),
-            network: args.network.clone(),
-            seed: args.seed,
-            gateway: args.gateway.map(GatewayMode::from),
-            ..SelectionSettings::from(&args.names)
+            ..args.instead.over(SelectionSettings::from(&args.names))
+        }
+    }
+}
+
+impl InsteadArgs {
+    /// Puts them over a selection.
+    pub fn over(&self, selection: SelectionSettings) -> SelectionSettings {
+        SelectionSettings {
+            agent: self.agent.clone(),
+            named_by_agent: self.agent.is_some(),
+            model: self.model.clone(),
+            timeout: self.timeout,
+            sandbox: self.sandbox.clone(),
+            network: self.network.clone(),
+            seed: self.seed,
+            gateway: self.gateway.map(GatewayMode::from),
+            ..selection
         }
     }
 }

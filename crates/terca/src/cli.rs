@@ -151,6 +151,7 @@ mod tests {
             shard: "2/3".parse().ok(),
             aa: true,
             validate: false,
+            ablation: None,
             budget_usd: Some(0.5),
             concurrency: Some(4),
             fail_fast: true,

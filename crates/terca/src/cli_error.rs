@@ -8,14 +8,17 @@ use std::fmt::Display;
 use std::io;
 
 use camino::Utf8PathBuf;
+use terca_core::ablation::{DesignError, Kind};
 use terca_core::analysis::compare::CompareError;
 use terca_core::analysis::summary::By;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
+use terca_core::text::prose;
 use terca_core::text::shell;
 use terca_engine::remote::WorkerError;
+use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::past_runs::RunsError;
 use terca_engine::run::resume::OpenError;
@@ -111,6 +114,43 @@ impl Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.message.as_ref().map(|(_, text)| text.as_str());
         f.write_str(text.unwrap_or_default())
+    }
+}
+
+impl From<AblateError> for CliError {
+    fn from(error: AblateError) -> Self {
+        let text = error.to_string();
+        match error {
+            AblateError::Unknown { known, .. } => CliError::misuse(Code::NoMatch, text).help(
+                format!("its experiments are {}", prose::quoted_list(&known, "and")),
+            ),
+            AblateError::Nothing { key, .. } => CliError::misuse(Code::Usage, text).help(format!(
+                "write `{key}` into the experiment itself: those of environments are not split"
+            )),
+            AblateError::Unreadable(_) => CliError::trouble(Code::MissingFile, text),
+            AblateError::Changed(_) => CliError::misuse(Code::SuiteChanged, text)
+                .help("restore the rules that the run was made from, or run the ablation again"),
+            AblateError::Design { error, .. } => {
+                let code = match error {
+                    DesignError::TooFewTrials { .. } => Code::OutOfRange,
+                    _ => Code::Usage,
+                };
+                CliError::misuse(code, text).help(match error {
+                    DesignError::TooFewParts { kind: Kind::Rules, .. } => {
+                        "give the rules headings, mark parts with `<!-- part: NAME -->`, or split lists with `--split items`".to_owned()
+                    }
+                    DesignError::TooFewParts { .. } => {
+                        "`terca run` compares a single one with the baseline".to_owned()
+                    }
+                    DesignError::TooManyParts(_) => {
+                        "mark larger parts with `<!-- part: NAME -->`".to_owned()
+                    }
+                    DesignError::TooFewTrials { needed, .. } => {
+                        format!("give at least `-n {needed}`, or select more evals")
+                    }
+                })
+            }
+        }
     }
 }
 

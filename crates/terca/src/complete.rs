@@ -43,7 +43,7 @@ fn with_candidates(argument: Arg) -> Arg {
         "evals" | "words" => {
             || of_suite(|suite| suite.evals.iter().map(|eval| eval.name.clone()).collect())
         }
-        "experiments" => || {
+        "experiment" | "experiments" => || {
             of_suite(|suite| {
                 suite
                     .experiments

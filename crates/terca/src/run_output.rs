@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 use serde::Serialize;
 use terca_core::analysis::results::{Results, exit_status};
+use terca_core::analysis::summary::AblationSummary;
 use terca_core::analysis::validation;
 use terca_core::analysis::validation::{Validated, proofs};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
@@ -15,8 +16,8 @@ use terca_core::text::prose;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
 use terca_report::Painted;
 use terca_report::{
-    Context, Palette, brief_failures, brief_table, brief_verdicts, failures, flaws, footer,
-    mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
+    Context, Palette, ablation, brief_failures, brief_table, brief_verdicts, failures, flaws,
+    footer, mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
 };
 
 use crate::args::{Common, Format, TableFormat};
@@ -129,6 +130,28 @@ fn note_suite_changes(changes: &[String]) {
     ));
 }
 
+/// The answer of `terca ablate`, for programs.
+#[derive(Debug, Serialize)]
+pub struct Ablated<'a> {
+    /// `ablated`, as the last of the events.
+    event: &'static str,
+    /// The run's name.
+    run: &'a str,
+    #[serde(flatten)]
+    summary: &'a AblationSummary,
+}
+
+impl<'a> Ablated<'a> {
+    /// Takes the parts from the results of a run that is an ablation and has ended.
+    pub fn of(results: &'a Results) -> Option<Self> {
+        Some(Ablated {
+            event: "ablated",
+            run: &results.run,
+            summary: results.summary.ablation.as_ref()?,
+        })
+    }
+}
+
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
@@ -152,13 +175,16 @@ pub fn conclude(
             show(&results, &run.dir, detail, common);
             after_words(settings, &results);
         }
-        if !quiet && !settings.validate {
+        if !quiet && !settings.validate && settings.ablation.is_none() {
             suggest(settings, format, common, run, &results);
         }
     }
     if format == Format::Json && settings.validate {
         let last = serde_json::to_string(&Validated::of(&results)).unwrap_or_default();
         screen::out_json(&last);
+    }
+    if let Some(answer) = Ablated::of(&results).filter(|_| format == Format::Json) {
+        screen::out_json(&serde_json::to_string(&answer).unwrap_or_default());
     }
     let changed = past::complain_of_changes(&run.changed, &run.dir, common);
     for (place, error) in &run.given_up {
@@ -253,13 +279,29 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
     let columns = screen::columns();
     let parts = match detail {
         Detail::Quiet => {
+            let (failures, verdicts) = match results.summary.ablation {
+                Some(_) => (
+                    errors_only(results, here, palette),
+                    ablation(results, columns, palette),
+                ),
+                None => (
+                    brief_failures(results, here, palette),
+                    brief_verdicts(results, here, columns, palette),
+                ),
+            };
             screen::out_all(&[
-                Painted::by_view(brief_failures(results, here, palette)),
-                Painted::by_view(brief_verdicts(results, here, columns, palette)),
+                Painted::by_view(failures),
+                Painted::by_view(verdicts),
                 Painted::by_view(tally(results)),
             ]);
             return;
         }
+        // Rows of a design are no variants that somebody compares.
+        Detail::Brief if results.summary.ablation.is_some() => [
+            ablation(results, columns, palette),
+            errors_only(results, here, palette),
+            String::new(),
+        ],
         // A table of dashes and the lack of a verdict would bury the reason.
         _ if is_without_judgement(results) => [
             String::new(),
@@ -274,7 +316,10 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
         Detail::Whole => [
             with_tests(results, columns, palette),
             failures(results, here, palette),
-            verdicts(results, columns, palette),
+            match results.summary.ablation {
+                Some(_) => ablation(results, columns, palette),
+                None => verdicts(results, columns, palette),
+            },
         ],
     };
     let mcp_servers = mcp_servers(&results.summary, columns, palette);
@@ -290,6 +335,14 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
         .map(Painted::by_view)
         .collect();
     screen::out_all(&parts);
+}
+
+/// Returns what ended in an error. Trials that fail are expected in an ablation.
+fn errors_only(results: &Results, here: Context<'_>, palette: Palette) -> String {
+    match results.summary.errors {
+        0 => String::new(),
+        _ => brief_failures(results, here, palette),
+    }
 }
 
 /// Tells whether every trial that was started ended in an error.

@@ -160,6 +160,7 @@ impl AdaptiveWorld {
                 descriptions: None,
                 replay_of: None,
                 failed_in: None,
+                ablation: None,
                 trials,
             },
         );

@@ -1,14 +1,16 @@
 //! How often intervals hold the truth and verdicts are right, in suites whose truth is known.
 //!
 //! `cargo run --release -p terca-core --example simulate` prints the tables of `docs/explanations/statistics.md`: fixed
-//! repetitions, the advice, adaptive repetitions, and how long a verdict takes; with `fixed`, `advice`, `adaptive` or `speed`
-//! after `--`, only that one.
+//! repetitions, the advice, adaptive repetitions, ablations, and how long a verdict takes; with `fixed`, `advice`, `adaptive`,
+//! `ablation` or `speed` after `--`, only that one.
 
 #![allow(clippy::print_stdout, reason = "this is what it is for")]
 
+mod ablation;
 mod adaptive;
 mod world;
 
+use ablation::AblationWorld;
 use adaptive::AdaptiveWorld;
 use terca_core::config::adaptive::Adaptive;
 use world::World;
@@ -21,10 +23,11 @@ const PLAYED_RUNS: usize = 1_000;
 
 fn main() {
     let only = std::env::args().nth(1);
-    let tables: [(&str, fn()); 4] = [
+    let tables: [(&str, fn()); 5] = [
         ("fixed", fixed),
         ("advice", advised),
         ("adaptive", adaptive),
+        ("ablation", ablations),
         ("speed", speed),
     ];
     let mut is_first = true;
@@ -50,6 +53,47 @@ fn speed() {
     };
     let seconds = world.seconds_to_compare();
     println!("{} evals × 3: compared in {seconds:.2} s", world.evals);
+}
+
+/// Factorial designs beside leaving out one part at a time.
+fn ablations() {
+    println!(
+        "| evals × trials | parts | parts that work | false \"earns its place\" | false finding | found | one at a time: false \"earns its place\" | one at a time: found |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut number = 0;
+    for (parts, trials) in [(4, 12), (8, 12), (8, 24), (8, 48)] {
+        for (working, effect) in [(0, 0.0), (1, 0.2), (1, 0.3), (2, 0.2)] {
+            let world = AblationWorld {
+                parts,
+                evals: 8,
+                trials,
+                effect,
+                working,
+            };
+            number += 1;
+            let all = world.factorial(PLAYED_RUNS, number);
+            let one = world.leave_one_out(PLAYED_RUNS, number);
+            let share =
+                |count: usize, of: usize| format!("{:.1} %", 100.0 * count as f64 / of as f64);
+            let found = |found: usize| match working {
+                0 => "–".to_owned(),
+                working => share(found, PLAYED_RUNS * working),
+            };
+            let works = match working {
+                0 => "none".to_owned(),
+                working => format!("{working}, {:+.0} points", 100.0 * effect),
+            };
+            println!(
+                "| 8 × {trials} | {parts} | {works} | {} | {} | {} | {} | {} |",
+                share(all.false_place, all.runs),
+                share(all.false_any, all.runs),
+                found(all.found),
+                share(one.false_place, one.runs),
+                found(one.found),
+            );
+        }
+    }
 }
 
 fn adaptive() {

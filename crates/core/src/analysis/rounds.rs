@@ -127,6 +127,7 @@ mod tests {
                 descriptions: None,
                 replay_of: None,
                 failed_in: None,
+                ablation: None,
                 trials: trials.collect(),
             });
             play

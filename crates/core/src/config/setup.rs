@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+use crate::ablation::RulesWithout;
 use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::adds_up::added_text;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub model: Patch<Template>,
     /// Rules files, absolute.
     pub rules: Patch<Vec<Utf8PathBuf>>,
+    /// The parts of its rules that an ablation leaves out.
+    pub rules_without: Option<RulesWithout>,
     /// Directories with a `SKILL.md`, absolute.
     pub skills: Patch<Vec<Utf8PathBuf>>,
     /// MCP servers by name.
@@ -98,6 +101,9 @@ pub struct AppliedSetup {
     /// Rules files, absolute.
     #[serde(skip)]
     pub rules: Vec<Utf8PathBuf>,
+    /// The parts of the rules that an ablation leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules_without: Option<RulesWithout>,
     /// Directories with a `SKILL.md`, absolute.
     #[serde(skip)]
     pub skills: Vec<Utf8PathBuf>,
@@ -167,6 +173,7 @@ impl Setup {
                     .filter(|model| !model.is_empty()),
             },
             rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
+            rules_without: self.rules_without.clone(),
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),

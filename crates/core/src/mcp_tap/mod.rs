@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::process::Exit;
 use crate::text::excerpt::beginning;
 use crate::text::mask::Mask;
+use crate::text::tokens;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
@@ -27,8 +28,6 @@ const MOST_TOOLS: usize = 500;
 const MOST_DURATIONS: usize = 200;
 /// The most ends of a server that are kept.
 const MOST_DEATHS: usize = 20;
-/// The length of a token, as a rule of thumb for English and JSON.
-const BYTES_OF_A_TOKEN: u64 = 4;
 
 /// One thing that the tap saw. A line of `artifacts/mcp/NAME.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,7 +126,7 @@ impl OfferedTool {
             .sum();
         Some(OfferedTool {
             name,
-            estimated_tokens: bytes.div_ceil(BYTES_OF_A_TOKEN),
+            estimated_tokens: tokens::estimated(bytes),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The trials of a run, each with all its settings.
 
 pub mod aa_check;
+pub mod ablated;
 pub mod agent_named;
 pub mod descriptions;
 pub mod expand;
@@ -265,10 +266,15 @@ impl Plan {
 
     /// Leaves the trials of some cases, by the names of eval, environment and experiment. Ids are given anew.
     pub fn keep_cases(&mut self, is_kept: impl Fn(&str, &str, &str) -> bool) {
-        self.trials.retain(|trial| {
+        self.keep(|trial| {
             let Case { eval, variant, .. } = &*trial.case;
             is_kept(&eval.name, &variant.environment, &variant.experiment)
         });
+    }
+
+    /// Leaves some of the trials. Ids are given anew.
+    pub fn keep(&mut self, is_kept: impl Fn(&TrialSpec) -> bool) {
+        self.trials.retain(is_kept);
         for (trial, id) in self.trials.iter_mut().zip(1..) {
             trial.id = id;
         }

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ablation::Ablation;
 use crate::config::adaptive::Adaptive;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::descriptions::Descriptions;
@@ -66,6 +67,9 @@ pub enum EventKind {
         /// The run whose failures are run again, where there is nothing else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failed_in: Option<String>,
+        /// The design of an ablation, whose rows are the experiments.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ablation: Option<Box<Ablation>>,
         /// The trials of the plan.
         trials: Vec<TrialHead>,
     },

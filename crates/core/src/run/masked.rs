@@ -25,8 +25,12 @@ impl EventKind {
             EventKind::RunStarted {
                 trials,
                 descriptions,
+                ablation,
                 ..
             } => {
+                if let Some(design) = ablation {
+                    **design = design.clone().masked(mask);
+                }
                 for TrialHead { model, .. } in trials {
                     optional(model, mask);
                 }

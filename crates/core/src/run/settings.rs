@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::ablation::Ablation;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::verdict::check_margin;
@@ -45,6 +46,9 @@ pub struct RunSettings {
     /// Proves the evals: built-in agents take the place of the suite's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validate: bool,
+    /// The design of an ablation, whose rows take the place of the suite's experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Ablation>,
     /// No further trial starts once those that ended have cost this much.
     #[serde(default, deserialize_with = "budget")]
     pub budget_usd: Option<f64>,
@@ -141,6 +145,7 @@ impl Default for RunSettings {
             shard: None,
             aa: false,
             validate: false,
+            ablation: None,
             budget_usd: None,
             concurrency: None,
             fail_fast: false,
@@ -160,6 +165,7 @@ impl RunSettings {
     pub(super) fn masked(&self, mask: &Mask) -> Self {
         RunSettings {
             selection: self.selection.masked(mask),
+            ablation: (self.ablation.clone()).map(|ablation| ablation.masked(mask)),
             ..self.clone()
         }
     }

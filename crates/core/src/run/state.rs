@@ -42,6 +42,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ablation::Ablation;
 use crate::config::adaptive::Adaptive;
 use crate::config::verdict::{Measure, VerdictSettings};
 use crate::plan::VariantName;
@@ -70,6 +71,7 @@ pub struct RunState {
     descriptions: Descriptions,
     replay_of: Option<String>,
     failed_in: Option<String>,
+    ablation: Option<Arc<Ablation>>,
     status: RunStatus,
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
@@ -166,6 +168,7 @@ impl Default for RunState {
             descriptions: Descriptions::default(),
             replay_of: None,
             failed_in: None,
+            ablation: None,
             status: RunStatus::Running,
             started_at: None,
             finished_at: None,
@@ -206,6 +209,11 @@ impl RunState {
     /// Returns the run whose failures are run again, if this one has nothing else.
     pub fn failed_in(&self) -> Option<&str> {
         self.failed_in.as_deref()
+    }
+
+    /// Returns the design, if this is an ablation.
+    pub fn ablation(&self) -> Option<&Ablation> {
+        self.ablation.as_deref()
     }
 
     /// Returns the seed of everything that is drawn.

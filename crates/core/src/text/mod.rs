@@ -13,3 +13,4 @@ pub mod shell;
 pub mod source;
 pub mod stripped;
 pub mod template;
+pub mod tokens;

@@ -10,6 +10,7 @@ use terca_core::agent::AgentChoice;
 use terca_core::analysis::validation;
 use terca_core::config::Suite;
 use terca_core::plan::aa_check;
+use terca_core::plan::ablated;
 use terca_core::plan::agent_named;
 use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
@@ -128,12 +129,18 @@ fn make(
         if settings.aa {
             rest = aa_check::prepare(&mut suite, &rest, problems);
         }
+        if let Some(ablation) = &settings.ablation {
+            rest = ablated::prepare(&mut suite, &rest, ablation, problems);
+        }
         let agent = overrides.agent.as_ref();
         if let Some(agent) = agent.filter(|_| settings.selection.named_by_agent) {
             rest = agent_named::prepare(&mut suite, &rest, agent, problems);
         }
         expand(&suite, &rest, overrides, variables, problems)
     };
+    if let Some(ablation) = &settings.ablation {
+        ablated::keep_dealt(&mut plan, ablation);
+    }
     if let Some(failed) = &settings.failed {
         plan.keep_cases(|eval, environment, experiment| {
             failed.cases.iter().any(|case| {

@@ -1,5 +1,6 @@
 //! A run: starting it, scheduling its trials, its directory, and everything done with runs of the past.
 
+pub mod ablate;
 pub mod clean;
 pub mod crew;
 pub mod files;

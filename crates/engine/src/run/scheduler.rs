@@ -179,6 +179,7 @@ impl Run<'_> {
             descriptions: request.descriptions.clone(),
             replay_of: request.replay_of.clone(),
             failed_in: request.failed_in.clone(),
+            ablation: request.ablation.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }

@@ -430,6 +430,7 @@ impl<'a> PreparedRun<'a> {
             budget_usd: self.settings.budget_usd,
             replay_of: self.replay.as_ref().map(|source| source.run.clone()),
             failed_in: (self.settings.failed.as_ref()).map(|failed| failed.run.clone()),
+            ablation: self.settings.ablation.clone().map(Box::new),
             trials: plan.trials.clone(),
             order: plan.order.clone(),
             past,

@@ -84,6 +84,7 @@ fn run(
         descriptions: None,
         replay_of: None,
         failed_in: None,
+        ablation: None,
         budget_usd: None,
         trials: suite.specs.clone(),
         order: (0..suite.specs.len()).collect(),

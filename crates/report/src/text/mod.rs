@@ -1,5 +1,6 @@
 //! Answers for the terminal: tables, lists and sentences.
 
+pub(crate) mod ablation;
 pub(crate) mod agents;
 pub(crate) mod compared;
 pub(crate) mod comparison_table;

@@ -1,10 +1,12 @@
-//! The reason why experiments that ended have no verdict, in at most three lines.
+//! The reason why experiments that ended have no verdict, in at most three lines, or what is told in its place.
 
 use std::collections::BTreeMap;
 
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::NoVerdict;
 use terca_core::text::prose;
+
+use super::ablation::in_sentences;
 
 /// Empty when there is a verdict, or nothing to compare.
 pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
@@ -15,6 +17,10 @@ pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
                 .to_owned(),
         ],
         Some(NoVerdict::NothingJudged) => nothing_judged(results),
+        Some(NoVerdict::Ablation) => {
+            let parts = results.summary.ablation.as_ref();
+            parts.map(in_sentences).unwrap_or_default()
+        }
         Some(NoVerdict::OnlyFailed) => vec![
             "no verdict: only earlier failures were run, and more of those pass by chance alone"
                 .to_owned(),

@@ -2,6 +2,7 @@
 //!
 //! A new command is a file, and its lines here.
 
+mod ablate;
 mod check;
 mod clean;
 mod compare;
@@ -54,6 +55,8 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Check the evals: the solution must pass, and doing nothing or cheating must not
     Validate(validate::ValidateArgs),
+    /// Find which part of an experiment earns its effect: of its rules, its MCP servers or its skills
+    Ablate(Box<ablate::AblateArgs>),
     /// Show the results of a run, or of one trial
     Show(show::ShowArgs),
     /// Print the session of a trial's agent; -f follows it as it runs
@@ -110,6 +113,7 @@ impl Command {
             Command::Run(_)
             | Command::Check(_)
             | Command::Validate(_)
+            | Command::Ablate(_)
             | Command::Plan(_)
             | Command::Watch(_) => Need::Suite,
             Command::Resume(_)
@@ -147,6 +151,7 @@ impl Command {
             Command::CreateEval(args) => create_eval::create_eval(args, common),
             Command::Check(args) => check::check(args, common),
             Command::Validate(args) => validate::validate(args, common),
+            Command::Ablate(args) => ablate::ablate(args, common),
             Command::Show(args) => show::show(args, common),
             Command::Logs(args) => logs::logs(args, common),
             Command::Workspace(args) => workspace::workspace(args, common),

@@ -7,7 +7,7 @@ use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
-use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
+use terca_engine::run::start::{FinishedRun, PreparedRun, Program, SuiteFiles};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
@@ -71,6 +71,7 @@ impl From<&RunArgs> for RunSettings {
             shard: args.shard,
             aa: args.aa,
             validate: false,
+            ablation: None,
             budget_usd: args.conduct.budget_usd,
             concurrency: args.conduct.concurrency,
             fail_fast: args.conduct.fail_fast,
@@ -148,6 +149,19 @@ pub(super) fn start(
     display: Display<'_>,
     common: &Common,
 ) -> Outcome {
+    let (status, _) = start_and_keep(settings, plan, host, rebuild_layers, display, common)?;
+    Ok(status)
+}
+
+/// Runs a plan in a directory of its own. Returns the exit status and the run.
+pub(super) fn start_and_keep(
+    settings: &RunSettings,
+    plan: &RunPlan,
+    host: Host,
+    rebuild_layers: bool,
+    display: Display<'_>,
+    common: &Common,
+) -> Result<(u8, FinishedRun), CliError> {
     let program = Program {
         version: VERSION,
         rebuild_layers,
@@ -155,7 +169,7 @@ pub(super) fn start(
     };
     let mut run = PreparedRun::new(plan, settings, program, host)?;
     run_output::connect(&mut run, display.quiet)?;
-    execute(settings, run, display, common)
+    to_its_end(settings, run, display, common)
 }
 
 /// Runs what is prepared in a directory of its own.
@@ -165,6 +179,16 @@ pub(super) fn execute(
     display: Display<'_>,
     common: &Common,
 ) -> Outcome {
+    let (status, _) = to_its_end(settings, run, display, common)?;
+    Ok(status)
+}
+
+fn to_its_end(
+    settings: &RunSettings,
+    run: PreparedRun<'_>,
+    display: Display<'_>,
+    common: &Common,
+) -> Result<(u8, FinishedRun), CliError> {
     run_output::note_before_start(&run, display.quiet);
     let store = run.create_dir()?;
     let mut observer = run_display::observer(&run, &store.dir, display, common);
@@ -172,5 +196,6 @@ pub(super) fn execute(
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")
     })?;
-    Ok(run_output::conclude(settings, display, common, &finished))
+    let status = run_output::conclude(settings, display, common, &finished);
+    Ok((status, finished))
 }

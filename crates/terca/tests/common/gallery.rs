@@ -64,6 +64,7 @@ fn write_record(run_dir: &Utf8Path, heads: &[TrialHead]) {
         descriptions: None,
         replay_of: None,
         failed_in: None,
+        ablation: None,
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),

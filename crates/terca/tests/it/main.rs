@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ablate;
 mod acp;
 mod adapters_claims;
 mod adaptive;

@@ -3,6 +3,7 @@
 //! Costs, times and variances are those of earlier runs of the same cases where there are some; what is assumed
 //! otherwise is said.
 
+mod ablation;
 mod detect;
 mod expense;
 mod precision;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::history::History;
 use crate::run::event::TrialHead;
 
+pub use ablation::AblationForecast;
 pub use detect::Detect;
 pub use expense::{Arm, Expense};
 pub use precision::Precision;

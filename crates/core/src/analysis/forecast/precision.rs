@@ -37,7 +37,7 @@ pub struct Precision {
 }
 
 /// One eval of the plan in both arms: its trials in each.
-type Pair<'a> = (Vec<&'a TrialHead>, Vec<&'a TrialHead>);
+pub(super) type Pair<'a> = (Vec<&'a TrialHead>, Vec<&'a TrialHead>);
 
 pub(super) fn all(question: &Question<'_>, history: &History) -> Vec<Precision> {
     let variants = distinct(
@@ -83,7 +83,7 @@ pub(super) fn all(question: &Question<'_>, history: &History) -> Vec<Precision> 
 }
 
 impl Precision {
-    fn of(
+    pub(super) fn of(
         [environment, experiment]: [&str; 2],
         baseline: Option<&str>,
         pairs: &[Pair<'_>],

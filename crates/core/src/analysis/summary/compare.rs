@@ -20,12 +20,7 @@ use crate::stats::{ALPHA, CannotTell};
 /// Compares every other arm with the baseline. The comparisons over all places are one family of questions, and those in
 /// each place another. Agents that prove evals are compared with nothing: they say nothing about an experiment.
 pub(crate) fn compare_arms(arms: &Arms<'_>) -> Vec<Comparison> {
-    let trials: Vec<ArmTrial<'_>> = arms
-        .trials
-        .iter()
-        .filter(|trial| !is_control(trial.agent))
-        .cloned()
-        .collect();
+    let trials = of_agents(arms);
     let grid = &Grid::of(&trials);
     if !grid.arms.contains(&arms.baseline) {
         return Vec::new();
@@ -59,6 +54,45 @@ pub(crate) fn compare_arms(arms: &Arms<'_>) -> Vec<Comparison> {
     let mut comparisons: Vec<Comparison> = families.into_iter().flatten().collect();
     comparisons.sort_by_key(|comparison| grid.arms.iter().position(|arm| *arm == comparison.arm));
     comparisons
+}
+
+/// Compares the two arms of each, over all their places. All of them are one family of questions.
+pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
+    let trials: Vec<Vec<ArmTrial<'_>>> = family.iter().map(of_agents).collect();
+    let grids: Vec<Grid<'_>> = trials.iter().map(|trials| Grid::of(trials)).collect();
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    for (arms, grid) in family.iter().zip(&grids) {
+        let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
+        let arm = others.next().copied().unwrap_or_default();
+        let places = &grid.places;
+        drafts.push(Draft::of(Scope { grid, places }, arm, arms));
+    }
+    adjust(&mut drafts);
+    let size = drafts.len();
+    let finished = drafts.into_iter().zip(family);
+    finished
+        .map(|(draft, arms)| draft.finish(size, arms))
+        .collect()
+}
+
+/// Returns the effect of the one arm beside the baseline on the pass rate, over all places.
+pub(super) fn effect_on_pass_rate(arms: &Arms<'_>) -> Effect {
+    let trials = of_agents(arms);
+    let grid = &Grid::of(&trials);
+    let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
+    let arm = others.next().copied().unwrap_or_default();
+    let places = &grid.places;
+    let (pairs, _) = Scope { grid, places }.pairs(arm, arms.baseline);
+    Effect::on_pass_rate(&pairs)
+}
+
+/// Returns the trials of agents that do not prove evals.
+fn of_agents<'a>(arms: &Arms<'a>) -> Vec<ArmTrial<'a>> {
+    let trials = arms.trials.iter();
+    trials
+        .filter(|trial| !is_control(trial.agent))
+        .cloned()
+        .collect()
 }
 
 /// A comparison before its p-values are adjusted.

@@ -8,6 +8,7 @@
 //! Counts and figures take one pass over the trials and are there at every moment. Comparisons come when the run has
 //! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
 
+mod ablation;
 mod arms;
 mod by;
 mod compare;
@@ -30,6 +31,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use ablation::{AblationSummary, Finding, PairHint, PartEffect};
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
@@ -91,6 +93,9 @@ pub struct Summary {
     pub cells: Vec<CellSummary>,
     /// Empty while the run goes on.
     pub comparisons: Vec<Comparison>,
+    /// The parts of an ablation, when it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<AblationSummary>,
     /// The reason why experiments that ended have no verdict.
     #[serde(default, rename = "noVerdict", skip_serializing_if = "Option::is_none")]
     pub no_verdict: Option<NoVerdict>,
@@ -106,6 +111,8 @@ pub enum NoVerdict {
     NothingJudged,
     /// The trials were chosen because they had failed: of those, more pass by chance alone.
     OnlyFailed,
+    /// The experiments are the rows of an ablation, whose parts are compared instead.
+    Ablation,
 }
 
 impl NoVerdict {
@@ -125,6 +132,8 @@ impl NoVerdict {
             Some(NoVerdict::NothingJudged)
         } else if state.failed_in().is_some() {
             Some(NoVerdict::OnlyFailed)
+        } else if state.ablation().is_some() {
+            Some(NoVerdict::Ablation)
         } else {
             None
         }
@@ -173,8 +182,12 @@ pub fn summarise(state: &RunState) -> Summary {
         Some(_) => Vec::new(),
         None => compare(state, state.baseline(), state.margin()),
     };
+    let design = state
+        .ablation()
+        .filter(|_| no_verdict == Some(NoVerdict::Ablation));
     Summary {
         comparisons,
+        ablation: design.map(|design| AblationSummary::of(state, design)),
         no_verdict,
         ..figures
     }
@@ -203,6 +216,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
             .collect(),
         mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
         comparisons: Vec::new(),
+        ablation: None,
         no_verdict: None,
         cells,
     }

@@ -125,7 +125,11 @@ pub fn luck(p: f64) -> String {
 /// In two significant digits: `3,800`.
 fn rounded(number: f64) -> String {
     let step = 10f64.powi((number.log10().floor() as i32 - 1).max(0));
-    let number = ((number / step).round() * step) as u64;
+    thousands(((number / step).round() * step) as u64)
+}
+
+/// `1,240`.
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -39,6 +39,7 @@ impl RunState {
                 descriptions,
                 replay_of,
                 failed_in,
+                ablation,
                 trials,
             } => {
                 *self = RunState {
@@ -53,6 +54,7 @@ impl RunState {
                     identical_to_baseline: identical_to_baseline.clone(),
                     replay_of: replay_of.clone(),
                     failed_in: failed_in.clone(),
+                    ablation: ablation.as_deref().cloned().map(Arc::new),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };

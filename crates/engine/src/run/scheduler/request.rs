@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use terca_core::ablation::Ablation;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::descriptions::Descriptions;
@@ -42,6 +43,8 @@ pub struct RunRequest {
     pub replay_of: Option<String>,
     /// The run whose failures are run again, where there is nothing else.
     pub failed_in: Option<String>,
+    /// The design of an ablation, whose rows are the experiments.
+    pub ablation: Option<Box<Ablation>>,
     /// The trials, in the order of their ids.
     pub trials: Vec<TrialSpec>,
     /// Positions in `trials`, in the order to start them; spare trials wait until a round needs them.

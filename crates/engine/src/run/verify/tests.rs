@@ -59,6 +59,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         descriptions: None,
         replay_of: None,
         failed_in: None,
+        ablation: None,
         trials: (1..=trials).map(head).collect(),
     }];
     for trial in 1..=trials {

@@ -37,10 +37,12 @@ pub(super) fn install(
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
     }
-    for path in &variant.rules {
-        let path = sealed.open(path)?;
-        parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
+    let own = own_rules(variant, sealed)?;
+    if own.is_empty() {
+        log.section("rules: none, all their parts are left out")?;
+        return Ok(Vec::new());
     }
+    parts.extend(own);
     let whole = joined(&parts);
     if target.symlink_metadata().is_ok() {
         fs_err::remove_file(&target)?;
@@ -55,6 +57,31 @@ pub(super) fn install(
         may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
         uses: None,
     }])
+}
+
+/// Returns the texts of the variant's rules, without the parts that a row of an ablation does not have.
+fn own_rules(variant: &Variant, sealed: &SealedSuite) -> Result<Vec<Vec<u8>>, StageError> {
+    let mut texts = Vec::new();
+    for path in &variant.rules {
+        let path = sealed.open(path)?;
+        texts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
+    }
+    let Some(without) = &variant.rules_without else {
+        return Ok(texts);
+    };
+    let texts: Vec<String> = (texts.iter())
+        .map(|text| String::from_utf8_lossy(text).into_owned())
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let left = without.applied_to(&texts).ok_or_else(|| {
+        let message = format!(
+            "the rules no longer have the {} parts that the ablation was made for",
+            without.parts
+        );
+        StageError::new(ErrorKind::Setup, message)
+    })?;
+    let filled = left.into_iter().filter(|text| !text.trim().is_empty());
+    Ok(filled.map(String::into_bytes).collect())
 }
 
 /// Keeps the text of the rules with the trial, so that people can read and compare what the agent was told.

@@ -105,7 +105,7 @@ impl Watcher<'_> {
     /// Environments that another agent runs have names that depend on the selection, so that is typed again.
     fn environments(&self, names: &BTreeSet<&str>) -> Vec<String> {
         let typed = &self.args.selection.args;
-        if typed.agent.is_some() {
+        if typed.instead.agent.is_some() {
             let typed = typed.names.environments.iter();
             return flags("-e", &typed.map(String::as_str).collect());
         }

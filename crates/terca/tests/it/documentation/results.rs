@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use terca_core::ablation::{Ablation, Kind};
 use terca_core::agent::access::Access;
 use terca_core::config::gateway::{GatewayMode, Injection};
 use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
@@ -22,7 +23,10 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 44] = [
+const TABLES: [(&str, &[&str]); 47] = [
+    ("ablation", &["summary.ablation"]),
+    ("part", &["summary.ablation.parts[]"]),
+    ("pairHint", &["summary.ablation.hints[]"]),
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -165,7 +169,7 @@ fn runs(room: &Room) -> Vec<Utf8PathBuf> {
         let runs = suite.path().join(".terca/runs").read_dir_utf8().unwrap();
         found.extend(runs.map(|run| run.unwrap().path().to_owned()));
     }
-    assert_eq!(found.len(), 7, "{}", said.output);
+    assert_eq!(found.len(), 8, "{}", said.output);
     found
 }
 
@@ -206,7 +210,14 @@ fn table_of(path: &str) -> &'static str {
     if INTERVAL.iter().any(|name| path.ends_with(name)) {
         return "interval";
     }
-    let table = TABLES.iter().find(|(_, paths)| paths.contains(&path));
+    // A part of an ablation is compared as an experiment is.
+    let path = path.replace(
+        "summary.ablation.parts[].comparison",
+        "summary.comparisons[]",
+    );
+    let table = TABLES
+        .iter()
+        .find(|(_, paths)| paths.contains(&path.as_str()));
     table
         .unwrap_or_else(|| panic!("`{path}` of results.json is in no table"))
         .0
@@ -234,7 +245,10 @@ fn every_key_and_every_file_is_documented() {
     };
     // Nor does a person read every run.
     let remark = json!({ "text": "odd", "tags": ["odd"], "at": "2026-01-01T00:00:00Z" });
+    // Nor do parts act together in every ablation.
+    let hint = json!({ "pairs": [], "difference": 0.5, "pAdjusted": 0.01 });
     let contained = json!({
+        "summary": { "ablation": { "hints": [hint] } },
         "trials": [{ "remark": remark, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
     keys(&contained, "", &mut by_path);
@@ -464,6 +478,15 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     file.merged_from = vec!["part".into()];
     file.suite_commit = Some("0".repeat(40));
     file.settings.validate = true;
+    file.settings.ablation = Some(Ablation {
+        experiment: "with-rules".into(),
+        kind: Kind::Rules,
+        split: None,
+        sha256: None,
+        parts: Vec::new(),
+        rows: Vec::new(),
+        evals: Vec::new(),
+    });
     file.settings.margin = Some(0.05);
     file.settings.replay = Some(ReplaySettings {
         run: "recorded".into(),

@@ -59,6 +59,17 @@ terca regrade -t a
 terca replay -t c
 cd ..
 
+# The parts of rules.
+mkdir -p parts && cd parts
+printf '## One\nOne.\n## Two\nTwo.\n' > rules.md
+cat > terca.yaml <<'SUITE'
+environments: [{ name: script, agent: { name: command, command: "grep -qs One AGENTS.md && touch done; true" } }]
+experiments: [{ name: control }, { name: with-rules, rules: rules.md }]
+evals: [{ name: one, prompt: nothing, tests: [{ fileExists: done }] }]
+SUITE
+terca ablate with-rules --parts rules
+cd ..
+
 # What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.
 mkdir -p trouble && cd trouble
 cat > agent.sh <<'AGENT'

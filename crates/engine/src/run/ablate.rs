@@ -1,0 +1,183 @@
+//! Makes the design of an ablation from the files of a suite, and the rules without what earned nothing.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use camino::Utf8Path;
+use terca_core::ablation::parts::Rules;
+use terca_core::ablation::{Ablation, DesignError, Kind, Part, Split, Wanted};
+use terca_core::agent::delivery::sha256;
+use terca_core::config::suite::{Setup, Suite};
+use terca_core::text::tokens;
+use thiserror::Error;
+
+use crate::run::load::RunPlan;
+
+/// The file of a skill that agents are told of in every request.
+const SKILL: &str = "SKILL.md";
+
+/// The question that an ablation answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The experiment's name.
+    pub experiment: &'a str,
+    /// The kind of its parts.
+    pub kind: Kind,
+    /// The way in which rules are split; `None` is the usual one.
+    pub split: Option<Split>,
+    /// The trials of each eval; `None` is one for each row of the design.
+    pub trials: Option<usize>,
+}
+
+/// An ablation that cannot be made.
+#[derive(Debug, Error)]
+pub enum AblateError {
+    /// There is no experiment of this name.
+    #[error("the suite has no experiment `{name}`")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// The experiment has none of what is to be split.
+    #[error("the experiment `{experiment}` has no `{key}` of its own")]
+    Nothing {
+        /// The experiment's name.
+        experiment: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// A file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// The parts or the trials do not allow a design.
+    #[error("{context}: {error}")]
+    Design {
+        /// The experiment and its file.
+        context: String,
+        /// The reason.
+        error: DesignError,
+    },
+    /// The rules are no longer those that the run was made from.
+    #[error("the rules of `{0}` have changed since the run was started")]
+    Changed(String),
+}
+
+/// Makes the design for the evals of a plan.
+pub fn design(plan: &RunPlan, question: &Question<'_>) -> Result<Ablation, AblateError> {
+    let experiment = named(&plan.suite, question.experiment)?;
+    let nothing = || AblateError::Nothing {
+        experiment: experiment.name.clone(),
+        key: question.kind.key(),
+    };
+    let mut split = None;
+    let mut hash = None;
+    let parts = match question.kind {
+        Kind::Rules => {
+            let texts = rules(experiment)?.ok_or_else(nothing)?;
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let by = question.split.unwrap_or_else(|| Split::usual(&texts));
+            (split, hash) = (Some(by), Some(hash_of(&texts)));
+            Rules::of(&texts, by).parts()
+        }
+        Kind::Skills => {
+            let skills = experiment.skills.set().ok_or_else(nothing)?;
+            skills.iter().map(|skill| of_skill(skill)).collect()
+        }
+        Kind::Servers => {
+            let servers = experiment.mcp_servers.set().ok_or_else(nothing)?;
+            let set = servers.iter().filter(|(_, server)| server.set().is_some());
+            let part = |name: &String| Part {
+                name: name.clone(),
+                tokens: None,
+            };
+            set.map(|(name, _)| part(name)).collect()
+        }
+    };
+    let mut seen = BTreeSet::new();
+    let evals = plan.plan.cases().map(|case| case.eval.name.clone());
+    let wanted = Wanted {
+        experiment: experiment.name.clone(),
+        kind: question.kind,
+        split,
+        sha256: hash,
+        parts,
+        evals: evals.filter(|eval| seen.insert(eval.clone())).collect(),
+        trials: question.trials,
+        seed: plan.seed,
+    };
+    Ablation::new(wanted).map_err(|error| AblateError::Design {
+        context: format!("the experiment `{}`", experiment.name),
+        error,
+    })
+}
+
+/// Returns the rules of an ablation's experiment with these parts alone, as the suite has them now.
+pub fn slim(suite: &Suite, design: &Ablation, kept: &[usize]) -> Result<String, AblateError> {
+    let changed = || AblateError::Changed(design.experiment.clone());
+    let experiment = named(suite, &design.experiment)?;
+    let texts = rules(experiment)?.ok_or_else(changed)?;
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let split = design.split.ok_or_else(changed)?;
+    if design.sha256.as_ref() != Some(&hash_of(&texts)) {
+        return Err(changed());
+    }
+    let files = Rules::of(&texts, split).with(|part| kept.contains(&part));
+    let files: Vec<&str> = files.iter().map(|file| file.trim_end()).collect();
+    let filled: Vec<&str> = files.into_iter().filter(|file| !file.is_empty()).collect();
+    Ok(filled.join("\n\n") + "\n")
+}
+
+/// Tells whether a path is one of the rules files of an ablation's experiment.
+pub fn is_rules_file(suite: &Suite, design: &Ablation, path: &Utf8Path) -> bool {
+    let Ok(path) = path.canonicalize_utf8() else {
+        return false;
+    };
+    let experiment = named(suite, &design.experiment).ok();
+    let files = experiment.and_then(|experiment| experiment.rules.set());
+    files.is_some_and(|files| {
+        let mut files = files
+            .iter()
+            .filter_map(|file| file.canonicalize_utf8().ok());
+        files.any(|file| file == path)
+    })
+}
+
+fn named<'a>(suite: &'a Suite, name: &str) -> Result<&'a Setup, AblateError> {
+    let mut experiments = suite.experiments.iter();
+    let found = experiments.find(|experiment| experiment.name == name);
+    found.ok_or_else(|| AblateError::Unknown {
+        name: name.to_owned(),
+        known: (suite.experiments.iter())
+            .map(|experiment| experiment.name.clone())
+            .collect(),
+    })
+}
+
+fn rules(experiment: &Setup) -> io::Result<Option<Vec<String>>> {
+    let Some(files) = experiment.rules.set() else {
+        return Ok(None);
+    };
+    let mut texts = Vec::new();
+    for file in files {
+        texts.push(fs_err::read_to_string(file)?);
+    }
+    Ok(Some(texts))
+}
+
+fn hash_of(texts: &[&str]) -> String {
+    sha256(texts.join("\0").as_bytes())
+}
+
+/// Agents are told the front matter of every skill, and read the rest where they need it.
+fn of_skill(directory: &Utf8Path) -> Part {
+    let text = fs_err::read_to_string(directory.join(SKILL)).unwrap_or_default();
+    let front_matter = text
+        .strip_prefix("---")
+        .and_then(|rest| rest.split_once("\n---"));
+    Part {
+        name: directory.file_name().unwrap_or("skill").to_owned(),
+        tokens: front_matter.map(|(front, _)| tokens::estimated(front.len() as u64)),
+    }
+}

@@ -1,0 +1,252 @@
+//! The answer of `terca ablate`: the parts of an experiment before a run, and what each earned after it.
+//!
+//! ```text
+//! part       size  pass rate     points   interval  per 1,000  tokens   cost
+//! Testing     120  41 → 63 %        +22  +8 … +35        +183  1.03×  1.02×  earns its place
+//! Style       310  52 → 52 %          0  −13 … +13           0  1.08×  1.07×  no effect shown (could be removed; …)
+//! ```
+
+use terca_core::ablation::{Kind, Part};
+use terca_core::analysis::forecast::AblationForecast;
+use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::{self, signed, size, thousands};
+use terca_core::analysis::summary::{AblationSummary, Finding, Measure, PairHint, PartEffect};
+use terca_core::text::prose;
+
+use crate::metrics::known;
+use crate::term::grid::{Grid, Side};
+use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::shorten;
+
+/// Figures to leave out on a narrow screen.
+const LEFT_OUT: [&[&str]; 5] = [
+    &["time"],
+    &["time", "tokens"],
+    &["time", "tokens", "p"],
+    &["time", "tokens", "p", "cost"],
+    &["time", "tokens", "p", "cost", "pass rate"],
+];
+const WIDEST_NAME: usize = 36;
+
+/// The parts, the rows, what it takes and what it can show.
+pub fn ablation_plan(plan: &AblationForecast, columns: usize, palette: Palette) -> String {
+    let mut grid = Grid::new(&[Side::Left, Side::Right]);
+    let size_of = |part: &Part| known(part.tokens.map(|tokens| format!("~{}", thousands(tokens))));
+    let titles = [plan.kind.noun(), "tokens"];
+    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
+    for part in &plan.parts {
+        let name = StyledLine::plain(&shorten(&part.name, columns.saturating_sub(12).max(12)));
+        grid.row([name, size_of(part)]);
+    }
+    let prose = columns.min(WIDEST_PROSE);
+    let mut text = grid.render(0, palette) + "\n";
+    for line in plan_lines(plan) {
+        text += &paragraph((Role::Plain, ""), &line, 0, prose, palette);
+    }
+    for line in notes(plan) {
+        text += &paragraph((Role::Dim, ""), &line, INDENT, prose, palette);
+    }
+    text
+}
+
+fn plan_lines(plan: &AblationForecast) -> Vec<String> {
+    let trials = prose::count(plan.trials, "trial");
+    let of_eval = format!(
+        "{trials}: {} × {} rows of the design for {}",
+        prose::count(plan.evals, "eval"),
+        plan.trials_of_eval,
+        prose::count(plan.parts.len(), plan.kind.noun()),
+    );
+    let rows = if plan.trials_of_eval == plan.rows {
+        String::new()
+    } else {
+        format!(" (it has {})", plan.rows)
+    };
+    let cost = plan.expense.cost_usd.map(prose::dollars);
+    let time = plan.expense.seconds.map(prose::duration);
+    let expense: Vec<String> = [cost, time].into_iter().flatten().collect();
+    let expense = if expense.is_empty() {
+        "cost and time are not known, because no earlier run has this experiment".to_owned()
+    } else {
+        let runs = prose::count(plan.history.runs, "earlier run");
+        format!("about {} (based on {runs})", prose::list(&expense, "and"))
+    };
+    let detects = match plan.precision.detectable {
+        Some(difference) if difference < 1.0 => format!(
+            "detects an effect of {} of one {} on these evals (80 % power, allowing for {} of them)",
+            size(difference),
+            plan.kind.noun(),
+            plan.parts.len(),
+        ),
+        _ => "there are too few trials to detect even the largest effect: give a higher `-n`"
+            .to_owned(),
+    };
+    vec![format!("{of_eval}{rows}"), expense, detects]
+}
+
+fn notes(plan: &AblationForecast) -> Vec<String> {
+    let assumed = plan.precision.variances.assumed.first();
+    let assumed = assumed.map(|assumption| format!("assumed: {}", assumption.words()));
+    let sizes = plan.parts.iter().any(|part| part.tokens.is_some());
+    let estimate = sizes.then(|| "tokens are estimates: four bytes for each".to_owned());
+    let kept = (plan.kind == Kind::Rules)
+        .then(|| "text that belongs to no part is in every trial".to_owned());
+    [assumed, estimate, kept].into_iter().flatten().collect()
+}
+
+/// What each part earned; empty while the run goes on, and for runs of another kind.
+pub fn ablation(results: &Results, columns: usize, palette: Palette) -> String {
+    let Some(summary) = &results.summary.ablation else {
+        return String::new();
+    };
+    let grids = LEFT_OUT.map(|left_out| table(summary, left_out));
+    let fits = |grid: &&Grid| grid.lines().iter().all(|line| line.width() <= columns);
+    let grid = grids.iter().find(fits).unwrap_or(&grids[grids.len() - 1]);
+    let prose = columns.min(WIDEST_PROSE);
+    let mut text = grid.render(0, palette) + "\n";
+    for line in closing(results, summary) {
+        text += &paragraph((Role::Plain, ""), &line, 0, prose, palette);
+    }
+    for hint in &summary.hints {
+        text += &paragraph((Role::Dim, "hint: "), &hint_words(hint), 0, prose, palette);
+    }
+    for warning in warnings(summary) {
+        text += &paragraph((Role::Fair, "warning: "), &warning, 0, prose, palette);
+    }
+    text
+}
+
+fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
+    let comparisons = || summary.parts.iter().map(|part| &part.comparison);
+    let is_shown = |metric: &&ComparisonMetric| {
+        let text = metric.text;
+        !left_out.contains(&metric.title) && comparisons().any(|one| text(one).is_some())
+    };
+    let metrics: Vec<&ComparisonMetric> = COMPARISON_METRICS.iter().filter(is_shown).collect();
+    let has_sizes = summary.parts.iter().any(|part| part.tokens.is_some());
+    let mut sides = vec![Side::Right; 2 + metrics.len() + usize::from(has_sizes)];
+    sides[0] = Side::Left;
+    sides.truncate(1 + metrics.len() + 2 * usize::from(has_sizes));
+    let mut grid = Grid::new(&sides);
+    let mut titles = vec![summary.kind.noun()];
+    titles.extend(metrics.iter().map(|metric| metric.title));
+    if has_sizes {
+        titles.insert(1, "size");
+        titles.push("per 1,000");
+    }
+    grid.row(
+        titles
+            .into_iter()
+            .map(|title| StyledLine::of(Role::Bold, title)),
+    );
+    for part in &summary.parts {
+        let mut cells = vec![StyledLine::plain(&shorten(&part.name, WIDEST_NAME))];
+        cells.extend(
+            metrics
+                .iter()
+                .map(|metric| known((metric.text)(&part.comparison))),
+        );
+        if has_sizes {
+            cells.insert(1, known(part.tokens.map(thousands)));
+            cells.push(known(
+                part.per_thousand_tokens
+                    .map(|value| per_thousand(part, value)),
+            ));
+        }
+        cells.push(StyledLine::of(role(part.finding), part.finding.as_str()));
+        grid.row(cells);
+    }
+    grid
+}
+
+fn per_thousand(part: &PartEffect, value: f64) -> String {
+    match part.comparison.measure {
+        Measure::PassRate => signed(value),
+        Measure::Score => wording::signed_score(value),
+    }
+}
+
+fn role(finding: Finding) -> Role {
+    match finding {
+        Finding::EarnsItsPlace => Role::Good,
+        Finding::NoEffectShown => Role::Dim,
+        Finding::Hurts => Role::Bad,
+    }
+}
+
+/// What could be removed, in how many trials it was seen, and what it is not.
+fn closing(results: &Results, summary: &AblationSummary) -> Vec<String> {
+    let mut lines = Vec::new();
+    let without_effect = || summary.with(Finding::NoEffectShown);
+    let names: Vec<&str> = without_effect().map(|part| part.name.as_str()).collect();
+    if !names.is_empty() {
+        let parts = prose::quoted_list(&names, "and");
+        let tokens = without_effect().filter_map(|part| part.tokens).sum();
+        let saves = match tokens {
+            0 => String::new(),
+            tokens => format!("; saves {} tokens a request", thousands(tokens)),
+        };
+        lines.push(format!(
+            "no effect shown: {parts} (could be removed{saves}). That is no proof of no effect: it may be \
+             anywhere in the interval"
+        ));
+    }
+    let judged = results.summary.passed + results.summary.partial + results.summary.failed;
+    if judged < results.summary.trials {
+        lines.push(format!(
+            "from {judged} of {} trials: the others were not judged",
+            results.summary.trials
+        ));
+    }
+    lines
+}
+
+fn hint_words(hint: &PairHint) -> String {
+    let pair = |pair: &[String; 2]| format!("`{}` and `{}`", pair[0], pair[1]);
+    let pairs: Vec<String> = hint.pairs.iter().map(pair).collect();
+    let which = match pairs.as_slice() {
+        [one] => {
+            let difference = wording::points(hint.difference);
+            format!(
+                "{one} may act together ({difference} where both or neither is there, against one of them)"
+            )
+        }
+        several => {
+            let several = several.join("; ");
+            format!("one of these pairs may act together: {several}")
+        }
+    };
+    format!("{which}; a run of its own would have to show it")
+}
+
+/// Each warning once.
+fn warnings(summary: &AblationSummary) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for warning in summary
+        .parts
+        .iter()
+        .flat_map(|part| &part.comparison.warnings)
+    {
+        if !told.contains(warning) {
+            told.push(warning.clone());
+        }
+    }
+    told
+}
+
+/// The parts in sentences, for documents without a table of their own.
+pub(crate) fn in_sentences(summary: &AblationSummary) -> Vec<String> {
+    let opening = format!(
+        "an ablation of the {} of `{}`: its experiments are rows of the design, and the parts are compared",
+        summary.kind.as_str(),
+        summary.experiment
+    );
+    let parts = summary
+        .parts
+        .iter()
+        .map(|part| part.comparison.sentence.clone());
+    std::iter::once(opening).chain(parts).collect()
+}

@@ -1,0 +1,340 @@
+//! `terca ablate`: which part of an experiment earns its effect.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgAction, Args, ValueEnum};
+use terca_core::ablation::{Ablation, Kind, Split};
+use terca_core::analysis::forecast::{AblationForecast, Question};
+use terca_core::analysis::history::History;
+use terca_core::analysis::results::Results;
+use terca_core::config::Suite;
+use terca_core::run::event::{RunStatus, TrialHead};
+use terca_core::run::settings::{self, RunSettings, SelectionSettings};
+use terca_core::run::state::RunState;
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::run::load::RunPlan;
+use terca_engine::run::{ablate as engine, history};
+use terca_report::github::Printed;
+use terca_report::{Painted, ablation_plan};
+
+use super::run;
+use crate::args::values::{points, within};
+use crate::args::{CiArgs, Common, ConductArgs, Format, InsteadArgs, QuietArgs};
+use crate::cli_error::{CliError, Outcome};
+use crate::place::from_here;
+use crate::run_display::Display;
+use crate::run_output::{Ablated, Detail};
+use crate::{export, load, past, run_output, screen, shell};
+
+#[derive(Debug, Clone, Args)]
+pub struct AblateArgs {
+    /// The experiment whose parts are compared
+    #[arg(value_name = "EXPERIMENT", required_unless_present = "of")]
+    experiment: Option<String>,
+    /// The parts: of its rules, or its MCP servers, or its skills
+    #[arg(long, value_enum, value_name = "WHAT", required_unless_present = "of")]
+    parts: Option<PartsChoice>,
+    /// Split rules at headings, at marks (`<!-- part: NAME -->`), or at the items of lists (default: at marks if
+    /// there are some, else at headings)
+    #[arg(long, value_enum, value_name = "WHERE")]
+    split: Option<SplitChoice>,
+    /// Show what an ablation found that has been run: a run's name or number
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["experiment", "parts", "split", "dry_run"])]
+    of: Option<String>,
+    /// Write the rules without the parts that showed no effect or hurt
+    #[arg(long, value_name = "FILE")]
+    write: Option<Utf8PathBuf>,
+    /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
+    /// comma-separated)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    evals: Vec<String>,
+    /// Only these environments; !NAME excludes
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    environments: Vec<String>,
+    /// Trials of each eval in each environment (default: one for each row of the design)
+    #[arg(short = 'n', long, value_name = "N", value_parser = within(settings::REPETITIONS))]
+    trials: Option<u32>,
+    #[command(flatten)]
+    instead: InsteadArgs,
+    #[command(flatten)]
+    conduct: ConductArgs,
+    /// Treat effects smaller than this (in percentage points) as none (default: the suite's, or 10)
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    margin: Option<f64>,
+    /// How to show progress: a live display, lines of text, or one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    format: Format,
+    /// Print the parts, the number of trials, their cost and what they can detect, and stop
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
+}
+
+/// The kinds of parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PartsChoice {
+    Rules,
+    Servers,
+    Skills,
+    /// Not there yet.
+    #[value(hide = true)]
+    Tools,
+}
+
+/// The places where rules are split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SplitChoice {
+    Headings,
+    Marks,
+    Items,
+}
+
+impl From<SplitChoice> for Split {
+    fn from(choice: SplitChoice) -> Self {
+        match choice {
+            SplitChoice::Headings => Split::Headings,
+            SplitChoice::Marks => Split::Marks,
+            SplitChoice::Items => Split::Items,
+        }
+    }
+}
+
+/// A run like any other. Trials that fail are expected: rows without a part that helps are among them.
+impl From<&AblateArgs> for RunSettings {
+    fn from(args: &AblateArgs) -> Self {
+        let selection = SelectionSettings {
+            evals: args.evals.clone(),
+            environments: args.environments.clone(),
+            ..SelectionSettings::default()
+        };
+        RunSettings {
+            selection: args.instead.over(selection),
+            budget_usd: args.conduct.budget_usd,
+            concurrency: args.conduct.concurrency,
+            fail_fast: args.conduct.fail_fast,
+            retries: args.conduct.retries,
+            fail_under: 0.0,
+            margin: args.margin,
+            keep: args.conduct.keep.into(),
+            on: args.conduct.workers.on.clone(),
+            ..RunSettings::default()
+        }
+    }
+}
+
+pub(super) fn ablate(args: &AblateArgs, common: &Common) -> Outcome {
+    match (&args.of, &args.experiment, args.parts) {
+        (None, Some(experiment), Some(parts)) => {
+            let kind = kind(parts)?;
+            if args.split.is_some() && kind != Kind::Rules {
+                let text = "--split: only rules are split";
+                return Err(
+                    CliError::misuse(Code::Usage, text).help("omit it, or give `--parts rules`")
+                );
+            }
+            start(args, experiment, kind, common)
+        }
+        (run, ..) => show_again(args, run.as_deref(), common),
+    }
+}
+
+fn kind(parts: PartsChoice) -> Result<Kind, CliError> {
+    match parts {
+        PartsChoice::Rules => Ok(Kind::Rules),
+        PartsChoice::Servers => Ok(Kind::Servers),
+        PartsChoice::Skills => Ok(Kind::Skills),
+        PartsChoice::Tools => {
+            let text = "--parts tools: tools of an MCP server cannot be hidden one by one yet";
+            let help = "`--parts servers` compares whole servers";
+            Err(CliError::misuse(Code::Usage, text).help(help))
+        }
+    }
+}
+
+/// Makes the design, shows what it takes, and runs it.
+fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Outcome {
+    let host = Host::of_this_process();
+    let mut settings = RunSettings::from(args);
+    settings.selection = from_here(settings.selection, common);
+    let whole = whole(&settings, experiment, common, &host)?;
+    let question = engine::Question {
+        experiment,
+        kind,
+        split: args.split.map(Split::from),
+        trials: args.trials.map(|trials| trials as usize),
+    };
+    let design = engine::design(&whole, &question)?;
+    check_target(args.write.as_deref(), &whole.suite, &design)?;
+    settings.selection.seed = Some(whole.seed);
+    settings.selection.repetitions = Some(design.most_repetitions());
+    settings.ablation = Some(design.clone());
+    let plan = load::plan(&settings, common, &host)?;
+    let forecast = forecast(&design, &whole, &plan, args, &host)?;
+    if args.dry_run {
+        return show_plan(&forecast, args.format, common);
+    }
+    if !args.quiet.quiet && args.format != Format::Json {
+        let palette = screen::err_palette(common.color);
+        let text = ablation_plan(&forecast, screen::columns(), palette);
+        screen::err_painted(&Painted::by_view(text));
+        screen::err("");
+    }
+    let display = Display {
+        format: args.format,
+        quiet: args.quiet.quiet,
+        ci: &CiArgs::default(),
+    };
+    let rebuild = args.conduct.no_cache;
+    let (status, finished) = run::start_and_keep(&settings, &plan, host, rebuild, display, common)?;
+    if let Some(file) = &args.write {
+        if finished.interrupted {
+            screen::err(&format!(
+                "note: {file} was not written, because the run was interrupted"
+            ));
+        } else {
+            write_slim(file, &whole.suite, &finished.state, common)?;
+        }
+    }
+    Ok(status)
+}
+
+/// Returns the plan of the experiment as it is. Warnings are left for the plan of the rows.
+fn whole(
+    settings: &RunSettings,
+    experiment: &str,
+    common: &Common,
+    host: &Host,
+) -> Result<RunPlan, CliError> {
+    let mut settings = settings.clone();
+    settings.selection.experiments = vec![experiment.to_owned()];
+    settings.selection.repetitions = Some(1);
+    let loaded = terca_engine::run::load::load(&common.dir, &settings, host)?;
+    if loaded.plan.is_none() {
+        load::show(&loaded.problems, &loaded.sources, common);
+    }
+    loaded.plan.ok_or(CliError::shown(crate::cli_error::MISUSE))
+}
+
+/// Reckons what the trials take from earlier trials of the whole experiment.
+fn forecast(
+    design: &Ablation,
+    whole: &RunPlan,
+    plan: &RunPlan,
+    args: &AblateArgs,
+    host: &Host,
+) -> Result<AblationForecast, CliError> {
+    let records = history::read(&whole.suite.root)?;
+    let renamed = |head: TrialHead| TrialHead {
+        experiment: design.experiment.clone(),
+        ..head
+    };
+    let heads: Vec<TrialHead> = plan.heads().into_iter().map(renamed).collect();
+    let prints = whole.current_fingerprints(&whole.mask(host));
+    let history = History::of(&records, &heads, &prints);
+    let question = Question {
+        suite: &whole.suite.name,
+        baseline: &whole.suite.baseline,
+        plan: &heads,
+        concurrency: plan.at_once(args.conduct.concurrency),
+        detect: None,
+    };
+    Ok(AblationForecast::of(design, &question, &history))
+}
+
+fn show_plan(forecast: &AblationForecast, format: Format, common: &Common) -> Outcome {
+    if format == Format::Json {
+        run_output::json(forecast)?;
+    } else {
+        let palette = screen::out_palette(common.color);
+        let text = ablation_plan(forecast, screen::columns(), palette);
+        screen::out_painted(&Painted::by_view(text));
+    }
+    Ok(0)
+}
+
+/// Shows the parts of an ablation that has been run, or was interrupted.
+fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome {
+    let past = past::open(run, common)?;
+    let state = past.state.clone().with_margin(args.margin);
+    if state.ablation().is_none() {
+        let text = format!("the run {} is no ablation", state.run());
+        let help =
+            "`terca list` lists the runs; `terca ablate EXPERIMENT --parts rules` starts one";
+        return Err(CliError::misuse(Code::NothingToCompare, text).help(help));
+    }
+    if state.status() == RunStatus::Running {
+        let text = format!("the run {} has not ended", state.run());
+        let help = "wait for its end, or finish it with `terca resume`; parts are compared when a run has ended";
+        return Err(CliError::misuse(Code::RunGoingOn, text).help(help));
+    }
+    let results = Results::of(&state);
+    match (args.format, Ablated::of(&results)) {
+        (Format::Json, Some(answer)) => run_output::json(&answer)?,
+        _ => run_output::show(&results, &past.dir, Detail::Brief, common),
+    }
+    if let Some(file) = &args.write {
+        let host = Host::of_this_process();
+        let settings = RunSettings::default();
+        let plan = load::plan(&settings, common, &host)?;
+        write_slim(file, &plan.suite, &state, common)?;
+    }
+    Ok(0)
+}
+
+/// Only rules can be written without some parts, and never over themselves: the confirmation needs both.
+fn check_target(file: Option<&Utf8Path>, suite: &Suite, design: &Ablation) -> Result<(), CliError> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    if design.kind != Kind::Rules {
+        let text = format!("--write {file}: only rules can be written without some parts");
+        let help = "edit the experiment in terca.yaml by hand";
+        return Err(CliError::misuse(Code::Usage, text).help(help));
+    }
+    if engine::is_rules_file(suite, design, file) {
+        let text = format!(
+            "--write {file}: it is a rules file of `{}`",
+            design.experiment
+        );
+        let help = "name another file: confirming the result needs both";
+        return Err(CliError::misuse(Code::Usage, text).help(help));
+    }
+    Ok(())
+}
+
+/// Writes the rules without what earned nothing, and says how to confirm them.
+fn write_slim(
+    file: &Utf8Path,
+    suite: &Suite,
+    state: &RunState,
+    common: &Common,
+) -> Result<(), CliError> {
+    let results = Results::of(state);
+    let (Some(design), Some(summary)) = (state.ablation(), &results.summary.ablation) else {
+        screen::err(&format!(
+            "note: {file} was not written, because no part was compared"
+        ));
+        return Ok(());
+    };
+    check_target(Some(file), suite, design)?;
+    let earned = summary.earned();
+    if earned.is_empty() {
+        screen::err(&format!(
+            "note: {file} was not written, because no part earned its place"
+        ));
+        return Ok(());
+    }
+    let slim = engine::slim(suite, design, &earned)?;
+    export::write(file, &slim, Printed::Text).map_err(export::unwritten)?;
+    let terca = shell::terca(common);
+    let experiment = &design.experiment;
+    screen::err(&format!(
+        "wrote {file}, with {} of {} parts. To confirm it, since effects that were selected shrink: add the \
+         experiment `{{name: slim, rules: {file}}}` to terca.yaml, run `{terca} run -x {experiment} -x slim` and read \
+         `{terca} compare --baseline {experiment}`",
+        earned.len(),
+        design.parts.len(),
+    ));
+    Ok(())
+}
