@@ -1,4 +1,4 @@
-//! Further real agents from npm: `scripts/test-more-agents`.
+//! Further real agents from npm, and further tests of two that take long to start: `scripts/test-more-agents`.
 
 mod continue_cli;
 
@@ -34,6 +34,25 @@ crate::real::tests_of! {
         a_dead_service_is_no_failure figures_and_models_are_those_served
         long_rules_arrive_or_are_not_claimed
     ]
-    opencode: OPENCODE [a_dead_service_is_no_failure]
-    qwen: QWEN [a_dead_service_is_no_failure]
+    acp_gemini: ACP_GEMINI [
+        prompts_arrive_as_written long_rules_arrive_or_are_not_claimed
+        mcp_claims_agree_with_the_server a_recorded_session_comes_to_the_same
+        a_dead_service_is_no_failure
+    ]
+    acp_qwen: ACP_QWEN [
+        prompts_arrive_as_written figures_and_models_are_those_served
+        long_rules_arrive_or_are_not_claimed mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
+        a_recorded_session_comes_to_the_same
+    ]
+    opencode: OPENCODE [
+        prompts_arrive_as_written figures_and_models_are_those_served
+        long_rules_arrive_or_are_not_claimed mcp_claims_agree_with_the_server
+        a_recorded_session_comes_to_the_same a_dead_service_is_no_failure
+    ]
+    qwen: QWEN [
+        prompts_arrive_as_written figures_and_models_are_those_served
+        long_rules_arrive_or_are_not_claimed mcp_claims_agree_with_the_server
+        a_recorded_session_comes_to_the_same a_dead_service_is_no_failure
+    ]
 }
