@@ -1,7 +1,7 @@
 //! The agents that have an adapter of their own and speak the protocol too, as `acp:NAME`.
 //!
-//! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and its
-//! MCP servers are given to it in the session.
+//! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and, where
+//! that is no loss, its MCP servers are given to it in the session.
 
 use super::super::{gemini_cli, qwen_code};
 use super::stream::{self, Own};
@@ -23,7 +23,7 @@ static GEMINI_CLI: Agent = Agent {
         if let Some(model) = inputs.model {
             args.extend(["--model", model]);
         }
-        other_mode(inputs, &gemini_cli::AGENT, &args)
+        other_mode(inputs, &gemini_cli::AGENT, &args, Servers::InSession)
     },
     decoder: |inputs| {
         let own = Own {
@@ -41,7 +41,11 @@ static QWEN_CODE: Agent = Agent {
         hides_servers: true,
         ..qwen_code::PROFILE
     },
-    invocation: |inputs| other_mode(inputs, &qwen_code::AGENT, &["--acp", "--yolo"]),
+    invocation: |inputs| {
+        // It gives a server of the session five seconds to connect, and that cannot be changed there.
+        let args = ["--acp", "--yolo"];
+        other_mode(inputs, &qwen_code::AGENT, &args, Servers::InSettings)
+    },
     decoder: |inputs| {
         let own = Own {
             protocol: qwen_code::protocol(),
@@ -51,15 +55,26 @@ static QWEN_CODE: Agent = Agent {
     },
 };
 
+/// The place where an agent is given its MCP servers.
+#[derive(Clone, Copy)]
+enum Servers {
+    InSession,
+    InSettings,
+}
+
 /// Returns how to start an agent as one that speaks the protocol.
-fn other_mode(inputs: &Inputs<'_>, adapter: &Agent, args: &[&str]) -> Invocation {
+fn other_mode(inputs: &Inputs<'_>, adapter: &Agent, args: &[&str], servers: Servers) -> Invocation {
     let without_servers = Inputs {
         mcp_servers: &[],
         ..*inputs
     };
-    let usual = (adapter.invocation)(&without_servers);
+    let (of_adapter, of_session) = match servers {
+        Servers::InSession => (&without_servers, inputs),
+        Servers::InSettings => (inputs, &without_servers),
+    };
+    let usual = (adapter.invocation)(of_adapter);
     let program = adapter.profile.program.unwrap_or_default();
-    let (launch, file) = through_client(inputs, Launch::program(program, args), None);
+    let (launch, file) = through_client(of_session, Launch::program(program, args), None);
     let mut files = usual.files;
     files.push(file);
     Invocation {

@@ -144,9 +144,11 @@ impl Stream {
     fn update(&mut self, of: &str, update: Value, session: &mut Session) {
         match of {
             "agent_message_chunk" | "agent_thought_chunk" => {
-                let Some(text) = update["content"]["text"].as_str() else {
+                // Empty ones carry figures.
+                let text = update["content"]["text"].as_str().unwrap_or_default();
+                if text.is_empty() {
                     return;
-                };
+                }
                 self.calls.release(session);
                 let text = text.to_owned();
                 session.piece(if of == "agent_message_chunk" {
@@ -297,7 +299,10 @@ impl Protocol for Stream {
         }
         match &self.outcome {
             None => session.no_end(exit),
-            Some(Outcome::Stopped(reason)) => self.stopped(reason, session),
+            Some(Outcome::Stopped(reason)) => match session.trouble() {
+                Some(trouble) => trouble,
+                None => self.stopped(reason, session),
+            },
             Some(Outcome::Failed(failure)) => self.failure(failure, exit, session),
         }
     }

@@ -71,6 +71,21 @@ fn a_recorded_session_of_gemini_cli() {
 }
 
 #[test]
+fn a_recorded_session_of_qwen_code() {
+    let stream = decoder("acp:qwen-code");
+    let (records, reading) = playback::play(stream, "acp-qwen-fib.jsonl", &[], Exit::Code(0));
+    assert_eq!(reading.ending, Ending::Completed);
+    assert_eq!(reading.notes, [""; 0]);
+    let tools = records.iter().filter_map(|record| match &record.step {
+        Step::ToolCall { tool, input, .. } => Some((tool.as_str(), input["command"].clone())),
+        _ => None,
+    });
+    let command = json!("cat fib.txt; env; git rev-parse --show-toplevel || true");
+    let expected = [("write_file", Value::Null), ("run_shell_command", command)];
+    assert_eq!(tools.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn the_session_file_of_a_known_agent_has_its_figures() {
     let mut stream = decoder("acp:gemini-cli");
     let tokens = r#"{"id":"1","type":"gemini","tokens":{"input":1000,"output":50,"cached":10,"thoughts":1,"tool":0,"total":1051}}"#;
@@ -140,6 +155,14 @@ fn a_call_waits_for_its_arguments_and_for_nothing_else() {
         "one result"
     );
     assert_eq!(inputs(&[&done]), json!([{}, true]), "never announced");
+    let other = json!({ "sessionUpdate": "tool_call", "toolCallId": "2", "title": "b" });
+    let events = [&call, &other, &arguments, &done].map(update);
+    let (records, _) = read(&events, Exit::Code(0));
+    let first = &records[0].step;
+    assert!(
+        matches!(first, Step::ToolCall { input, .. } if input["path"] == "p"),
+        "calls that are announced together: {first:?}"
+    );
 }
 
 #[test]
@@ -188,6 +211,17 @@ fn reasons_and_errors_have_their_endings() {
         let (_, reading) = read(std::slice::from_ref(&event), Exit::Code(1));
         assert_eq!(playback::kind(&reading.ending), kind, "{event}");
     }
+}
+
+#[test]
+fn servers_that_qwen_code_could_not_start_are_broken() {
+    let mut stream = decoder("acp:qwen-code");
+    stream.stderr(Line::Text(
+        "Warning: MCP server(s) failed to start: other, tiny. Continuing with built-in tools and any servers that did connect.",
+    ));
+    stream.stdout(Line::Text(&end("end_turn").to_string()));
+    let ending = stream.finish(Exit::Code(0)).ending;
+    assert_eq!(playback::kind(&ending), Some(ErrorKind::Mcp));
 }
 
 #[test]

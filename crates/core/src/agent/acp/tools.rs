@@ -12,14 +12,16 @@ use crate::agent::session::Session;
 
 /// The most ids of calls that are kept. Parts of later calls that have no beginning are left out.
 const MOST_CALLS: usize = 50_000;
+/// The most calls that wait for their arguments. Agents announce those of one answer together.
+const MOST_HELD: usize = 32;
 /// The longest id that is kept, in bytes.
 const LONGEST_ID: usize = 1_000;
 
 /// The calls of a session so far.
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
-    /// The call that was announced last and is no step yet.
-    held: Option<Held>,
+    /// The calls that were announced and are no steps yet, in their order.
+    held: Vec<Held>,
     /// The calls that are steps.
     seen: BTreeSet<String>,
     /// Those of them that are at work.
@@ -48,10 +50,11 @@ impl ToolCalls {
         let is_over = matches!(status.as_str(), "completed" | "failed");
         let output = is_over.then(|| output(&parts));
         if !self.seen.contains(&id) {
-            self.hold(&id, parts, session);
-            let is_told = self.held.as_ref().is_some_and(Held::has_arguments);
+            let index = self.hold(&id, parts, session);
+            let is_told = self.held[index].has_arguments();
             if is_over || is_told || status == "in_progress" {
-                self.release(session);
+                let held = self.held.remove(index);
+                self.make_step(held, session);
             }
         }
         if let Some(output) = output
@@ -61,28 +64,31 @@ impl ToolCalls {
         }
     }
 
-    /// Holds a call until more is known of it.
-    fn hold(&mut self, id: &str, parts: Map<String, Value>, session: &mut Session) {
-        match &mut self.held {
-            Some(held) if held.id == id => {
-                let told = parts.into_iter().filter(|(_, value)| !value.is_null());
-                held.parts.extend(told);
-            }
-            _ => {
-                self.release(session);
-                self.held = Some(Held {
-                    id: id.to_owned(),
-                    parts,
-                });
-            }
+    /// Holds a call until more is known of it. Returns its place.
+    fn hold(&mut self, id: &str, parts: Map<String, Value>, session: &mut Session) -> usize {
+        if let Some(index) = self.held.iter().position(|held| held.id == id) {
+            let told = parts.into_iter().filter(|(_, value)| !value.is_null());
+            self.held[index].parts.extend(told);
+            return index;
+        }
+        if self.held.len() >= MOST_HELD {
+            self.release(session);
+        }
+        self.held.push(Held {
+            id: id.to_owned(),
+            parts,
+        });
+        self.held.len() - 1
+    }
+
+    /// Makes steps of the calls that are held.
+    pub(super) fn release(&mut self, session: &mut Session) {
+        for held in std::mem::take(&mut self.held) {
+            self.make_step(held, session);
         }
     }
 
-    /// Makes a step of the call that was held.
-    pub(super) fn release(&mut self, session: &mut Session) {
-        let Some(held) = self.held.take() else {
-            return;
-        };
+    fn make_step(&mut self, held: Held, session: &mut Session) {
         if self.seen.len() >= MOST_CALLS {
             return;
         }

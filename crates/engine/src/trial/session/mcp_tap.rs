@@ -147,15 +147,14 @@ fn unseen(reason: &str) -> String {
 /// Puts the evidence of the taps in the place of what the agent said about its servers. An agent that says nothing about
 /// servers that do not connect `hides_servers`.
 pub(super) fn add(tapped: Tapped, hides_servers: bool, reading: &mut Reading) {
-    if hides_servers && !matches!(reading.ending, Ending::Failed(_)) {
-        let broken = tapped.servers.iter().find_map(|(name, server)| {
-            let mut delivery = McpDelivery::default();
-            delivery.correct(server.figures.clone());
-            let is_broken = delivery.status == Some(McpStatus::Failed);
-            is_broken.then(|| broken_server(name, &server.figures))
-        });
-        if let Some(error) = broken {
-            reading.ending = Ending::Failed(error);
+    if hides_servers {
+        let is_over = reading.ending == Ending::Completed;
+        let mut servers = tapped.servers.iter();
+        let broken = servers.find(|(_, server)| is_broken(&server.figures, is_over));
+        if let (Some((name, server)), Ending::Completed | Ending::Crashed(_)) =
+            (broken, &reading.ending)
+        {
+            reading.ending = Ending::Failed(broken_server(name, &server.figures));
         }
     }
     if tapped.has_strangers {
@@ -179,6 +178,14 @@ pub(super) fn add(tapped: Tapped, hides_servers: bool, reading: &mut Reading) {
         let claimed = reading.mcp_servers.entry(name).or_default();
         claimed.correct(figures);
     }
+}
+
+/// Returns whether a server was started and did not connect. In a session that came to its end, it has had the time.
+fn is_broken(figures: &ServerTap, is_over: bool) -> bool {
+    let mut delivery = McpDelivery::default();
+    delivery.correct(figures.clone());
+    let is_silent = is_over && figures.starts > 0 && figures.connected == 0;
+    delivery.status == Some(McpStatus::Failed) || is_silent
 }
 
 /// Returns the error of a session without one of its servers: the agent was not tested.
