@@ -428,6 +428,7 @@ impl From<CompareError> for CliError {
             CompareError::Unknown { .. } | CompareError::NoBaseline { .. } => Code::UnknownBaseline,
             CompareError::Empty(_)
             | CompareError::OnlyControls(_)
+            | CompareError::Ablation(_)
             | CompareError::Alone { .. }
             | CompareError::NothingInCommon { .. }
             | CompareError::AllChanged { .. } => Code::NothingToCompare,
@@ -436,6 +437,9 @@ impl From<CompareError> for CliError {
             CompareError::GoingOn(_) | CompareError::NothingInCommon { .. } => None,
             CompareError::Empty(_) | CompareError::OnlyControls(_) => {
                 Some("`terca list` lists the runs; name another".to_owned())
+            }
+            CompareError::Ablation(run) => {
+                Some(format!("`terca ablate --of {run}` shows its parts"))
             }
             CompareError::Unknown { meant, .. } => meant
                 .as_ref()

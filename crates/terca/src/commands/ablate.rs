@@ -31,9 +31,9 @@ pub struct AblateArgs {
     /// The experiment whose parts are compared
     #[arg(value_name = "EXPERIMENT", required_unless_present = "of")]
     experiment: Option<String>,
-    /// The parts: of its rules, or its MCP servers, or its skills
-    #[arg(long, value_enum, value_name = "WHAT", required_unless_present = "of")]
-    parts: Option<PartsChoice>,
+    /// The kind of its parts: rules, servers (MCP) or skills
+    #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = kind)]
+    parts: Option<Kind>,
     /// Split rules at headings, at marks (`<!-- part: NAME -->`), or at the items of lists (default: at marks if
     /// there are some, else at headings)
     #[arg(long, value_enum, value_name = "WHERE")]
@@ -69,17 +69,6 @@ pub struct AblateArgs {
     dry_run: bool,
     #[command(flatten)]
     quiet: QuietArgs,
-}
-
-/// The kinds of parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PartsChoice {
-    Rules,
-    Servers,
-    Skills,
-    /// Not there yet.
-    #[value(hide = true)]
-    Tools,
 }
 
 /// The places where rules are split.
@@ -125,8 +114,7 @@ impl From<&AblateArgs> for RunSettings {
 
 pub(super) fn ablate(args: &AblateArgs, common: &Common) -> Outcome {
     match (&args.of, &args.experiment, args.parts) {
-        (None, Some(experiment), Some(parts)) => {
-            let kind = kind(parts)?;
+        (None, Some(experiment), Some(kind)) => {
             if args.split.is_some() && kind != Kind::Rules {
                 let text = "--split: only rules are split";
                 return Err(
@@ -139,16 +127,16 @@ pub(super) fn ablate(args: &AblateArgs, common: &Common) -> Outcome {
     }
 }
 
-fn kind(parts: PartsChoice) -> Result<Kind, CliError> {
-    match parts {
-        PartsChoice::Rules => Ok(Kind::Rules),
-        PartsChoice::Servers => Ok(Kind::Servers),
-        PartsChoice::Skills => Ok(Kind::Skills),
-        PartsChoice::Tools => {
-            let text = "--parts tools: tools of an MCP server cannot be hidden one by one yet";
-            let help = "`--parts servers` compares whole servers";
-            Err(CliError::misuse(Code::Usage, text).help(help))
-        }
+/// Parses a kind of parts.
+fn kind(text: &str) -> Result<Kind, &'static str> {
+    match text {
+        "rules" => Ok(Kind::Rules),
+        "servers" => Ok(Kind::Servers),
+        "skills" => Ok(Kind::Skills),
+        "tools" => Err(
+            "tools of an MCP server cannot be left out one by one; `servers` leaves out whole servers",
+        ),
+        _ => Err("expected `rules`, `servers` or `skills`"),
     }
 }
 

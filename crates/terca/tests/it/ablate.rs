@@ -167,6 +167,23 @@ fn the_design_is_stored_and_read_again() {
         "{}",
         changed.stderr
     );
+    // The tests run again on the saved workspaces, and the parts are still there.
+    project.terca(&["regrade", &run]).expect_status(0);
+    let page = project
+        .terca(&["report", &run, "--markdown", "-"])
+        .expect_status(0);
+    assert!(
+        page.stdout.contains("`Naming`: earns its place"),
+        "{}",
+        page.stdout
+    );
+    // Rows are not compared with each other.
+    let compared = project.terca(&["compare", &run]).expect_status(2);
+    assert!(
+        compared.stderr.contains("is an ablation"),
+        "{}",
+        compared.stderr
+    );
     // A run of another kind has no parts.
     let other = project.terca(&["ablate", "--of", "2"]).expect_status(2);
     assert!(other.stderr.contains("is no ablation"), "{}", other.stderr);
@@ -288,7 +305,7 @@ fn mistakes_are_told_before_anything_runs() {
         ),
         (
             &["ablate", "with-rules", "--parts", "tools"],
-            "cannot be hidden",
+            "cannot be left out one by one",
         ),
         (
             &[

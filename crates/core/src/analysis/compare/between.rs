@@ -83,6 +83,7 @@ pub fn between(
             .filter_map(|state| state.adaptive())
             .map(|bounds| bounds.max)
             .max(),
+        tests_expenses: true,
     };
     Ok(Compared {
         version: COMPARED_VERSION,

@@ -58,6 +58,11 @@ pub enum CompareError {
         "the run {0} has only agents that check evals (`oracle`, `nop`, `cheat`): there is nothing to compare"
     )]
     OnlyControls(String),
+    /// Its experiments are the rows of an ablation.
+    #[error(
+        "the run {0} is an ablation: its experiments are rows of a design, which are not compared with each other"
+    )]
+    Ablation(String),
     /// There is no arm of this name.
     #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}")]
     Unknown {
@@ -140,6 +145,8 @@ fn check(state: &RunState) -> Result<(), CompareError> {
         Err(CompareError::GoingOn(state.run().to_owned()))
     } else if state.trials().is_empty() {
         Err(CompareError::Empty(state.run().to_owned()))
+    } else if state.ablation().is_some() {
+        Err(CompareError::Ablation(state.run().to_owned()))
     } else if state
         .trials()
         .iter()

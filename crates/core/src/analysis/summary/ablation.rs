@@ -241,6 +241,7 @@ fn arms<'a>(
         concurrency: state.concurrency(),
         identical: Vec::new(),
         adaptive: None,
+        tests_expenses: false,
     }
 }
 

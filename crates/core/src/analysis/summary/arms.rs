@@ -33,6 +33,8 @@ pub(crate) struct Arms<'a> {
     pub(crate) identical: Vec<(&'a str, &'a str)>,
     /// Trials were added for as long as the comparisons were undecided, up to so many repetitions.
     pub(crate) adaptive: Option<u32>,
+    /// Tokens, cost and time have p-values. Those of many arms take long.
+    pub(crate) tests_expenses: bool,
 }
 
 /// A trial as part of a comparison.
@@ -97,6 +99,7 @@ impl<'a> Arms<'a> {
             measure: state.measure(),
             concurrency: state.concurrency(),
             adaptive: state.adaptive().map(|bounds| bounds.max),
+            tests_expenses: true,
         }
     }
 }

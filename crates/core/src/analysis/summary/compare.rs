@@ -147,9 +147,9 @@ impl<'g> Draft<'g> {
             figures,
             pass_rate: at_the_end(Effect::on_pass_rate(&pairs), Measure::PassRate),
             mean_score: at_the_end(Effect::on_score(&pairs), Measure::Score),
-            tokens: Effect::on(TOKENS, &pairs),
-            cost_usd: Effect::on(COST, &pairs),
-            seconds: Effect::on(SECONDS, &pairs),
+            tokens: Effect::on(TOKENS, &pairs, arms.tests_expenses),
+            cost_usd: Effect::on(COST, &pairs, arms.tests_expenses),
+            seconds: Effect::on(SECONDS, &pairs, arms.tests_expenses),
             outlook: None,
         };
         Draft {

@@ -97,25 +97,34 @@ impl Effect {
         }
     }
 
-    /// Tokens, cost or time: a ratio of geometric means.
-    pub(super) fn on(read: Read, pairs: &[Pair<'_>]) -> Self {
+    /// Tokens, cost or time: a ratio of geometric means. Without a test there is no p-value, and the interval alone tells.
+    pub(super) fn on(read: Read, pairs: &[Pair<'_>], is_tested: bool) -> Self {
         let expenses = Expenses::of(pairs, read);
         Effect {
             bill: expenses.bill,
             zeros: expenses.zeros,
             unknown: expenses.unknown,
-            ..Effect::of_logarithms(&expenses)
+            ..Effect::of_logarithms(&expenses, is_tested)
         }
     }
 
-    fn of_logarithms(expenses: &Expenses) -> Self {
+    fn of_logarithms(expenses: &Expenses, is_tested: bool) -> Self {
         let Graded {
             strata,
             differences,
         } = &expenses.logarithms;
         let exp = |logarithm: f64| logarithm.clamp(-WIDEST, WIDEST).exp();
         let on_these = welch::interval(strata, LEVEL);
-        let found = Effect::of(on_these, permutation::p_value(strata), differences);
+        let found = if is_tested {
+            Effect::of(on_these, permutation::p_value(strata), differences)
+        } else {
+            let untested = Effect::of(on_these, on_these.map(|_| 1.0), differences);
+            Effect {
+                p: None,
+                p_adjusted: None,
+                ..untested
+            }
+        };
         let nothing = if expenses.zeros > 0 {
             CannotTell::NotPositive
         } else {
