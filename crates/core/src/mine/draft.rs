@@ -232,6 +232,14 @@ fn check_script(
     script + "echo the tests of the commit have passed\n"
 }
 
+/// Writes a whole number as one.
+fn seconds(seconds: f64) -> Value {
+    match seconds.fract() == 0.0 {
+        true => json!(seconds as u64),
+        false => json!(seconds),
+    }
+}
+
 /// Makes a name of the message's first words and the commit.
 fn folder(chosen: &Chosen) -> String {
     let mut slug = String::new();
@@ -279,7 +287,7 @@ fn eval_file(chosen: &Chosen, folder: &str, recipes: &[Recipe], wishes: &Wishes)
     let test = json!([{
         "name": "tests of the commit",
         "commandSuccess": format!("sh {CHECK}/check.sh"),
-        "timeoutSeconds": wishes.test_seconds,
+        "timeoutSeconds": seconds(wishes.test_seconds),
     }]);
     key("tests", test);
     key(

@@ -19,15 +19,14 @@ pub fn suite_file(name: &str) -> Vec<NewFile> {
          #   terca -t tag:edit-me --dry-run    the drafts whose prompts nobody has edited\n\
          #   terca validate                    prove the evals again, after a change\n\
          #   terca                             run them\n\n\
-         name: {}\n{MARK}\n\
+         name: {name}\n{MARK}\n\
          # The project's own code runs in every trial: never without a sandbox.\n\
          sandbox: auto\n\
          timeoutSeconds: 900\n\
          # Downloads of the set-up are kept for all evals.\n\
          cache: [npm, pip, uv, cargo]\n\n\
          environments:\n  - name: nop\n    \
-         # `nop` is built in: replace it by an agent (`terca doctor` lists them)\n    agent: nop\n",
-        name
+         # `nop` is built in: replace it by an agent (`terca doctor` lists them)\n    agent: nop\n"
     );
     let mut files = vec![NewFile::new("terca.yaml", text)];
     files.extend(schemas());

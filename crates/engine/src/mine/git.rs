@@ -138,13 +138,13 @@ impl Git {
             id,
             "--",
         ]);
-        commit::changes(&answer.map_err(unreadable)?)
+        commit::changes(&answer.map_err(|error| unreadable(&error))?)
     }
 
     /// Returns all files of a commit.
     pub(super) fn tree(&self, id: &str) -> Result<Vec<Entry>, Refusal> {
         let answer = self.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", id]);
-        commit::tree(&answer.map_err(unreadable)?)
+        commit::tree(&answer.map_err(|error| unreadable(&error))?)
     }
 
     /// Returns the content of an object, or `None` if it is missing or larger than that.
@@ -159,7 +159,7 @@ impl Git {
     }
 }
 
-fn unreadable(error: io::Error) -> Refusal {
+fn unreadable(error: &io::Error) -> Refusal {
     Refusal::with(Reason::Unreadable, error.to_string())
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 3f2a1b9c0  2026-01-02  parse-empty-lines-3f2a1b9c0
-//! 8d7e6f5a4  2026-01-01  refused: its tests pass before the commit
+//! 8d7e6f5a4  2026-01-01  refused: its tests fail after the commit, too
+//!                        error: no such host
 //!
 //! 12 commits: it adds or changes no tests
 //! 1 eval written to parser-evals, 13 commits refused
@@ -21,6 +22,8 @@ use crate::term::width::clean;
 
 /// The characters of a hash by which people name a commit.
 const SHORT: usize = 9;
+/// Particulars are below the reason.
+const INDENT: &str = "                       ";
 
 pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
     let mut grid = Grid::new(&[Side::Left]);
@@ -28,7 +31,13 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
     for commit in &mined.commits {
         match commit.reason.filter(|reason| reason.is_usual()) {
             Some(reason) => *usual.entry(reason).or_default() += 1,
-            None => grid.row(row(commit)),
+            None => {
+                grid.row(row(commit));
+                if let Some(detail) = &commit.detail {
+                    let detail = format!("{INDENT}{}", clean(detail));
+                    grid.line(StyledLine::of(Role::Dim, &detail));
+                }
+            }
         }
     }
     let mut text = String::new();
@@ -60,13 +69,7 @@ fn row(commit: &MinedCommit) -> Vec<StyledLine> {
         (Some(eval), _) => StyledLine::of(Role::Good, "written: ").with(Role::Plain, &clean(eval)),
         (None, reason) => {
             let words = reason.map_or("", Reason::words);
-            let detail = commit
-                .detail
-                .as_ref()
-                .map(|detail| format!(" ({})", clean(detail)));
-            StyledLine::of(Role::Bad, "refused: ")
-                .with(Role::Plain, words)
-                .with(Role::Dim, &detail.unwrap_or_default())
+            StyledLine::of(Role::Bad, "refused: ").with(Role::Plain, words)
         }
     };
     vec![
@@ -107,6 +110,13 @@ mod tests {
             Palette { colour: false },
         );
         insta::assert_snapshot!(text, @r"
+        111111111  2023-11-14  written: fix-it-111111111
+        333333333  2023-11-14  refused: its tests fail after the commit, too
+                               2 failed[1m
+
+        2 commits refused: it adds or changes no tests
+        1 commit refused: it is a merge
+        1 eval written, 4 commits refused
         ");
     }
 }

@@ -120,7 +120,7 @@ fn the_eval_says_where_it_comes_from() {
         read["x-mined"]["commit"],
         "0123456789abcdef0123456789abcdef01234567"
     );
-    assert_eq!(read["tests"][0]["timeoutSeconds"], 60.0);
+    assert_eq!(read["tests"][0]["timeoutSeconds"], 60);
     assert!(!text(&draft, "prompt.md").contains("Signed-off"));
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use camino::Utf8Path;
+
 use super::{Part, Project, Recipe, Step, enter, within};
 use crate::text::shell::quoted;
 
@@ -9,7 +11,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let vendor = || Step::Command(within(part.dir, "go mod vendor"));
     let packages: BTreeSet<String> = part
         .inside()
-        .map(|test| match test.parent().map(|dir| dir.as_str()) {
+        .map(|test| match test.parent().map(Utf8Path::as_str) {
             None | Some("") => ".".to_owned(),
             Some(dir) => quoted(&format!("./{dir}")),
         })
