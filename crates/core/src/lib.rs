@@ -19,6 +19,7 @@ pub mod config;
 pub mod grade;
 pub mod harbor;
 pub mod mcp_tap;
+pub mod mine;
 pub mod network;
 pub mod plan;
 pub mod prices;

@@ -12,6 +12,7 @@ pub mod checkup;
 pub mod host;
 pub mod limits;
 pub mod mcp_tap;
+pub mod mine;
 pub mod process;
 pub mod remote;
 pub mod run;

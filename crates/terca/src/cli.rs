@@ -162,6 +162,7 @@ mod tests {
             replay: None,
             failed: None,
             on: names(&["cluster", "boxes", "local"]),
+            offline_tests: false,
         };
         assert_eq!(RunSettings::from(args), expected);
         let usual = read(["terca".into()]).unwrap();

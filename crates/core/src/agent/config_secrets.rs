@@ -70,7 +70,7 @@ pub(super) fn entries_of(value: &Value) -> Vec<(String, &Value)> {
     }
 }
 
-fn is_name_of_key(name: &str) -> bool {
+pub(crate) fn is_name_of_key(name: &str) -> bool {
     let name: String = name
         .chars()
         .filter(char::is_ascii_alphanumeric)

@@ -87,6 +87,7 @@ mod tokens;
 use std::fmt;
 
 pub use builtin::cheat;
+pub(crate) use config_secrets::is_name_of_key;
 pub use config_secrets::secrets_in_config;
 pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Decoder, Ending, Line, Reading, Skippable};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::settings::Settings;
-use crate::text::json::yaml;
+use crate::text::json::yaml_line;
 
 pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String {
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
@@ -15,7 +15,7 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
                 .map(|note| format!("#   - {}\n", one_line(note))),
         );
     }
-    let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", scalar(&value));
+    let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", yaml_line(&value));
     if let Some(description) = &settings.description {
         key("description", json!(description));
     }
@@ -31,16 +31,6 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
         "tests:\n  - name: harbor\n    commandScore: sh .harbor/run-tests.sh\n    timeoutSeconds: {}\n",
         seconds(settings.tests_seconds)
     )
-}
-
-/// Writes JSON on one line, which is YAML too.
-fn scalar(value: &Value) -> String {
-    // Line breaks in texts are escaped, so every other one comes from the layout.
-    yaml(value)
-        .lines()
-        .map(str::trim)
-        .collect::<Vec<&str>>()
-        .join(" ")
 }
 
 fn seconds(seconds: f64) -> Value {

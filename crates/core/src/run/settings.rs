@@ -81,6 +81,9 @@ pub struct RunSettings {
     /// The workers that trials run on; none means this machine. They are not stored: a run can be resumed on others.
     #[serde(skip)]
     pub on: Vec<String>,
+    /// Tests in a sandbox reach no network. It is not stored: only `terca mine` asks for it, and keeps no run.
+    #[serde(skip)]
+    pub offline_tests: bool,
 }
 
 /// The run whose recorded answers take the place of models.
@@ -156,6 +159,7 @@ impl Default for RunSettings {
             replay: None,
             failed: None,
             on: Vec::new(),
+            offline_tests: false,
         }
     }
 }

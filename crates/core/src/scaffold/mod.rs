@@ -13,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use eval::{eval, eval_name_problem};
 pub use for_library::{LibrarySuite, library_eval, library_suite};
+pub(crate) use suite::schemas;
 pub use suite::{NewSuite, suite};
 
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
@@ -33,7 +34,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    fn new(path: impl Into<Utf8PathBuf>, content: impl Into<String>) -> Self {
+    pub(crate) fn new(path: impl Into<Utf8PathBuf>, content: impl Into<String>) -> Self {
         NewFile {
             path: path.into(),
             content: content.into(),
@@ -61,7 +62,7 @@ impl Sample {
 }
 
 /// Returns the line by which editors find the schema of a file.
-fn editor_line(file: &Utf8Path, schema: &str) -> String {
+pub(crate) fn editor_line(file: &Utf8Path, schema: &str) -> String {
     let depth = file.components().count().saturating_sub(1);
     format!(
         "# yaml-language-server: $schema={}{SCHEMAS}/{schema}\n",

@@ -41,7 +41,7 @@ pub fn suite(new: &NewSuite) -> Vec<NewFile> {
 }
 
 /// Returns the schemas, for editors.
-pub(super) fn schemas() -> [NewFile; 2] {
+pub(crate) fn schemas() -> [NewFile; 2] {
     let dir = Utf8Path::new(SCHEMAS);
     [
         NewFile::new(dir.join(SUITE_SCHEMA), schema::text(&schema::suite())),

@@ -36,6 +36,14 @@ pub fn yaml(document: &Value) -> String {
     yaml
 }
 
+/// Writes a document as YAML on one line.
+pub fn yaml_line(document: &Value) -> String {
+    // Line breaks in texts are escaped, so every other one comes from the layout.
+    let text = yaml(document);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join(" ")
+}
+
 fn must_be_escaped(c: char) -> bool {
     matches!(
         c,

@@ -474,6 +474,7 @@ impl<'a> PreparedRun<'a> {
             host: self.host,
             interrupt: self.interrupt,
             keep: self.settings.keep,
+            offline_tests: self.settings.offline_tests,
             versions: Versions::new(launcher.clone()),
             preflights: Preflights::default(),
             gateway: RunGateway::default(),

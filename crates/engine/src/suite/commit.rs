@@ -8,32 +8,68 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// A longer file is not read. `packed-refs` of ten thousand branches has a megabyte.
 const LONGEST: u64 = 16 << 20;
 
+/// A git repository, found by its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The working tree.
+    pub root: Utf8PathBuf,
+    git: Utf8PathBuf,
+    /// The directory that several working trees share.
+    common: Option<Utf8PathBuf>,
+}
+
+impl Repository {
+    /// Returns the repository that a directory is in, if it is in one.
+    pub fn around(dir: &Utf8Path) -> Option<Self> {
+        let root = dir.ancestors().find(|dir| dir.join(".git").exists())?;
+        let git = root.join(".git");
+        let git = match git.is_dir() {
+            true => git,
+            // A second working tree has a file that names the directory.
+            false => beside(&git, text(&git)?.strip_prefix("gitdir: ")?.trim()),
+        };
+        let common = text(&git.join("commondir")).map(|common| git.join(common.trim()));
+        Some(Repository {
+            root: root.to_owned(),
+            git,
+            common,
+        })
+    }
+
+    /// Returns the commit that it is at.
+    pub fn commit(&self) -> Option<String> {
+        let head = text(&self.git.join("HEAD"))?;
+        let Some(branch) = head.strip_prefix("ref: ") else {
+            return hash(&head);
+        };
+        let branch = branch.trim();
+        let is_plain = branch.starts_with("refs/") && !branch.split('/').any(|part| part == "..");
+        let dirs = [Some(&self.git), self.common.as_ref()];
+        let of_branch = |dir: &Utf8PathBuf| {
+            let loose = text(&dir.join(branch)).and_then(|text| hash(&text));
+            loose.or_else(|| packed(&text(&dir.join("packed-refs"))?, branch))
+        };
+        is_plain
+            .then(|| dirs.into_iter().flatten().find_map(of_branch))
+            .flatten()
+    }
+
+    /// Returns the directory of its objects.
+    pub fn objects(&self) -> Utf8PathBuf {
+        self.common.as_ref().unwrap_or(&self.git).join("objects")
+    }
+
+    /// Returns the commits that its history begins at, if a part of the history was not fetched.
+    pub fn shallow(&self) -> Vec<String> {
+        let dir = self.common.as_ref().unwrap_or(&self.git);
+        let lines = text(&dir.join("shallow")).unwrap_or_default();
+        lines.lines().filter_map(hash).collect()
+    }
+}
+
 /// Returns the commit of the repository that a directory is in, if it is in one.
 pub fn commit_of(dir: &Utf8Path) -> Option<String> {
-    let git = dir
-        .ancestors()
-        .map(|dir| dir.join(".git"))
-        .find(|git| git.exists())?;
-    let git = match git.is_dir() {
-        true => git,
-        // A second working tree has a file that names the directory.
-        false => beside(&git, text(&git)?.strip_prefix("gitdir: ")?.trim()),
-    };
-    let head = text(&git.join("HEAD"))?;
-    let Some(branch) = head.strip_prefix("ref: ") else {
-        return hash(&head);
-    };
-    let branch = branch.trim();
-    let is_plain = branch.starts_with("refs/") && !branch.split('/').any(|part| part == "..");
-    let common = text(&git.join("commondir")).map(|common| git.join(common.trim()));
-    let dirs = [Some(git), common];
-    let of_branch = |dir: &Utf8PathBuf| {
-        let loose = text(&dir.join(branch)).and_then(|text| hash(&text));
-        loose.or_else(|| packed(&text(&dir.join("packed-refs"))?, branch))
-    };
-    is_plain
-        .then(|| dirs.iter().flatten().find_map(of_branch))
-        .flatten()
+    Repository::around(dir)?.commit()
 }
 
 fn beside(file: &Utf8Path, path: &str) -> Utf8PathBuf {

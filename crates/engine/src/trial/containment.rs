@@ -83,7 +83,7 @@ impl ContainedCommand<'_> {
             writable,
             readable,
             hidden,
-            own_network: false,
+            own_network: self.side == Side::Tests && context.offline_tests,
             reachable_ports: Vec::new(),
             words: Words::default(),
         };

@@ -46,6 +46,8 @@ pub struct Context {
     pub interrupt: Arc<Interrupt>,
     /// The workspaces to keep.
     pub keep: Keep,
+    /// Tests in a sandbox reach no network.
+    pub offline_tests: bool,
     /// The versions of the agents' programs.
     pub versions: Versions,
     /// The layers that `prepare` has made.

@@ -88,6 +88,7 @@ impl Suite {
             host: Host::new(variables.map(|(name, value)| (name.into(), value)).into()),
             interrupt: Arc::new(Interrupt::new().unwrap()),
             keep: Keep::All,
+            offline_tests: false,
             versions: Versions::new(launcher()),
             layers: LayerCache::new(&project.dir(), false),
             base_layers: BaseLayers::new(&project.dir().join(".terca/runs/1"), &project.dir()),

@@ -11,6 +11,7 @@ pub(crate) mod forest;
 pub(crate) mod given;
 pub(crate) mod health;
 pub(crate) mod mcp_servers;
+pub(crate) mod mined;
 pub(crate) mod no_verdict;
 pub(crate) mod plan;
 pub(crate) mod regraded;

@@ -68,7 +68,7 @@ fn number(text: &str) -> f64 {
 
 /// Parses an age.
 pub fn age(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a number and a unit, such as 12h, 30d or 8w".to_owned();
+    let expected = || "expected a number and a unit, such as 12h, 30d, 8w or 1y".to_owned();
     let unit = text.chars().next_back().ok_or_else(expected)?;
     let number: u64 = text[..text.len() - unit.len_utf8()]
         .parse()
@@ -77,6 +77,7 @@ pub fn age(text: &str) -> Result<Duration, String> {
         'h' => 1,
         'd' => 24,
         'w' => 24 * 7,
+        'y' => 24 * 365,
         _ => return Err(expected()),
     };
     Ok(Duration::from_secs(number.saturating_mul(hours * 3600)))

@@ -17,6 +17,7 @@ mod list;
 mod logs;
 mod man;
 mod merge;
+mod mine;
 mod plan;
 mod regrade;
 mod replay;
@@ -91,6 +92,8 @@ pub enum Command {
     Clean(clean::CleanArgs),
     /// Convert tasks of another program into evals
     Import(import::ImportArgs),
+    /// Make evals from the history of a git repository: commits with tests, each proven in a sandbox
+    Mine(mine::MineArgs),
     /// Show which agents are installed, their versions, and whether they look signed in
     Doctor(doctor::DoctorArgs),
     /// Explain an error: its meaning, usual causes and the next step
@@ -134,6 +137,7 @@ impl Command {
             Command::Init(_)
             | Command::CreateEval(_)
             | Command::Import(_)
+            | Command::Mine(_)
             | Command::Explain(_)
             | Command::Schema(_)
             | Command::Completions(_)
@@ -169,6 +173,7 @@ impl Command {
             Command::List(args) => list::list(args, common),
             Command::Clean(args) => clean::clean(args, common),
             Command::Import(args) => import::import(args, common),
+            Command::Mine(args) => mine::mine(args, common),
             Command::Doctor(args) => doctor::doctor(args, common),
             Command::Explain(args) => explain::explain(args),
             Command::Schema(args) => schema::schema(args),

@@ -82,6 +82,7 @@ impl From<&RunArgs> for RunSettings {
             replay: None,
             failed: None,
             on: args.conduct.workers.on.clone(),
+            offline_tests: false,
         }
     }
 }

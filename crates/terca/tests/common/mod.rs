@@ -4,6 +4,7 @@ pub mod completion;
 pub mod endings;
 pub mod example;
 pub mod gallery;
+pub mod history;
 pub mod hostile_tree;
 pub mod libraries;
 pub mod mcp;

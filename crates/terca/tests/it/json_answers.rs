@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::history::History;
 use crate::common::project;
 use crate::documentation::documented_keys;
 use serde_json::Value;
@@ -114,4 +115,17 @@ fn validate_ends_with_its_answer() {
         answer["evals"][1]["flaws"],
         serde_json::json!(["noSolution"])
     );
+}
+
+#[test]
+fn mine_tells_what_became_of_each_commit() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &[("a.sh", "true\n")]);
+    let outcome = project
+        .terca(&["mine", "repository", "--since", "100y", "--format", "json"])
+        .expect_status(1);
+    let mined: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    are_documented("mined", &mined);
+    are_documented("minedCommit", &mined["commits"][0]);
 }

@@ -72,6 +72,7 @@ mod loose_ends;
 mod mcp_http;
 mod mcp_preflight;
 mod mcp_tap;
+mod mine;
 mod mistakes;
 mod monstrous_workspaces;
 mod newcomer;

@@ -119,6 +119,7 @@ codes! {
         NobodyToAsk "nobody-to-ask"
         AlreadyThere "already-there"
         NotATask "not-a-task"
+        NoRepository "no-repository"
         NoWorkDir "no-work-dir"
         NoSandbox "no-sandbox"
         NoWorker "no-worker"

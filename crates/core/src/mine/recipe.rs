@@ -1,0 +1,291 @@
+//! How the tests of a project are set up and run, by their language.
+//!
+//! The check must hold against work that ends its process early, replaces programs or settles the runner to run
+//! nothing. So a check asks for a trace of tests that ran, outside of the workspace, and the settings of the runner are
+//! those of the commit.
+
+mod cargo;
+mod go;
+mod node;
+mod python;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::choice::Language;
+use crate::text::shell::quoted;
+
+/// The files of a project as a commit leaves them.
+#[allow(missing_debug_implementations, reason = "it holds a function")]
+pub struct Project<'a> {
+    /// All paths.
+    pub files: &'a BTreeSet<Utf8PathBuf>,
+    /// Reads the text of a file; `None` when it is missing or not text.
+    pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
+}
+
+impl Project<'_> {
+    fn has(&self, dir: &Utf8Path, name: &str) -> bool {
+        self.files.contains(&dir.join(name))
+    }
+
+    fn text(&self, dir: &Utf8Path, name: &str) -> Option<String> {
+        let path = dir.join(name);
+        self.files.contains(&path).then(|| (self.text)(&path))?
+    }
+
+    /// Returns the nearest directory above a file that has one of these files.
+    fn nearest(&self, file: &Utf8Path, names: &[&str]) -> Option<Utf8PathBuf> {
+        let mut above = file.ancestors().skip(1);
+        let dir = above.find(|dir| names.iter().any(|name| self.has(dir, name)))?;
+        Some(dir.to_owned())
+    }
+}
+
+/// A step of the set-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A shell command.
+    Command(String),
+    /// A file that is written.
+    File(Utf8PathBuf, String),
+}
+
+/// How tests of one language in one part of the project are set up and run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// The word by which evals are selected.
+    pub tag: &'static str,
+    /// Runs once, before all trials.
+    pub setup: Vec<Step>,
+    /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `files`.
+    pub check: String,
+    /// Files that decide how the runner runs. They are those of the commit, or are not there.
+    pub settings: Vec<Utf8PathBuf>,
+    /// Files that the check needs: names and texts.
+    pub files: Vec<(&'static str, &'static str)>,
+}
+
+/// Returns the recipes for the tests of a commit, one for each language and part of the project.
+pub fn recipes(run: &[(Language, Utf8PathBuf)], project: &Project<'_>) -> Vec<Recipe> {
+    let mut groups: BTreeMap<(Language, Utf8PathBuf), Vec<&Utf8Path>> = BTreeMap::new();
+    for (language, test) in run {
+        let dir = project
+            .nearest(test, manifests(*language))
+            .unwrap_or_default();
+        let group = groups.entry((*language, dir)).or_default();
+        group.push(test);
+    }
+    let recipe = |((language, dir), tests): (&(Language, Utf8PathBuf), &Vec<&Utf8Path>)| {
+        let part = Part { dir, tests };
+        match language {
+            Language::Node => node::recipe(&part, project),
+            Language::Python => python::recipe(&part, project),
+            Language::Rust => cargo::recipe(&part, project),
+            Language::Go => go::recipe(&part, project),
+            Language::Shell => shell(&part),
+        }
+    };
+    groups.iter().map(recipe).collect()
+}
+
+fn manifests(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Node => &["package.json"],
+        Language::Python => python::MANIFESTS,
+        Language::Rust => &["Cargo.toml"],
+        Language::Go => &["go.mod"],
+        Language::Shell => &[],
+    }
+}
+
+/// A part of a project, and the tests in it that are run.
+#[derive(Debug)]
+struct Part<'a> {
+    dir: &'a Utf8Path,
+    tests: &'a [&'a Utf8Path],
+}
+
+impl Part<'_> {
+    /// Returns the tests as they are named in the part's directory.
+    fn inside(&self) -> impl Iterator<Item = &Utf8Path> {
+        self.tests
+            .iter()
+            .map(|test| test.strip_prefix(self.dir).unwrap_or(test))
+    }
+
+    /// Returns the tests as words of a shell command.
+    fn words(&self) -> String {
+        let words: Vec<String> = self.inside().map(|test| quoted(test.as_str())).collect();
+        words.join(" ")
+    }
+
+    fn paths(&self, names: &[&str]) -> Vec<Utf8PathBuf> {
+        names.iter().map(|name| self.dir.join(name)).collect()
+    }
+}
+
+/// Puts a command into a directory of the project.
+fn within(dir: &Utf8Path, command: &str) -> String {
+    match dir.as_str() {
+        "" => command.to_owned(),
+        dir => format!("cd {} && {command}", quoted(dir)),
+    }
+}
+
+/// Returns the line that goes to a directory.
+fn enter(dir: &Utf8Path) -> String {
+    match dir.as_str() {
+        "" => String::new(),
+        dir => format!("cd {}\n", quoted(dir)),
+    }
+}
+
+/// Runs each script by itself.
+fn shell(part: &Part<'_>) -> Recipe {
+    let lines = part
+        .inside()
+        .map(|test| format!("sh {}\n", quoted(test.as_str())));
+    Recipe {
+        tag: "shell",
+        setup: Vec::new(),
+        check: lines.collect(),
+        settings: Vec::new(),
+        files: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(files: &[(&str, &str)], run: &[(Language, &str)]) -> Vec<Recipe> {
+        let paths: BTreeSet<Utf8PathBuf> = files.iter().map(|(path, _)| (*path).into()).collect();
+        let text = |path: &Utf8Path| {
+            let file = files.iter().find(|(own, _)| path == *own);
+            file.map(|(_, text)| (*text).to_owned())
+        };
+        let run: Vec<(Language, Utf8PathBuf)> = run
+            .iter()
+            .map(|(language, path)| (*language, (*path).into()))
+            .collect();
+        recipes(
+            &run,
+            &Project {
+                files: &paths,
+                text: &text,
+            },
+        )
+    }
+
+    fn commands(recipe: &Recipe) -> Vec<&str> {
+        let mut commands = Vec::new();
+        for step in &recipe.setup {
+            if let Step::Command(command) = step {
+                commands.push(command.as_str());
+            }
+        }
+        commands
+    }
+
+    #[test]
+    fn node_by_its_lock_file_and_runner() {
+        let package = r#"{"devDependencies": {"vitest": "3"}}"#;
+        let files = [
+            ("pnpm-lock.yaml", ""),
+            ("packages/a b/package.json", package),
+            ("packages/a b/x.test.ts", ""),
+        ];
+        let recipes = made(&files, &[(Language::Node, "packages/a b/x.test.ts")]);
+        assert_eq!(recipes.len(), 1);
+        assert_eq!(commands(&recipes[0]), ["pnpm install --frozen-lockfile"]);
+        assert!(
+            recipes[0].check.starts_with("cd 'packages/a b'\n"),
+            "{}",
+            recipes[0].check
+        );
+        assert!(
+            recipes[0].check.contains("vitest run"),
+            "{}",
+            recipes[0].check
+        );
+        let plain = made(
+            &[("package.json", "{}"), ("test/a.js", "")],
+            &[(Language::Node, "test/a.js")],
+        );
+        assert_eq!(commands(&plain[0]), [""; 0]);
+        assert!(plain[0].check.contains("node --test-reporter=tap"));
+    }
+
+    #[test]
+    fn python_with_and_without_packages() {
+        let plain = made(
+            &[("tests/test_a.py", "import unittest\n")],
+            &[(Language::Python, "tests/test_a.py")],
+        );
+        assert_eq!(commands(&plain[0]), [""; 0]);
+        assert!(plain[0].check.contains("python3 -I"), "{}", plain[0].check);
+        assert!(plain[0].check.contains(" unittest "), "{}", plain[0].check);
+        let files = [
+            ("pyproject.toml", "[project]\ndependencies = [\"attrs\"]\n"),
+            ("requirements-dev.txt", "pytest\n"),
+            ("tests/test_a.py", "import pytest\n"),
+        ];
+        let with = made(&files, &[(Language::Python, "tests/test_a.py")]);
+        let install = ".venv/bin/python -m pip install -q pytest -r requirements-dev.txt -e .";
+        assert_eq!(commands(&with[0]), ["python3 -m venv .venv", install]);
+        assert!(with[0].check.contains(" pytest "), "{}", with[0].check);
+        let uv = [("uv.lock", ""), ("a_test.py", "import pytest\n")];
+        let uv = made(&uv, &[(Language::Python, "a_test.py")]);
+        assert_eq!(commands(&uv[0]), ["uv sync --frozen"]);
+    }
+
+    #[test]
+    fn cargo_by_crate_and_target() {
+        let lock = "[[package]]\nname = \"x\"\nsource = \"registry\"\n";
+        let files = [
+            ("Cargo.toml", "[workspace]"),
+            ("Cargo.lock", lock),
+            ("crates/a/Cargo.toml", ""),
+            ("crates/a/tests/it/main.rs", ""),
+        ];
+        let run = [
+            (Language::Rust, "crates/a/tests/it/b.rs"),
+            (Language::Rust, "crates/a/tests/c.rs"),
+            (Language::Rust, "crates/a/src/d/tests.rs"),
+        ];
+        let recipes = made(&files, &run);
+        assert_eq!(recipes.len(), 1);
+        assert_eq!(
+            commands(&recipes[0]),
+            ["cargo vendor -q --locked vendor > vendor.log"]
+        );
+        let check = &recipes[0].check;
+        for part in [
+            "--manifest-path crates/a/Cargo.toml",
+            "--lib --bins --test c --test it",
+        ] {
+            assert!(check.contains(part), "{check}");
+        }
+    }
+
+    #[test]
+    fn go_by_package() {
+        let files = [("go.mod", ""), ("go.sum", ""), ("a/b_test.go", "")];
+        let run = [(Language::Go, "a/b_test.go"), (Language::Go, "c_test.go")];
+        let recipes = made(&files, &run);
+        assert_eq!(commands(&recipes[0]), ["go mod vendor"]);
+        assert!(recipes[0].check.contains(" . ./a "), "{}", recipes[0].check);
+    }
+
+    #[test]
+    fn languages_have_recipes_of_their_own() {
+        let run = [
+            (Language::Shell, "tests/a.sh"),
+            (Language::Python, "test_b.py"),
+        ];
+        let tags: Vec<&str> = made(&[], &run).iter().map(|recipe| recipe.tag).collect();
+        assert_eq!(tags, ["python", "shell"]);
+    }
+}

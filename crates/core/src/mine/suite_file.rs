@@ -1,0 +1,42 @@
+//! `terca.yaml` of a suite that is made from a history.
+
+use camino::Utf8Path;
+use serde_json::json;
+
+use crate::scaffold::{NewFile, SUITE_SCHEMA, editor_line, schemas};
+use crate::text::json::yaml_line;
+
+/// The line by which such a suite is known.
+pub const MARK: &str = "x-mined: true";
+
+/// Returns the first files of the suite.
+pub fn suite_file(name: &str) -> Vec<NewFile> {
+    let editor = editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA);
+    let name = yaml_line(&json!(name));
+    let text = format!(
+        "{editor}\
+         # Evals from the history of a repository, made by `terca mine`. Each is a draft: its prompt is the commit's message.\n\
+         #   terca -t tag:edit-me --dry-run    the drafts whose prompts nobody has edited\n\
+         #   terca validate                    prove the evals again, after a change\n\
+         #   terca                             run them\n\n\
+         name: {name}\n{MARK}\n\
+         # The project's own code runs in every trial: never without a sandbox.\n\
+         sandbox: auto\n\
+         timeoutSeconds: 900\n\
+         # Downloads of the set-up are kept for all evals.\n\
+         cache: [npm, pip, uv, cargo]\n\n\
+         environments:\n  - name: nop\n    \
+         # `nop` is built in: replace it by an agent (`terca doctor` lists them)\n    agent: nop\n"
+    );
+    let mut files = vec![NewFile::new("terca.yaml", text)];
+    files.extend(schemas());
+    files
+}
+
+/// Returns the text of `terca.yaml` in which drafts are proven: that of the suite, with limits against code that nobody
+/// has looked at.
+pub fn proof_file(name: &str) -> String {
+    let files = suite_file(name);
+    let text = files.first().map_or("", |file| file.content.as_str());
+    format!("{text}limits: {{ memory: 8GB, processes: 2000, disk: 10GB }}\n")
+}

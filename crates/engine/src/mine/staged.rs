@@ -1,0 +1,94 @@
+//! Writes the files of a draft, where it is proven and where it stays.
+
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
+
+use camino::Utf8Path;
+use fs_err::os::unix::fs::OpenOptionsExt;
+use terca_core::mine::commit::Kind;
+use terca_core::mine::draft::Draft;
+use terca_core::mine::paths::link_stays_inside;
+use terca_core::mine::{Reason, Refusal, suite_file};
+
+use super::git::Git;
+use crate::suite::create;
+use crate::tree::{Dir, Options, copy, remove};
+
+/// A larger file is no part of a task.
+pub(super) const LARGEST_FILE: u64 = 20 << 20;
+
+/// Writes a draft into a directory that does not exist yet. The inner error is the reason why it cannot be one.
+pub(super) fn write(
+    draft: &Draft,
+    dir: &Utf8Path,
+    git: &mut Git,
+) -> io::Result<Result<(), Refusal>> {
+    fs_err::create_dir(dir)?;
+    for (path, text) in &draft.written {
+        new_file(&dir.join(path), text.as_bytes(), false)?;
+    }
+    let mut links = Vec::new();
+    for placed in &draft.placed {
+        let Some(content) = git.content(&placed.id, LARGEST_FILE)? else {
+            let detail = format!("{} is missing or too large", placed.from);
+            return Ok(Err(Refusal::with(Reason::Unreadable, detail)));
+        };
+        match placed.kind {
+            Kind::File(is_program) => {
+                if let Err(error) = new_file(&dir.join(&placed.to), &content, is_program) {
+                    // Two entries of a tree with one path.
+                    return Ok(Err(Refusal::with(Reason::BadPath, error.to_string())));
+                }
+            }
+            _ => links.push((placed, content)),
+        }
+    }
+    // Links come last: no file is written through one.
+    for (placed, target) in links {
+        let target = String::from_utf8(target).unwrap_or_default();
+        if !link_stays_inside(&placed.from, &target) {
+            return Ok(Err(Refusal::with(Reason::BadPath, placed.from.as_str())));
+        }
+        let to = dir.join(&placed.to);
+        fs_err::create_dir_all(to.parent().unwrap_or(dir))?;
+        symlink(target, to)?;
+    }
+    Ok(Ok(()))
+}
+
+fn new_file(path: &Utf8Path, content: &[u8], is_program: bool) -> io::Result<()> {
+    if let Some(dir) = path.parent() {
+        fs_err::create_dir_all(dir)?;
+    }
+    let mode = if is_program { 0o755 } else { 0o644 };
+    let mut file = fs_err::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
+    file.write_all(content)
+}
+
+/// Puts a proven eval into the suite, which is made with the first one. It is there only when it is whole.
+pub(super) fn publish(staged: &Utf8Path, suite: &Utf8Path, name: &str) -> io::Result<()> {
+    if !suite.join(crate::suite::discover::SUITE_FILE).exists() {
+        fs_err::create_dir_all(suite)?;
+        create::write(suite, &suite_file(name))?;
+    }
+    let folder = staged.file_name().unwrap_or_default();
+    // Hidden, so that nobody takes it for an eval.
+    let unfinished = suite.join(format!(".mining-{:016x}", fastrand::u64(..)));
+    fs_err::create_dir(&unfinished)?;
+    let options = Options::default();
+    let copied = Dir::open(staged)
+        .and_then(|from| {
+            let to = Dir::open_no_link(&unfinished)?;
+            copy(&from, &to, &options, &mut |_| Ok(true))
+        })
+        .map_err(io::Error::from)
+        .and_then(|_| fs_err::rename(&unfinished, suite.join(folder)));
+    if copied.is_err() {
+        let _ = remove(&unfinished, &options);
+    }
+    copied
+}

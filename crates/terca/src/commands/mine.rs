@@ -1,0 +1,146 @@
+//! `terca mine`: evals from the history of a repository.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use terca_core::config::sandbox::Sandbox;
+use terca_core::mine::draft::Wishes;
+use terca_core::run::settings;
+use terca_core::text::explain::Code;
+use terca_core::text::{prose, shell};
+use terca_engine::host::environment::Host;
+use terca_engine::mine::{MineError, Mining, Request, Stage, mine as dig};
+use terca_engine::run::start::StartError;
+use terca_engine::sandbox::SandboxError;
+use terca_engine::suite::discover;
+
+use crate::args::values::{age, sandbox, seconds, within};
+use crate::args::{Common, TableFormat};
+use crate::cli_error::{CliError, INTERRUPTED, Outcome};
+use crate::{VERSION, run_output, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct MineArgs {
+    /// A directory of a git repository
+    #[arg(value_name = "PATH")]
+    repository: Utf8PathBuf,
+    /// Look at commits of this time only, such as 90d, 8w or 1y
+    #[arg(long, value_name = "AGE", default_value = "1y", value_parser = age)]
+    since: Duration,
+    /// The most evals to make
+    #[arg(long, value_name = "N", default_value = "20", value_parser = within(1..=1_000))]
+    limit: u32,
+    /// Write the evals into this suite, which is new or was made by `terca mine` (default: NAME-evals)
+    #[arg(long, value_name = "DIR")]
+    into: Option<Utf8PathBuf>,
+    /// The command that installs what the project needs, instead of those that Terca knows; '' for none
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<String>,
+    /// The command that runs the tests, instead of those that Terca knows; {files} are the tests of the commit
+    #[arg(long, value_name = "COMMAND")]
+    test_command: Option<String>,
+    /// The most lines of code that a commit may change
+    #[arg(long, value_name = "N", default_value = "400", value_parser = within(1..=100_000))]
+    max_lines: u32,
+    /// The time limit of a commit's tests, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    timeout: f64,
+    /// The sandbox in which the project's code runs: auto, bwrap, landlock, docker:IMAGE or podman:IMAGE
+    #[arg(long, value_name = "SANDBOX", default_value = "auto", value_parser = sandbox)]
+    sandbox: Sandbox,
+    /// Trials to run at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
+    concurrency: Option<u32>,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
+}
+
+/// No commit became an eval.
+const NOTHING: u8 = 1;
+
+pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
+    if args.sandbox == Sandbox::None {
+        let text = "the code of a repository is never run without a sandbox";
+        return Err(CliError::misuse(Code::NoSandbox, text).help("omit `--sandbox`"));
+    }
+    let repository = discover::canonical(&args.repository)?;
+    let here = discover::canonical(&common.dir)?;
+    let now = jiff::Timestamp::now().as_second();
+    let age = i64::try_from(args.since.as_secs()).unwrap_or(now);
+    let request = Request {
+        repository: &repository,
+        into: args.into.as_deref(),
+        here: &here,
+        since: Some(now.saturating_sub(age).max(0)),
+        limit: args.limit as usize,
+        most_lines: args.max_lines as usize,
+        wishes: Wishes {
+            setup: args.setup.clone(),
+            test_command: args.test_command.clone(),
+            test_seconds: args.timeout,
+        },
+        sandbox: args.sandbox.clone(),
+        concurrency: args.concurrency,
+        version: VERSION,
+    };
+    let Mining { mined, interrupted } = dig(&request, &Host::of_this_process(), &tell)?;
+    run_output::table_or_json(args.format, common, &mined, |columns, palette| {
+        terca_report::mined(&mined, columns, palette)
+    })?;
+    if mined.written > 0 {
+        let suite = screen::short(&mined.suite);
+        let suite = shell::quoted(suite.as_str());
+        screen::err(&format!(
+            "\nnext: edit each prompt.md in {suite}, which is the commit's message; then put an agent into terca.yaml, and\n  \
+             terca -C {suite} check    # check the suite\n  terca -C {suite}          # run it"
+        ));
+    }
+    if interrupted {
+        screen::err("interrupted: evals that were written before are whole");
+        return Ok(INTERRUPTED);
+    }
+    Ok(if mined.written == 0 { NOTHING } else { 0 })
+}
+
+fn tell(stage: Stage) {
+    match stage {
+        Stage::Proving { drafts, looked_at } => screen::err(&format!(
+            "{} looked at; proving {} in a sandbox",
+            prose::count(looked_at, "commit"),
+            prose::count(drafts, "draft")
+        )),
+        Stage::Trials { ended, of } if std::io::stderr().is_terminal() => {
+            screen::count(&format!("trials: {ended}/{of}"), ended == of);
+        }
+        Stage::Trials { .. } => {}
+    }
+}
+
+impl From<MineError> for CliError {
+    fn from(error: MineError) -> Self {
+        match error {
+            MineError::NoRepository(_) => CliError::misuse(Code::NoRepository, error)
+                .help("name a directory of a git repository"),
+            MineError::NoGit => CliError::misuse(Code::NoRepository, error)
+                .help("install git (`apt-get install git`)"),
+            MineError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
+                .help("choose another directory with `--into`"),
+            MineError::Files(_) => CliError::trouble(Code::CannotWrite, error)
+                .help("check the repository (`git fsck`), the disk space and the permissions"),
+            MineError::Drafts(_) => CliError::trouble(Code::Internal, error),
+            MineError::Discover(error) => error.into(),
+            MineError::Start(StartError::Sandbox(error @ (SandboxError::Neither { .. } | SandboxError::Missing | SandboxError::Refused { .. } | SandboxError::NotLinux))) => {
+                CliError::misuse(Code::NoSandbox, error).help(
+                    "the code of a repository is never run without one: install bubblewrap (`apt-get install \
+                     bubblewrap`) and allow user namespaces, or use a container with `--sandbox docker:IMAGE`",
+                )
+            }
+            MineError::Start(error) => error.into(),
+            MineError::Open(error) => error.into(),
+            MineError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! `terca mine`: drafts that are proven in a sandbox, and those that are not.
+
+use std::net::TcpListener;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use terca_testkit::{Outcome, Project};
+
+use crate::common::history::History;
+use crate::common::project;
+
+const START: [(&str, &str); 2] = [
+    ("greet.sh", "echo hello\n"),
+    ("tests/greet_test.sh", "[ \"$(sh ./greet.sh)\" = hello ]\n"),
+];
+
+fn mine(project: &Project, args: &[&str]) -> (Outcome, Value) {
+    let mut all = vec!["mine", "repository", "--since", "100y", "--format", "json"];
+    all.extend(args);
+    let outcome = project.terca(&all);
+    let answer = serde_json::from_str(&outcome.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", outcome.stdout, outcome.stderr));
+    (outcome, answer)
+}
+
+fn entry<'a>(answer: &'a Value, commit: &str) -> &'a Value {
+    let commits = answer["commits"].as_array().unwrap();
+    let found = commits.iter().find(|entry| entry["commit"] == commit);
+    found.unwrap_or_else(|| panic!("{commit}: {answer:#}"))
+}
+
+/// The names in a directory that are not hidden, sorted.
+fn names(project: &Project, dir: &str) -> Vec<String> {
+    let entries = project.path(dir).read_dir_utf8().unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().to_owned())
+        .collect();
+    names.retain(|name| name != ".schemas");
+    names.sort();
+    names
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn proven_commits_become_evals() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    let shell = history.commit(
+        "Greet everybody by name (#7)\n\nThe name is the argument.\n\nSigned-off-by: A <a@example.com>\n",
+        &[
+            ("greet.sh", "echo \"hello $1\"\n"),
+            ("tests/greet_test.sh", "[ \"$(sh ./greet.sh you)\" = 'hello you' ]\n"),
+        ],
+    );
+    let python = history.commit(
+        "Count the words of a text",
+        &[
+            ("count.py", "def words(text):\n    return len(text.split())\n"),
+            (
+                "tests/test_count.py",
+                "import unittest\nfrom count import words\n\n\nclass Words(unittest.TestCase):\n    def test_two(self):\n        \
+                 self.assertEqual(words('a b'), 2)\n",
+            ),
+        ],
+    );
+    let (outcome, answer) = mine(&project, &[]);
+    assert_eq!(
+        (outcome.status, &answer["written"]),
+        (0, &2.into()),
+        "{answer:#}{}",
+        outcome.stderr
+    );
+    for commit in [&shell, &python] {
+        let eval = entry(&answer, commit)["eval"].as_str().unwrap();
+        assert!(eval.ends_with(&commit[..9]), "{eval}");
+        let text = project.read(&format!("repository-evals/{eval}/eval.terca.yaml"));
+        assert!(
+            text.contains(commit.as_str()) && text.contains("EDIT ME"),
+            "{text}"
+        );
+        assert!(
+            !project
+                .path(&format!("repository-evals/{eval}/_base/.git"))
+                .exists()
+        );
+    }
+    let eval = entry(&answer, &shell)["eval"].as_str().unwrap();
+    let prompt = project.read(&format!("repository-evals/{eval}/prompt.md"));
+    assert!(
+        prompt.contains("Greet everybody by name\n\nThe name is the argument.\n"),
+        "{prompt}"
+    );
+    assert!(
+        !prompt.contains("#7") && !prompt.contains("Signed-off"),
+        "{prompt}"
+    );
+    // The suite is one like any other.
+    project
+        .terca(&["-C", "repository-evals", "check"])
+        .expect_status(0);
+    project
+        .terca(&["-C", "repository-evals", "validate", "--format", "plain"])
+        .expect_status(0);
+    // What is there is not made again.
+    let (outcome, answer) = mine(&project, &[]);
+    assert_eq!(outcome.status, 1, "{answer:#}");
+    assert_eq!(entry(&answer, &shell)["reason"], "already");
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn commits_that_prove_nothing_are_refused_with_a_reason() {
+    let project = project().file("decoy", "");
+    let mut history = History::new(&project);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    history.commit("Start the whole project", &START);
+    let mut number = 0;
+    let mut commit = |message: &str, test: &str| {
+        number += 1;
+        let code = format!("echo {number}\n");
+        let path = format!("tests/t{number}_test.sh");
+        history.commit(
+            message,
+            &[
+                ("greet.sh", &code),
+                (
+                    &path,
+                    &format!("[ \"$(sh ./greet.sh)\" = {number} ] || exit 1\n{test}\n"),
+                ),
+            ],
+        )
+    };
+    let broken = commit(
+        "Break the tests of it",
+        "echo 'error: it is broken'; exit 1",
+    );
+    let connect =
+        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)'");
+    let network = commit("Ask a service for it", &connect);
+    let endless = commit("Wait for the end of it", "while :; do :; done");
+    let home = project.home();
+    let outside = commit(
+        "Write into the home of somebody",
+        &format!("echo x > {home}/written"),
+    );
+    let flaky = commit(
+        "Pass once and never again",
+        "[ ! -e \"$TERCA_TRIAL_DIR/gradings\" ]",
+    );
+    let trivial = history.commit(
+        "Test what was there before",
+        &[
+            ("more.sh", "echo more\n"),
+            ("tests/more_test.sh", "[ \"$(echo x)\" = x ]\n"),
+        ],
+    );
+    let gameable = history.commit(
+        "Check only that it ends well",
+        &[
+            ("new.sh", "exit 0\n"),
+            ("tests/new_test.sh", ". ./greet.sh\nsh ./new.sh\n"),
+        ],
+    );
+    let (outcome, answer) = mine(&project, &["--timeout", "5"]);
+    for (commit, reason) in [
+        (&broken, "broken"),
+        (&network, "broken"),
+        (&endless, "broken"),
+        (&outside, "broken"),
+        (&flaky, "flaky"),
+        (&trivial, "trivial"),
+        (&gameable, "gameable"),
+    ] {
+        assert_eq!(
+            entry(&answer, commit)["reason"],
+            reason,
+            "{answer:#}{}",
+            outcome.stderr
+        );
+    }
+    assert_eq!(entry(&answer, &broken)["detail"], "error: it is broken");
+    let detail = entry(&answer, &endless)["detail"].as_str().unwrap();
+    assert!(detail.contains("5"), "{detail}");
+    assert_eq!(outcome.status, 1);
+    assert!(
+        listener.accept().is_err(),
+        "the test has reached the service"
+    );
+    assert!(!home.join("written").exists());
+    assert_eq!(
+        names(&project, "."),
+        ["decoy", "repository"],
+        "nothing is left"
+    );
+    project.assert_nothing_left();
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn commands_of_the_user_and_the_limit() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    let mut commits = Vec::new();
+    for number in 0..3 {
+        commits.push(history.commit(
+            "Say another number instead",
+            &[
+                ("greet.sh", &format!("echo {number}\n")),
+                ("tests/number_test.go", &format!("{number}\n")),
+            ],
+        ));
+    }
+    let test = "[ \"$(sh ./greet.sh)\" = \"$(cat {files})\" ] && [ -e installed ]";
+    let args = [
+        "--setup",
+        "touch installed",
+        "--test-command",
+        test,
+        "--limit",
+        "1",
+        "--into",
+        "into",
+    ];
+    let (outcome, answer) = mine(&project, &args);
+    assert_eq!(
+        (outcome.status, &answer["written"]),
+        (0, &1.into()),
+        "{answer:#}{}",
+        outcome.stderr
+    );
+    assert_eq!(
+        answer["commits"].as_array().unwrap().len(),
+        1,
+        "the newest is enough"
+    );
+    assert_eq!(names(&project, "into").len(), 2);
+    // The next ones are added.
+    let (_, answer) = mine(
+        &project,
+        &[
+            "--setup",
+            "exit 3",
+            "--test-command",
+            test,
+            "--into",
+            "into",
+        ],
+    );
+    assert_eq!(entry(&answer, &commits[1])["reason"], "setup", "{answer:#}");
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn an_interrupt_leaves_nothing() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    history.commit(
+        "Wait for a very long time",
+        &[
+            ("greet.sh", "echo 1\n"),
+            ("tests/wait_test.sh", "sleep 600\n"),
+        ],
+    );
+    let mut session = project.start(&["mine", "repository", "--since", "100y"]);
+    session.wait_until("the tests run", || {
+        let processes = project.processes();
+        processes
+            .iter()
+            .any(|process| format!("{process:?}").contains("sleep"))
+    });
+    session.signal(Signal::INT);
+    assert_eq!(session.finish().status, 130);
+    assert_eq!(names(&project, "."), ["repository"]);
+    project.assert_nothing_left();
+}
