@@ -63,6 +63,7 @@ fn steps(project: &Project) -> Vec<Value> {
         let fields = step.as_object_mut().unwrap();
         assert!(fields.remove("time").is_some(), "{line}");
         fields.remove("line");
+        fields.remove("atMs");
         step
     });
     steps.collect()
