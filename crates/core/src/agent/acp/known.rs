@@ -3,6 +3,7 @@
 //! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and, where
 //! that is no loss, its MCP servers are given to it in the session.
 
+use super::super::invocation::variables;
 use super::super::{gemini_cli, qwen_code};
 use super::stream::{self, Own};
 use super::through_client;
@@ -44,7 +45,11 @@ static QWEN_CODE: Agent = Agent {
     invocation: |inputs| {
         // It gives a server of the session five seconds to connect, and that cannot be changed there.
         let args = ["--acp", "--yolo"];
-        other_mode(inputs, &qwen_code::AGENT, &args, Servers::InSettings)
+        let mut started = other_mode(inputs, &qwen_code::AGENT, &args, Servers::InSettings);
+        // Otherwise its first request may go out before the servers have told their tools.
+        let waits = variables(&[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")]);
+        started.env.extend(waits);
+        started
     },
     decoder: |inputs| {
         let own = Own {
