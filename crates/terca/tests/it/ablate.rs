@@ -168,7 +168,12 @@ fn the_design_is_stored_and_read_again() {
         changed.stderr
     );
     // The tests run again on the saved workspaces, and the parts are still there.
-    project.terca(&["regrade", &run]).expect_status(0);
+    let regraded = project.terca(&["regrade", &run]).expect_status(1);
+    assert!(
+        regraded.stdout.contains("earns its place"),
+        "{}",
+        regraded.stdout
+    );
     let page = project
         .terca(&["report", &run, "--markdown", "-"])
         .expect_status(0);
