@@ -178,7 +178,7 @@ fn the_design_is_stored_and_read_again() {
         .terca(&["report", &run, "--markdown", "-"])
         .expect_status(0);
     assert!(
-        page.stdout.contains("`Naming`: earns its place"),
+        page.stdout.contains("<code>Naming</code>: earns its place"),
         "{}",
         page.stdout
     );
