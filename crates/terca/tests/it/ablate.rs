@@ -168,12 +168,17 @@ fn the_design_is_stored_and_read_again() {
         changed.stderr
     );
     // The tests run again on the saved workspaces, and the parts are still there.
-    project.terca(&["regrade", &run]).expect_status(0);
+    let regraded = project.terca(&["regrade", &run]).expect_status(1);
+    assert!(
+        regraded.stdout.contains("earns its place"),
+        "{}",
+        regraded.stdout
+    );
     let page = project
         .terca(&["report", &run, "--markdown", "-"])
         .expect_status(0);
     assert!(
-        page.stdout.contains("`Naming`: earns its place"),
+        page.stdout.contains("<code>Naming</code>: earns its place"),
         "{}",
         page.stdout
     );
