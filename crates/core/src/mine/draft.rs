@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::choice::Chosen;
 use super::commit::{Change, Entry, Kind, Side};
 use super::file_role::{Role, role_of};
-use super::prompt::prompt;
+use super::prompt::{prompt, without_pointers};
 use super::recipe::{Recipe, Step};
 use super::{Reason, Refusal};
 use crate::scaffold::{EVAL_SCHEMA, editor_line};
@@ -242,13 +242,9 @@ fn seconds(seconds: f64) -> Value {
 
 /// Makes a name of the message's first words and the commit.
 fn folder(chosen: &Chosen) -> String {
+    let subject = without_pointers(chosen.commit.subject()).to_lowercase();
     let mut slug = String::new();
-    for word in chosen
-        .commit
-        .subject()
-        .to_lowercase()
-        .split(|c: char| !c.is_ascii_alphanumeric())
-    {
+    for word in subject.split(|c: char| !c.is_ascii_alphanumeric()) {
         if slug.len() + word.len() > 40 {
             break;
         }

@@ -58,7 +58,7 @@ fn without_answers(message: &str) -> String {
 }
 
 /// Leaves out lines with addresses, numbers of issues, and hashes.
-fn without_pointers(text: &str) -> String {
+pub(super) fn without_pointers(text: &str) -> String {
     let mut text = text.to_owned();
     if let Ok(pattern) = Regex::new(ISSUES) {
         text = pattern.replace_all(&text, "").into_owned();

@@ -40,7 +40,7 @@ pub enum Reason {
     Already,
     /// Its objects cannot be read.
     Unreadable,
-    /// The set-up failed.
+    /// The setup failed.
     Setup,
     /// Its tests fail after it, too.
     Broken,
@@ -75,7 +75,7 @@ impl Reason {
             Reason::UnknownTests => "it is not known how to run its tests",
             Reason::Already => "the suite has it already",
             Reason::Unreadable => "it cannot be read",
-            Reason::Setup => "the set-up failed",
+            Reason::Setup => "the setup failed",
             Reason::Broken => "its tests fail after the commit, too",
             Reason::Trivial => "its tests pass before the commit",
             Reason::Gameable => "its tests can be passed by cheating",

@@ -23,7 +23,7 @@ pub fn suite_file(name: &str) -> Vec<NewFile> {
          # The project's own code runs in every trial: never without a sandbox.\n\
          sandbox: auto\n\
          timeoutSeconds: 900\n\
-         # Downloads of the set-up are kept for all evals.\n\
+         # Downloads of the setup are kept for all evals.\n\
          cache: [npm, pip, uv, cargo]\n\n\
          environments:\n  - name: nop\n    \
          # `nop` is built in: replace it by an agent (`terca doctor` lists them)\n    agent: nop\n"

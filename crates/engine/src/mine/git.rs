@@ -5,6 +5,7 @@
 //! repository's directory of objects and no remote; nothing is checked out, and contents are read as they are stored.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -72,6 +73,8 @@ impl Git {
             .args(["--no-pager", "-c", "protocol.allow=never"])
             .args(args)
             .current_dir(&self.dir)
+            // Ctrl+C at the terminal is for Terca, which ends git.
+            .process_group(0)
             .env_clear()
             .env("PATH", &self.path)
             .env("LC_ALL", "C")

@@ -81,9 +81,9 @@ pub enum MineError {
 pub struct Request<'a> {
     /// A directory in the repository.
     pub repository: &'a Utf8Path,
-    /// The directory of the suite; the default is beside nothing: a new one in `here`.
+    /// The directory of the suite. Default: a new one in `here`, named after the repository.
     pub into: Option<&'a Utf8Path>,
-    /// The directory for a new suite.
+    /// The directory that the command is about.
     pub here: &'a Utf8Path,
     /// The time of the oldest commit, in seconds since 1970.
     pub since: Option<i64>,
@@ -127,6 +127,8 @@ pub struct Mining {
     pub mined: Mined,
     /// Tells whether a signal ended it. Evals that were written before are whole.
     pub interrupted: bool,
+    /// A line for each thing that could not be removed.
+    pub not_removed: Vec<String>,
 }
 
 /// Makes evals from a history.
@@ -167,13 +169,13 @@ pub fn mine(
     };
     let mined = miner.mine(&head);
     let not_removed = miner.work.remove();
-    debug_assert!(not_removed.is_empty(), "{not_removed:?}");
     let interrupted = !mined?;
     miner.commits.sort_by_key(|(place, _)| *place);
     let commits = miner.commits.into_iter().map(|(_, commit)| commit);
     Ok(Mining {
         mined: Mined::new(miner.suite, commits.collect()),
         interrupted,
+        not_removed,
     })
 }
 

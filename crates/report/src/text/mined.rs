@@ -112,10 +112,10 @@ mod tests {
         insta::assert_snapshot!(text, @r"
         111111111  2023-11-14  written: fix-it-111111111
         333333333  2023-11-14  refused: its tests fail after the commit, too
-                               2 failed[1m
+                               2 failed␛[1m
 
-        2 commits refused: it adds or changes no tests
         1 commit refused: it is a merge
+        2 commits refused: it adds or changes no tests
         1 eval written, 4 commits refused
         ");
     }

@@ -86,7 +86,12 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         concurrency: args.concurrency,
         version: VERSION,
     };
-    let Mining { mined, interrupted } = dig(&request, &Host::of_this_process(), &tell)?;
+    let Mining {
+        mined,
+        interrupted,
+        not_removed,
+    } = dig(&request, &Host::of_this_process(), &tell)?;
+    run_output::warn_of_leftovers(&not_removed);
     run_output::table_or_json(args.format, common, &mined, |columns, palette| {
         terca_report::mined(&mined, columns, palette)
     })?;

@@ -46,16 +46,6 @@ fn commits_are_refused_before_anything_runs() {
             history.commit("Change only the tests", &[("tests/a.sh", "true\n")]),
         ),
         (
-            "secret",
-            history.commit(
-                "Add a key for tests",
-                &[
-                    ("greet.sh", &format!("echo {key}\n")),
-                    ("tests/a.sh", "true # 1\n"),
-                ],
-            ),
-        ),
-        (
             "tooLarge",
             history.commit(
                 "Write many lines of code",
@@ -91,13 +81,23 @@ fn commits_are_refused_before_anything_runs() {
                 &[("greet.sh", "echo 5\n"), ("tests/a.sh", "true # 5\n")],
             ),
         ),
+        (
+            "secret",
+            history.commit(
+                "Add a key for tests",
+                &[
+                    ("greet.sh", &format!("echo {key}\n")),
+                    ("tests/a.sh", "true # 6\n"),
+                ],
+            ),
+        ),
     ];
     let (outcome, answer) = mined(&project, &[]);
     assert_eq!(refused(&answer, &first).0, "first");
     for (reason, commit) in &cases {
         assert_eq!(refused(&answer, commit).0, *reason, "{answer:#}");
     }
-    assert_eq!(refused(&answer, &cases[2].1).1, "a key of AWS in greet.sh");
+    assert_eq!(refused(&answer, &cases[6].1).1, "a key of AWS in greet.sh");
     assert!(!outcome.stdout.contains(&key) && !outcome.stderr.contains(&key));
     assert_eq!(
         (&answer["written"], &answer["refused"]),

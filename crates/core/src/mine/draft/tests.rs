@@ -77,7 +77,7 @@ fn text<'a>(draft: &'a Draft, path: &str) -> &'a str {
 #[test]
 fn each_file_has_its_place() {
     let draft = made(&WISHES);
-    assert_eq!(draft.folder, "parse-empty-lines-as-no-lines-12-012345678");
+    assert_eq!(draft.folder, "parse-empty-lines-as-no-lines-012345678");
     let mut places: Vec<(&str, &str)> = draft
         .placed
         .iter()

@@ -181,7 +181,10 @@ fn commits_that_prove_nothing_are_refused_with_a_reason() {
             outcome.stderr
         );
     }
-    assert_eq!(entry(&answer, &broken)["detail"], "error: it is broken");
+    assert_eq!(
+        entry(&answer, &broken)["detail"],
+        "exit status 1: error: it is broken"
+    );
     let detail = entry(&answer, &endless)["detail"].as_str().unwrap();
     assert!(detail.contains("5"), "{detail}");
     assert_eq!(outcome.status, 1);
