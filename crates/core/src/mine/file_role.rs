@@ -82,11 +82,13 @@ fn language_of(path: &Utf8Path) -> Option<Language> {
 /// Tells whether a runner of the language takes the file for a test.
 fn is_test(path: &Utf8Path, language: Language, is_in_tests: bool) -> bool {
     let stem = path.file_stem().unwrap_or_default();
-    let is_named = stem.starts_with("test_") || stem.ends_with("_test");
+    // Small projects have one file for all tests.
+    let is_the_one = matches!(stem, "test" | "tests");
+    let is_named = is_the_one || stem.starts_with("test_") || stem.ends_with("_test");
     match language {
         Language::Go => stem.ends_with("_test"),
         Language::Python => is_named,
-        Language::Rust => is_in_tests || matches!(stem, "test" | "tests"),
+        Language::Rust => is_in_tests || is_the_one,
         Language::Shell => is_named || (is_in_tests && !is_helper(stem)),
         Language::Node => {
             let is_marked = [".test", ".spec", "-test"]
@@ -137,6 +139,9 @@ mod tests {
             ("README.md", Role::Other),
             ("Cargo.lock", Role::Other),
             ("latest.py", Role::Code),
+            ("testing.py", Role::Code),
+            ("test.py", Role::Test(Python)),
+            ("test.js", Role::Test(Node)),
         ] {
             assert_eq!(role_of(Utf8Path::new(path)), role, "{path}");
         }

@@ -216,6 +216,15 @@ mod tests {
         );
         assert_eq!(commands(&plain[0]), [""; 0]);
         assert!(plain[0].check.contains("node --test-reporter=tap"));
+        let package = r#"{"devDependencies": {"ava": "^6"}}"#;
+        let ava = [("package.json", package), ("test.js", "")];
+        let ava = made(&ava, &[(Language::Node, "test.js")]);
+        assert_eq!(commands(&ava[0]), ["npm install"]);
+        assert!(
+            ava[0].check.contains("ava --tap test.js >"),
+            "{}",
+            ava[0].check
+        );
     }
 
     #[test]

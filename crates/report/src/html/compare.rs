@@ -10,7 +10,7 @@ use terca_core::run::event::TrialHead;
 use super::agents::agents;
 use super::assets::Kind;
 use super::changed::{Sides, what_changed};
-use super::comparisons::Comparisons;
+use super::comparisons::{Comparisons, words};
 use super::foreign::{clean, sentence};
 use super::pieces::{navigation, run_status, time};
 use super::shell::document;
@@ -73,6 +73,7 @@ fn compared(first: &Results, second: &Results, found: &Compared) -> Markup {
             .iter()
             .map(|one| [place(&one.place), String::new()])
             .collect(),
+        words: words(&found.comparisons),
         delivered: vec![Vec::new(); found.comparisons.len()],
         margin: found.margin,
     };

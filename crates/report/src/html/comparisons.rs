@@ -27,6 +27,8 @@ pub struct Comparisons<'a> {
     pub title: &'a str,
     /// Arm and place of each.
     pub names: Vec<[String; 2]>,
+    /// The word for what was found of each.
+    pub words: Vec<&'static str>,
     /// Says what reached the agents of each.
     pub delivered: Vec<Vec<String>>,
     /// Differences that are smaller make no difference.
@@ -101,7 +103,7 @@ impl Comparisons<'_> {
                     b { (arm) }
                     @if !place.is_empty() { small { (place) } }
                 }
-                td.verdict { (word(comparison, number)) }
+                td.verdict { (self.word(number)) }
                 @for (index, metric) in metrics.iter().enumerate() {
                     @if index == plot_at { (self.plot(scale, comparison)) }
                     td.num data-title=(metric.title) { (or_dash((metric.text)(comparison))) }
@@ -132,9 +134,10 @@ impl Comparisons<'_> {
             tr.told id={ "told-" (number) } {
                 td colspan=(columns) {
                     p.sentence {
-                        b { (comparison.verdict.as_str()) }
-                        " "
-                        (sentence(comparison.after_word()))
+                        @match comparison.sentence.strip_prefix(self.words[number]) {
+                            Some(rest) => { b { (self.words[number]) } (sentence(rest)) }
+                            None => (sentence(&comparison.sentence)),
+                        }
                     }
                     ul.notes {
                         @for warning in &comparison.warnings { li.warning { (sentence(warning)) } }
@@ -145,6 +148,19 @@ impl Comparisons<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Returns the word of a row, as a button that unfolds its sentence.
+    fn word(&self, number: usize) -> Markup {
+        let comparison = &self.of[number];
+        let class = tone(comparison.verdict);
+        let (ended, planned) = comparison.ended();
+        html! {
+            button class={ "word " (class) } type="button" aria-expanded="false" aria-controls={ "told-" (number) } {
+                (self.words[number])
+            }
+            @if ended < planned { small { (ended) " of " (planned) " trials ended" } }
         }
     }
 
@@ -170,6 +186,11 @@ impl Comparisons<'_> {
     }
 }
 
+/// Returns the words of verdicts.
+pub fn words(comparisons: &[Comparison]) -> Vec<&'static str> {
+    comparisons.iter().map(|one| one.verdict.as_str()).collect()
+}
+
 fn plot_title(scale: &Scale) -> Markup {
     html! { th.plot scope="col" { span.unseen { "plot" } (scale.axis()) } }
 }
@@ -181,18 +202,6 @@ fn plot_at(metrics: &[&ComparisonMetric]) -> usize {
     let is_before =
         |metric: &&&ComparisonMetric| metric.title == BEFORE_PLOT || before.contains(&metric.title);
     metrics.iter().filter(is_before).count()
-}
-
-/// Returns the word of the verdict, as a button that unfolds its sentence.
-fn word(comparison: &Comparison, number: usize) -> Markup {
-    let class = tone(comparison.verdict);
-    let (ended, planned) = comparison.ended();
-    html! {
-        button class={ "word " (class) } type="button" aria-expanded="false" aria-controls={ "told-" (number) } {
-            (comparison.verdict.as_str())
-        }
-        @if ended < planned { small { (ended) " of " (planned) " trials ended" } }
-    }
 }
 
 /// Returns the marks of an effect: its interval, its value, and the line of no effect.

@@ -48,6 +48,7 @@ mod overview;
 mod packed;
 mod page;
 mod pair;
+mod parts;
 mod pieces;
 mod plot;
 pub(crate) mod policy;

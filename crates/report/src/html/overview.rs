@@ -15,6 +15,7 @@ use super::masthead::masthead;
 use super::matrix::Matrix;
 use super::mcp_servers::mcp_servers;
 use super::now::at_work;
+use super::parts::parts;
 use super::proofs::validation;
 use super::variants::variants;
 use super::verdicts::verdicts;
@@ -32,9 +33,10 @@ pub fn overview(
         true => html! {},
         false => part(),
     };
-    let verdicts = match is_validation {
-        true => validation(results),
-        false => verdicts(results),
+    let verdicts = match &summary.ablation {
+        _ if is_validation => validation(results),
+        Some(ablation) => parts(summary, ablation),
+        None => verdicts(results),
     };
     [
         ("part-masthead", masthead(results)),

@@ -5,7 +5,7 @@ use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Comparison, Summary};
 use terca_core::run::event::RunStatus;
 
-use super::comparisons::Comparisons;
+use super::comparisons::{Comparisons, words};
 use super::foreign::sentence;
 use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
@@ -47,6 +47,7 @@ fn table(summary: &Summary) -> Markup {
             .iter()
             .map(|one| [one.arm.clone(), place(one)])
             .collect(),
+        words: words(&summary.comparisons),
         delivered: summary
             .comparisons
             .iter()

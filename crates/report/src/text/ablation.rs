@@ -11,7 +11,9 @@ use terca_core::analysis::forecast::AblationForecast;
 use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{self, signed, size, thousands};
-use terca_core::analysis::summary::{AblationSummary, Finding, Measure, PairHint, PartEffect};
+use terca_core::analysis::summary::{
+    AblationSummary, Finding, Measure, PairHint, PartEffect, Summary,
+};
 use terca_core::text::prose;
 
 use crate::metrics::known;
@@ -29,6 +31,8 @@ const LEFT_OUT: [&[&str]; 5] = [
     &["time", "tokens", "p", "cost"],
     &["time", "tokens", "p", "cost", "pass rate"],
 ];
+const HINT: &str = "hint: ";
+const WARNING: &str = "warning: ";
 const WIDEST_NAME: usize = 36;
 
 /// The parts, the rows, what it takes and what it can show.
@@ -107,16 +111,23 @@ pub fn ablation(results: &Results, columns: usize, palette: Palette) -> String {
     let grid = grids.iter().find(fits).unwrap_or(&grids[grids.len() - 1]);
     let prose = columns.min(WIDEST_PROSE);
     let mut text = grid.render(0, palette) + "\n";
-    for line in closing(results, summary) {
-        text += &paragraph((Role::Plain, ""), &line, 0, prose, palette);
-    }
-    for hint in &summary.hints {
-        text += &paragraph((Role::Dim, "hint: "), &hint_words(hint), 0, prose, palette);
-    }
-    for warning in warnings(summary) {
-        text += &paragraph((Role::Fair, "warning: "), &warning, 0, prose, palette);
+    for (label, line) in in_words(&results.summary, summary) {
+        let role = match label {
+            HINT => Role::Dim,
+            WARNING => Role::Fair,
+            _ => Role::Plain,
+        };
+        text += &paragraph((role, label), &line, 0, prose, palette);
     }
     text
+}
+
+/// Returns what is to be said beside the table, each with its label: what could be removed, hints, and warnings.
+pub(crate) fn in_words(all: &Summary, summary: &AblationSummary) -> Vec<(&'static str, String)> {
+    let closing = closing(all, summary).into_iter().map(|line| ("", line));
+    let hints = summary.hints.iter().map(|hint| (HINT, hint_words(hint)));
+    let warnings = warnings(summary).into_iter().map(|text| (WARNING, text));
+    closing.chain(hints).chain(warnings).collect()
 }
 
 fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
@@ -162,7 +173,8 @@ fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
     grid
 }
 
-fn per_thousand(part: &PartEffect, value: f64) -> String {
+/// Returns the effect for each 1,000 tokens.
+pub(crate) fn per_thousand(part: &PartEffect, value: f64) -> String {
     match part.comparison.measure {
         Measure::PassRate => signed(value),
         Measure::Score => wording::signed_score(value),
@@ -178,7 +190,7 @@ fn role(finding: Finding) -> Role {
 }
 
 /// What could be removed, in how many trials it was seen, and what it is not.
-fn closing(results: &Results, summary: &AblationSummary) -> Vec<String> {
+fn closing(all: &Summary, summary: &AblationSummary) -> Vec<String> {
     let mut lines = Vec::new();
     let without_effect = || summary.with(Finding::NoEffectShown);
     let names: Vec<&str> = without_effect().map(|part| part.name.as_str()).collect();
@@ -194,11 +206,11 @@ fn closing(results: &Results, summary: &AblationSummary) -> Vec<String> {
              anywhere in the interval"
         ));
     }
-    let judged = results.summary.passed + results.summary.partial + results.summary.failed;
-    if judged < results.summary.trials {
+    let judged = all.passed + all.partial + all.failed;
+    if judged < all.trials {
         lines.push(format!(
             "from {judged} of {} trials: the others were not judged",
-            results.summary.trials
+            all.trials
         ));
     }
     lines
@@ -239,14 +251,18 @@ fn warnings(summary: &AblationSummary) -> Vec<String> {
 
 /// The parts in sentences, for documents without a table of their own.
 pub(crate) fn in_sentences(summary: &AblationSummary) -> Vec<String> {
-    let opening = format!(
-        "an ablation of the {} of `{}`: its experiments are rows of the design, and the parts are compared",
-        summary.kind.as_str(),
-        summary.experiment
-    );
     let parts = summary
         .parts
         .iter()
         .map(|part| part.comparison.sentence.clone());
-    std::iter::once(opening).chain(parts).collect()
+    std::iter::once(opening(summary)).chain(parts).collect()
+}
+
+/// Returns what kind of run it is.
+pub(crate) fn opening(summary: &AblationSummary) -> String {
+    format!(
+        "an ablation of the {} of `{}`: its experiments are rows of the design, and the parts are compared",
+        summary.kind.as_str(),
+        summary.experiment
+    )
 }

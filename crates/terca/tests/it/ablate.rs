@@ -1,6 +1,7 @@
 //! `terca ablate`: the parts of the rules that an agent needs are found out.
 
 use crate::common::project;
+use crate::common::viewer::View;
 use rustix::process::Signal;
 use serde_json::Value;
 use terca_testkit::Project;
@@ -182,6 +183,16 @@ fn the_design_is_stored_and_read_again() {
         "{}",
         page.stdout
     );
+    let page = View::open(&project, &[]).get(&format!("runs/{run}/"));
+    for said in [
+        "Parts</h2>",
+        ">earns its place</button>",
+        ">no effect shown</button>",
+        "hint: ",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(!page.contains("BETTER"), "{page}");
     // Rows are not compared with each other.
     let compared = project.terca(&["compare", &run]).expect_status(2);
     assert!(

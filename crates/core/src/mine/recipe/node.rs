@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript: npm, pnpm or yarn; vitest, jest, mocha or Node's own runner.
+//! JavaScript and TypeScript: npm, pnpm or yarn; vitest, jest, mocha, ava or Node's own runner.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const LOCKS: [(&str, &str); 4] = [
     ("yarn.lock", "yarn install --frozen-lockfile"),
 ];
 
-const SETTINGS: [&str; 21] = [
+const SETTINGS: [&str; 24] = [
     "package.json",
     ".npmrc",
     "jest.config.js",
@@ -35,6 +35,9 @@ const SETTINGS: [&str; 21] = [
     ".mocharc.yml",
     ".mocharc.yaml",
     "bunfig.toml",
+    "ava.config.js",
+    "ava.config.cjs",
+    "ava.config.mjs",
 ];
 
 pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
@@ -84,6 +87,10 @@ fn check(part: &Part<'_>, package: &Value, project: &Project<'_>) -> String {
     } else if uses("mocha") {
         format!(
             "npx --no-install mocha --reporter json --reporter-option output={report} {files}\n"
+        )
+    } else if uses("ava") {
+        format!(
+            "npx --no-install ava --tap {files} >{report} || {{ cat {report}; exit 1; }}\ngrep -q '^ok ' {report}\n"
         )
     } else {
         let one = |file: &Utf8Path| {

@@ -10,12 +10,16 @@ pub(super) const MANIFESTS: &[&str] = &[
     "requirements.txt",
 ];
 
-const REQUIREMENTS: [&str; 5] = [
+const REQUIREMENTS: [&str; 9] = [
     "requirements.txt",
     "requirements-dev.txt",
     "dev-requirements.txt",
     "requirements-test.txt",
     "test-requirements.txt",
+    "dev.requirements.txt",
+    "test.requirements.txt",
+    "requirements/dev.txt",
+    "requirements/test.txt",
 ];
 
 /// Settings of pytest, and modules that Python finds in the workspace before its own.

@@ -4,6 +4,7 @@ Python is started with -I, and runners are imported before the workspace is sear
 workspace takes their place. The trace is written at the end: a process that the work has ended leaves none.
 """
 
+import importlib.util
 import os
 import sys
 import unittest
@@ -19,7 +20,14 @@ sys.path[at:at] = [path for path in (os.path.abspath("src"), os.getcwd()) if os.
 def loaded(file):
     loader = unittest.defaultTestLoader
     directory, name = os.path.split(file)
-    if not directory or os.path.exists(os.path.join(directory, "__init__.py")):
+    if not directory:
+        # Its name may be that of a module of Python, such as `test`.
+        spec = importlib.util.spec_from_file_location(name[: -len(".py")], file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return loader.loadTestsFromModule(module)
+    if os.path.exists(os.path.join(directory, "__init__.py")):
         return loader.loadTestsFromName(file[: -len(".py")].replace(os.sep, "."))
     return loader.discover(directory, pattern=name)
 
@@ -29,6 +37,8 @@ if runner == "pytest":
 else:
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(map(loaded, files)))
     passed = result.wasSuccessful() and result.testsRun > len(result.skipped)
+    if result.wasSuccessful() and not passed:
+        print("no test ran", file=sys.stderr)
 if passed:
     with open(trace, "w") as file:
         file.write("ran\n")

@@ -64,14 +64,26 @@ fn proven_commits_become_evals() {
             ),
         ],
     );
+    // A module of Python has this name, too.
+    let one_file = history.commit(
+        "Count the lines of a text",
+        &[
+            ("lines.py", "def lines(text):\n    return len(text.splitlines())\n"),
+            (
+                "test.py",
+                "import unittest\nfrom lines import lines\n\n\nclass Lines(unittest.TestCase):\n    def test_two(self):\n        \
+                 self.assertEqual(lines('a\\nb'), 2)\n",
+            ),
+        ],
+    );
     let (outcome, answer) = mine(&project, &[]);
     assert_eq!(
         (outcome.status, &answer["written"]),
-        (0, &2.into()),
+        (0, &3.into()),
         "{answer:#}{}",
         outcome.stderr
     );
-    for commit in [&shell, &python] {
+    for commit in [&shell, &python, &one_file] {
         let eval = entry(&answer, commit)["eval"].as_str().unwrap();
         assert!(eval.ends_with(&commit[..9]), "{eval}");
         let text = project.read(&format!("repository-evals/{eval}/eval.terca.yaml"));
