@@ -44,7 +44,7 @@ fn size(part: &PartEffect) -> String {
     };
     let size = format!("about {} tokens", thousands(tokens));
     match part.per_thousand_tokens {
-        Some(value) => format!("{size}, {} for 1,000", per_thousand(part, value)),
+        Some(value) => format!("{size}, {} per 1,000", per_thousand(part, value)),
         None => size,
     }
 }
