@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use hyper::Uri;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use terca_core::mcp_tap::{RemoteTalk, SessionNumber, TapEvent, TapLine};
+use terca_core::mcp_tap::{HiddenTools, RemoteTalk, SessionNumber, TapEvent, TapLine};
 use terca_core::text::mask::Mask;
 
 use crate::closing::Closing;
@@ -45,6 +45,8 @@ pub struct RemoteMcpServer<'a> {
     pub url: &'a str,
     /// Headers for each request to it.
     pub headers: &'a [(String, String)],
+    /// The tools that the agent is not offered.
+    pub hides: Option<HiddenTools>,
     /// The secrets that must not be in the record.
     pub mask: &'a Mask,
     /// Takes the record.
@@ -65,6 +67,8 @@ pub(crate) struct McpWay {
     /// The address of the server.
     pub(crate) url: Uri,
     pub(crate) headers: HeaderMap,
+    /// The tools that the agent is not offered.
+    pub(crate) hides: Option<HiddenTools>,
     pub(crate) room: Room,
     /// The address of the gateway, without a path.
     gateway: String,
@@ -153,6 +157,7 @@ impl McpWay {
             upstream,
             url,
             headers,
+            hides: server.hides,
             room: Room::default(),
             gateway,
             token,

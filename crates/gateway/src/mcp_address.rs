@@ -96,7 +96,7 @@ impl EndpointSearch {
 }
 
 /// Returns the length of the first event, with the empty line that ends it.
-fn event_length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn event_length(bytes: &[u8]) -> Option<usize> {
     let mut start = 0;
     for (index, byte) in bytes.iter().enumerate() {
         if *byte == b'\n' {

@@ -16,6 +16,7 @@ use crate::event_stream::{EventStream, LONGEST, StreamEvent};
 use crate::forward::reason;
 use crate::mcp::{McpWay, line_of};
 use crate::mcp_address::{EndpointSearch, Searched, resolve};
+use crate::mcp_hiding::HidingBody;
 use crate::metered::BodyError;
 
 /// An answer of a server on its way to the agent.
@@ -27,6 +28,8 @@ pub(crate) struct McpAnswer {
     hearing: Option<Hearing>,
     /// Set at the beginning of a stream that may name an address for messages.
     search: Option<EndpointSearch>,
+    /// Set where tools are hidden, until the end.
+    hiding: Option<HidingBody>,
 }
 
 /// An answer that is read.
@@ -158,19 +161,21 @@ fn hear(way: &McpWay, request: &RemoteRequest, event: &StreamEvent<'_>) {
 }
 
 impl McpAnswer {
-    /// Passes a body on. With `is_searched`, it is a stream that may name an address for messages.
+    /// Passes a body on. With a `search`, it is a stream that may name an address for messages.
     pub(crate) fn new(
         body: Incoming,
         way: &McpWay,
         hearing: Option<Hearing>,
-        is_searched: bool,
+        search: Option<EndpointSearch>,
+        hiding: Option<HidingBody>,
     ) -> Self {
         let mut answer = McpAnswer {
             to_come: body.size_hint().exact(),
             body,
             closed: way.closing.watch(),
             hearing,
-            search: is_searched.then(EndpointSearch::default),
+            search,
+            hiding,
         };
         answer.end_if_whole();
         answer
@@ -179,6 +184,7 @@ impl McpAnswer {
     /// Reads the end of an answer whose last byte has come: nobody asks for more of it.
     fn end_if_whole(&mut self) {
         if self.to_come == Some(0)
+            && self.hiding.is_none()
             && let Some(hearing) = self.hearing.take()
         {
             hearing.finish(None);
@@ -186,16 +192,37 @@ impl McpAnswer {
     }
 
     /// Returns the bytes for the agent.
-    fn pass(&mut self, bytes: Bytes) -> Bytes {
+    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
+        let mut bytes = self.lead(bytes);
+        if let Some(hiding) = &mut self.hiding {
+            bytes = Bytes::from(hiding.feed(&bytes)?);
+        }
+        self.hear(&bytes);
+        Ok(bytes)
+    }
+
+    /// Returns the rest of the bytes for the agent, when the body has ended.
+    fn rest(&mut self) -> Result<Bytes, BodyError> {
+        let held = self.search.take().map(|mut search| search.take());
+        let mut bytes = Bytes::from(held.unwrap_or_default());
+        if let Some(mut hiding) = self.hiding.take() {
+            let mut all = hiding.feed(&bytes)?;
+            all.extend(hiding.finish());
+            bytes = Bytes::from(all);
+        }
+        self.hear(&bytes);
+        Ok(bytes)
+    }
+
+    /// Puts the gateway's address in the place of the one that the server names for messages.
+    fn lead(&mut self, bytes: Bytes) -> Bytes {
         let Some(search) = &mut self.search else {
-            self.hear(&bytes);
             return bytes;
         };
         match search.feed(&bytes) {
             Searched::NotYet(before) => Bytes::from(before),
             Searched::None(all) => {
                 self.search = None;
-                self.hear(&all);
                 Bytes::from(all)
             }
             Searched::Found {
@@ -212,7 +239,6 @@ impl McpAnswer {
                 let mut all = before;
                 all.extend_from_slice(format!("event: endpoint\ndata: {address}\n\n").as_bytes());
                 all.extend_from_slice(&after);
-                self.hear(&after);
                 Bytes::from(all)
             }
         }
@@ -222,6 +248,14 @@ impl McpAnswer {
         if let Some(hearing) = &mut self.hearing {
             hearing.feed(bytes);
         }
+    }
+
+    /// Notes that nothing more is passed on, for this reason.
+    fn broken(&mut self, error: BodyError) -> BodyError {
+        if let Some(hearing) = self.hearing.take() {
+            hearing.finish(Some(&error.to_string()));
+        }
+        error
     }
 }
 
@@ -246,7 +280,10 @@ impl Body for McpAnswer {
                     Ok(bytes) => {
                         let length = bytes.len() as u64;
                         self.to_come = self.to_come.map(|to_come| to_come.saturating_sub(length));
-                        let bytes = self.pass(bytes);
+                        let bytes = match self.pass(bytes) {
+                            Ok(bytes) => bytes,
+                            Err(error) => return Poll::Ready(Some(Err(self.broken(error)))),
+                        };
                         self.end_if_whole();
                         if !bytes.is_empty() {
                             return Poll::Ready(Some(Ok(Frame::data(bytes))));
@@ -261,10 +298,12 @@ impl Body for McpAnswer {
                     return Poll::Ready(Some(Err(error.into())));
                 }
                 None => {
-                    let held = self.search.take().map(|mut search| search.take());
-                    if let Some(held) = held.filter(|held| !held.is_empty()) {
-                        self.hear(&held);
-                        return Poll::Ready(Some(Ok(Frame::data(Bytes::from(held)))));
+                    let rest = match self.rest() {
+                        Ok(rest) => rest,
+                        Err(error) => return Poll::Ready(Some(Err(self.broken(error)))),
+                    };
+                    if !rest.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(rest))));
                     }
                     if let Some(hearing) = self.hearing.take() {
                         hearing.finish(None);
@@ -277,12 +316,12 @@ impl Body for McpAnswer {
 
     fn is_end_stream(&self) -> bool {
         // The end is to be seen here, too.
-        self.hearing.is_none() && self.body.is_end_stream()
+        self.hearing.is_none() && self.hiding.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.search.is_some() {
-            // Its beginning may be replaced.
+        if self.search.is_some() || self.hiding.is_some() {
+            // Its beginning may be replaced, and tools are left out.
             return SizeHint::default();
         }
         self.body.size_hint()

@@ -9,15 +9,16 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
-use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest};
+use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest, Side};
 
 use crate::closing::TRIAL_IS_OVER;
 use crate::event_stream::LONGEST;
 use crate::forward::{AnswerBody, make_readable, reason, refuse};
 use crate::hop_by_hop;
 use crate::mcp::{McpWay, PROTECTED_RESOURCE, Place, WELL_KNOWN, line_of};
-use crate::mcp_address::resolve;
+use crate::mcp_address::{EndpointSearch, resolve};
 use crate::mcp_answer::{Hearing, McpAnswer};
+use crate::mcp_hiding::HidingBody;
 use crate::request_body;
 
 /// The name of a session.
@@ -51,6 +52,10 @@ pub(crate) async fn forward(
         Ok(body) => body,
         Err(not_held) => return refuse(not_held.status, &not_held.reason),
     };
+    if way.hides.is_some() && is_encoded(&parts.headers) {
+        let why = "a compressed request cannot be searched for hidden tools";
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+    }
     let session = text(&parts.headers, &SESSION);
     let asked = if parts.method == Method::POST {
         let line = way.masked(&body[..body.len().min(LONGEST)]);
@@ -63,6 +68,8 @@ pub(crate) async fn forward(
     } else {
         way.hear(|talk, _, _| talk.listening(session))
     };
+    let changed = (way.hides.as_ref()).and_then(|hides| hides.changed(Side::Agent, &body));
+    let body = changed.map_or(body, Bytes::from);
     let mut headers = parts.headers.clone();
     make_readable(&mut headers);
     for name in way.headers.keys() {
@@ -216,8 +223,12 @@ fn pass_back(
     }
     let content_type = text(&parts.headers, &header::CONTENT_TYPE).unwrap_or_default();
     let is_stream = content_type.starts_with("text/event-stream");
-    let is_encoded = text(&parts.headers, &header::CONTENT_ENCODING)
-        .is_some_and(|encoding| encoding != "identity");
+    let is_encoded = is_encoded(&parts.headers);
+    if way.hides.is_some() && is_encoded {
+        let why = "a compressed answer cannot be searched for hidden tools";
+        way.hear(|talk, at_ms, events| events.extend(talk.refused(&asked, at_ms, why)));
+        return refuse(StatusCode::BAD_GATEWAY, why);
+    }
     let is_listening = asked_by.method == Method::GET && is_stream && !is_encoded;
     // An address for messages answers with nothing that counts, unless it refuses.
     let is_read = match place {
@@ -228,11 +239,13 @@ fn pass_back(
     };
     let hearing = (is_listening || is_read)
         .then(|| Hearing::new(Arc::clone(way), asked, status, is_stream, is_encoded));
-    if is_listening {
-        // The address in the stream is replaced, and may be longer.
+    if is_listening || way.hides.is_some() {
+        // The address in the stream is replaced, and may be longer; tools are left out.
         parts.headers.remove(header::CONTENT_LENGTH);
     }
-    let body = McpAnswer::new(body, way, hearing, is_listening && place == Place::Server);
+    let search = (is_listening && place == Place::Server).then(EndpointSearch::default);
+    let hiding = (way.hides.clone()).map(|hides| HidingBody::new(hides, is_stream));
+    let body = McpAnswer::new(body, way, hearing, search, hiding);
     Response::from_parts(parts, body.boxed_unsync())
 }
 
@@ -298,6 +311,11 @@ async fn pass_document(way: &McpWay, document: &str, headers: &HeaderMap) -> Res
         return response;
     }
     refuse(StatusCode::NOT_FOUND, "the server has no such document")
+}
+
+/// Returns whether a body is compressed.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    text(headers, &header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -20,6 +20,7 @@ use terca_core::text::shell;
 use terca_engine::remote::WorkerError;
 use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
+use terca_engine::run::offered_tools::ToolsError;
 use terca_engine::run::past_runs::RunsError;
 use terca_engine::run::resume::OpenError;
 use terca_engine::run::saved_workspace::WorkspaceError;
@@ -127,6 +128,9 @@ impl From<AblateError> for CliError {
             AblateError::Nothing { key, .. } => CliError::misuse(Code::Usage, text).help(format!(
                 "write `{key}` into the experiment itself: those of environments are not split"
             )),
+            AblateError::Tools(ToolsError::Start(error)) => error.into(),
+            AblateError::Tools(ToolsError::Server { .. }) => CliError::trouble(Code::Mcp, text)
+                .help("it is started in an empty directory, without `before`; `--parts servers` leaves out whole servers"),
             AblateError::Unreadable(_) => CliError::trouble(Code::MissingFile, text),
             AblateError::Changed(_) => CliError::misuse(Code::SuiteChanged, text)
                 .help("restore the rules that the run was made from, or run the ablation again"),

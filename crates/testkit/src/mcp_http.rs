@@ -32,6 +32,8 @@ pub struct McpRequest {
     pub headers: String,
     /// The method of the protocol; empty for a request without a message.
     pub method: String,
+    /// The tool that is called; empty for a request of another kind.
+    pub tool: String,
 }
 
 #[derive(Debug, Default)]
@@ -71,6 +73,13 @@ impl HttpMcpServer {
         let asked = requests.iter().filter(|request| request.method == method);
         asked.count()
     }
+
+    /// Returns the names of the tools that were called, in their order.
+    pub fn called(&self) -> Vec<String> {
+        let requests = self.requests().into_iter();
+        let calls = requests.filter(|request| request.method == "tools/call");
+        calls.map(|request| request.tool).collect()
+    }
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -93,6 +102,13 @@ fn answer(stream: TcpStream, over: &Over, state: &Mutex<State>) -> io::Result<()
         line: format!("{} {}", message.method, message.path),
         headers,
         method: method.to_owned(),
+        tool: match method {
+            "tools/call" => asked["params"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+            _ => String::new(),
+        },
     });
     if asked["params"]["name"] == "die" {
         known.is_dead = true;
@@ -204,6 +220,7 @@ fn result_of(asked: &Value) -> Option<Value> {
         }),
         "tools/list" => json!({"tools": [
             {"name": "search", "description": "Searches the pages.", "inputSchema": schema},
+            {"name": "stream", "description": "Answers by a stream.", "inputSchema": schema},
         ]}),
         "tools/call" => {
             json!({"content": [{"type": "text", "text": words}], "isError": tool == "fail"})

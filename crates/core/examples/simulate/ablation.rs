@@ -85,10 +85,7 @@ impl AblationWorld {
     }
 
     fn design(&self, seed: u64) -> Option<Ablation> {
-        let part = |part: usize| Part {
-            name: part.to_string(),
-            tokens: None,
-        };
+        let part = |part: usize| Part::new(part.to_string(), None);
         let wanted = Wanted {
             experiment: "with-rules".into(),
             kind: Kind::Rules,

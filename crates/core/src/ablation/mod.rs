@@ -37,6 +37,8 @@ pub enum Kind {
     Servers,
     /// Skills.
     Skills,
+    /// Tools of MCP servers.
+    Tools,
 }
 
 impl Kind {
@@ -46,6 +48,7 @@ impl Kind {
             Kind::Rules => "rules",
             Kind::Servers => "servers",
             Kind::Skills => "skills",
+            Kind::Tools => "tools",
         }
     }
 
@@ -53,7 +56,7 @@ impl Kind {
     pub fn key(self) -> &'static str {
         match self {
             Kind::Rules => "rules",
-            Kind::Servers => "mcpServers",
+            Kind::Servers | Kind::Tools => "mcpServers",
             Kind::Skills => "skills",
         }
     }
@@ -64,6 +67,7 @@ impl Kind {
             Kind::Rules => "part",
             Kind::Servers => "server",
             Kind::Skills => "skill",
+            Kind::Tools => "tool",
         }
     }
 }
@@ -97,6 +101,29 @@ pub struct Part {
     pub name: String,
     /// An estimate of the tokens that it adds to each request, where that can be known before a run.
     pub tokens: Option<u64>,
+    /// The server of a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_of: Option<ToolOf>,
+}
+
+impl Part {
+    /// Returns a part that is no tool.
+    pub fn new(name: String, tokens: Option<u64>) -> Self {
+        Part {
+            name,
+            tokens,
+            tool_of: None,
+        }
+    }
+}
+
+/// The tool that a part is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOf {
+    /// The name of its server in the experiment.
+    pub server: String,
+    /// Its own name.
+    pub tool: String,
 }
 
 /// A row of a design: some of the parts.

@@ -143,9 +143,9 @@ impl<'a> Rules<'a> {
         };
         let named = self.names.iter().enumerate();
         named
-            .map(|(part, name)| Part {
-                name: name.clone(),
-                tokens: Some(tokens::estimated(bytes(part) as u64)),
+            .map(|(part, name)| {
+                let tokens = tokens::estimated(bytes(part) as u64);
+                Part::new(name.clone(), Some(tokens))
             })
             .collect()
     }

@@ -82,10 +82,7 @@ fn wanted(parts: usize, evals: usize, trials: Option<usize>) -> Wanted {
         split: Some(Split::Headings),
         sha256: None,
         parts: (0..parts)
-            .map(|part| Part {
-                name: part.to_string(),
-                tokens: Some(10),
-            })
+            .map(|part| Part::new(part.to_string(), Some(10)))
             .collect(),
         evals: (0..evals).map(|eval| format!("e{eval}")).collect(),
         trials,

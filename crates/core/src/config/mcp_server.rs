@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::variables::{Template, Variables, variables};
 use crate::reader::values::{filled_text, plain_text, text};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, map_of, object};
+use crate::reader::{Fields, Kind, Patch, PathKind, Reader, map_of, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -25,6 +25,13 @@ pub(super) fn mcp_servers() -> Kind<McpServers> {
             named.map(|(name, server)| (name.value, server)).collect()
         })
         .called("map of names and [servers](terca-yaml.md#mcp-servers)")
+}
+
+/// Names of tools by the name of their server; `null` shows those again that the environment hides.
+pub type HideTools = Vec<(Located<String>, Patch<Vec<String>>)>;
+
+pub(super) fn hide_tools() -> Kind<HideTools> {
+    map_of(one_or_more(filled_text().value())).called("map of servers and names of their tools")
 }
 
 fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {

@@ -1,5 +1,6 @@
 //! Environments and experiments: they take the same fields.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -13,7 +14,7 @@ use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::gateway::{GatewaySettings, gateway};
 use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
-use crate::config::mcp_server::{McpServers, mcp_servers};
+use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -49,6 +50,10 @@ pub struct Setup {
     pub skills: Patch<Vec<Utf8PathBuf>>,
     /// MCP servers by name.
     pub mcp_servers: Patch<McpServers>,
+    /// Tools that the agent is not offered, by the name of their server.
+    pub hide_tools: Patch<HideTools>,
+    /// The tools that an ablation leaves out, by the name of their server.
+    pub tools_left_out: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
     pub config: Patch<AgentSettings>,
     /// Environment variables. `env: null` drops those of the environment below.
@@ -107,6 +112,9 @@ pub struct AppliedSetup {
     /// Directories with a `SKILL.md`, absolute.
     #[serde(skip)]
     pub skills: Vec<Utf8PathBuf>,
+    /// Tools that the agent is not offered, by the name of their server.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hide_tools: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
     #[serde(skip)]
     pub config: Option<serde_json::Value>,
@@ -175,6 +183,7 @@ impl Setup {
             rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
             rules_without: self.rules_without.clone(),
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
+            hide_tools: self.hidden_tools(environment),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
             sandbox: (self.sandbox.applied_to(&environment.sandbox))
@@ -203,6 +212,31 @@ impl Setup {
             };
         }
         limits
+    }
+
+    /// Returns the tools that are hidden by this experiment and its environment, by server.
+    fn hidden_tools(&self, environment: &Setup) -> BTreeMap<String, Vec<String>> {
+        let mut all = BTreeMap::new();
+        for patch in [&environment.hide_tools, &self.hide_tools] {
+            match patch {
+                Patch::Keep => {}
+                Patch::Remove => all.clear(),
+                Patch::Set(servers) => {
+                    for (server, tools) in servers {
+                        match tools {
+                            Patch::Set(tools) => all.insert(server.value.clone(), tools.clone()),
+                            Patch::Keep | Patch::Remove => all.remove(&server.value),
+                        };
+                    }
+                }
+            }
+        }
+        for (server, left_out) in &self.tools_left_out {
+            let tools: &mut Vec<String> = all.entry(server.clone()).or_default();
+            tools.extend(left_out.iter().cloned());
+        }
+        all.retain(|_, tools| !tools.is_empty());
+        all
     }
 
     /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
@@ -399,6 +433,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "mcpServers",
             mcp_servers(),
             "The MCP servers that the agent can use.",
+        ),
+        hide_tools: fields.patch(
+            "hideTools",
+            hide_tools(),
+            "Tools of MCP servers that the agent [is not offered](terca-yaml.md#hidden-tools), by the name of their \
+             server.",
         ),
         skills: fields.patch(
             "skills",

@@ -245,12 +245,7 @@ impl Conversation {
                 duration_ms,
             },
             Asked::ListTools if error.is_none() => TapEventKind::Tools {
-                tools: result["tools"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(OfferedTool::of)
-                    .collect(),
+                tools: OfferedTool::list(&result),
             },
             Asked::ListTools => TapEventKind::Request {
                 method: "tools/list".to_owned(),

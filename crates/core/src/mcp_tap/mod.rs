@@ -4,6 +4,7 @@
 //! agent: it sees the tools that a server offers, each call with its answer, and the end of the server.
 
 mod conversation;
+mod hidden_tools;
 mod remote;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::text::tokens;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
+pub use hidden_tools::{HiddenTools, HidingLines, LineTooLong};
 pub use remote::{RemoteRequest, RemoteTalk, SessionNumber, SessionOfRequest};
 
 /// The longest name, method or message that is kept, in characters.
@@ -116,6 +118,12 @@ pub struct OfferedTool {
 }
 
 impl OfferedTool {
+    /// Returns the tools in the answer to `tools/list`.
+    pub fn list(result: &Value) -> Vec<Self> {
+        let tools = result["tools"].as_array().into_iter().flatten();
+        tools.filter_map(OfferedTool::of).collect()
+    }
+
     fn of(tool: &Value) -> Option<Self> {
         let name = beginning(tool["name"].as_str()?, LONGEST_NAME);
         let parts = ["name", "description", "inputSchema"].map(|key| &tool[key]);

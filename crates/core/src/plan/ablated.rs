@@ -3,7 +3,7 @@
 //! Each row is the experiment without some of its parts, under a name that nothing in a trial can see: the agent
 //! sees no names at all, and the suite's own commands see that of the experiment.
 
-use crate::ablation::{Ablation, FULL, Kind, Row, RulesWithout};
+use crate::ablation::{Ablation, FULL, Kind, Row, RulesWithout, ToolOf};
 use crate::config::Patch;
 use crate::config::suite::{Setup, Suite};
 use crate::plan::selection::Selection;
@@ -69,6 +69,13 @@ fn row_of(experiment: &Setup, ablation: &Ablation, row: &Row) -> Setup {
             });
         }
         Kind::Skills => leave_out(&mut setup.skills, &left_out),
+        Kind::Tools => {
+            let parts = left_out.iter().filter_map(|part| ablation.parts.get(*part));
+            for ToolOf { server, tool } in parts.filter_map(|part| part.tool_of.as_ref()) {
+                let of_server = setup.tools_left_out.entry(server.clone()).or_default();
+                of_server.push(tool.clone());
+            }
+        }
         // A server of the environment that has the same name does not come back.
         Kind::Servers => {
             if let Patch::Set(servers) = &mut setup.mcp_servers {

@@ -20,6 +20,7 @@ use crate::plan::{identical, judges};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
+use crate::text::source::Located;
 
 /// Settings of the command line that take precedence over the suite's.
 #[derive(Debug, Clone, Default)]
@@ -232,6 +233,7 @@ impl Expansion<'_> {
         check_capabilities(&arm, self.interpolator.problems);
         check_network(&arm, self.interpolator.problems);
         check_allow(&arm, self.interpolator.problems);
+        self.check_hidden_tools(&arm);
         let gateway = self.gateway_mode(environment, experiment);
         let is_required = (experiment.require_delivery)
             .applied_to(&environment.require_delivery)
@@ -241,6 +243,62 @@ impl Expansion<'_> {
             self.interpolator.problems.push(no_proof(&arm));
         }
         Some(arm)
+    }
+
+    /// Reports servers of `hideTools` that there are not: nothing would be hidden.
+    fn check_hidden_tools(&mut self, arm: &Arm<'_>) {
+        let given = |setup: &Setup| -> Vec<Located<String>> {
+            let servers = setup.hide_tools.set().into_iter().flatten();
+            servers.map(|(server, _)| server.clone()).collect()
+        };
+        let has = |setup: &Setup, server: &str| {
+            let mut servers = setup.mcp_servers.set().into_iter().flatten();
+            servers.any(|(name, _)| name == server)
+        };
+        let of_variant = |server: &str| {
+            let mut servers = arm.variant.mcp_servers.iter();
+            servers.any(|(name, _)| name == server)
+        };
+        // An environment may hide tools of a server that only some experiments have.
+        let experiments = &self.suite.experiments;
+        let of_any = |server: &str| {
+            has(arm.environment, server) || experiments.iter().any(|setup| has(setup, server))
+        };
+        let of_experiment = given(arm.experiment);
+        let unknown = of_experiment
+            .into_iter()
+            .filter(|name| !of_variant(&name.value));
+        let of_environment = given(arm.environment);
+        let unknown = unknown.chain(
+            of_environment
+                .into_iter()
+                .filter(|name| !of_any(&name.value)),
+        );
+        for server in unknown {
+            let known = arm
+                .variant
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.as_str());
+            let known: Vec<&str> = known.collect();
+            let message = format!("`hideTools`: there is no MCP server `{}`", server.value);
+            let mut error = Diagnostic::error(Code::WrongValue, message).at(
+                server.place,
+                "expected the name of a server in `mcpServers`",
+            );
+            if !known.is_empty() {
+                let known = prose::quoted_list(&known, "and");
+                error = error.help(format!(
+                    "the servers of `{}` are {known}",
+                    arm.variant.label()
+                ));
+            }
+            let is_known = (self.interpolator.problems.iter())
+                .any(|other| other.message == error.message && other.labels == error.labels);
+            if !is_known {
+                self.interpolator.problems.push(error);
+            }
+        }
     }
 
     /// Returns `gateway` of the experiment, the environment or the suite.

@@ -38,7 +38,7 @@ pub struct Diagnostic {
 }
 
 /// A marked place with a remark.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Label {
     /// The place.
     pub place: Place,

@@ -36,6 +36,8 @@ const KINDS: [Kind; 4] = [
 pub(super) struct Hello {
     pub(super) server: String,
     pub(super) command: Vec<String>,
+    /// The names of the tools that it hides.
+    pub(super) hidden: Vec<String>,
 }
 
 /// The end of a server.

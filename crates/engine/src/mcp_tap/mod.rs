@@ -1,7 +1,8 @@
 //! The tap between agents and MCP servers. That of a server by HTTP is in the gateway; this is that of a program.
 //!
 //! An agent is told to start `terca __mcp-tap` in the place of a server. The tap starts the server, passes every byte on
-//! in both directions as it is, and sends a copy to Terca, which reads it. An agent must not notice: standard error, the
+//! in both directions as it is, and sends a copy to Terca, which reads it. Only where tools are hidden, it changes
+//! messages about them ([`HiddenTools`](terca_core::mcp_tap::HiddenTools)). An agent must not notice: standard error, the
 //! directory and the variables are the server's own, a signal is passed on, the tap ends as the server ended, and the
 //! server is killed with the tap.
 //!
@@ -39,6 +40,9 @@ pub use remote::RemoteTaps;
 
 /// The hidden first argument that makes the program a tap. The socket, the server's name, and its command follow.
 const TAP: &str = "__mcp-tap";
+/// The hidden first argument that makes the program a tap that hides tools. The socket, the server's name, the number of
+/// tools, their names, and the server's command follow.
+const HIDING_TAP: &str = "__mcp-tap-hiding";
 /// The hidden first argument that makes the program a server which is killed with its tap. Its command follows.
 const SERVER: &str = "__mcp-server";
 
@@ -76,7 +80,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
     let first = args.next()?;
     let rest: Vec<OsString> = args.collect();
     match first.to_str()? {
-        TAP => Some(pass::tap(&rest)),
+        TAP => Some(pass::tap(&rest, false)),
+        HIDING_TAP => Some(pass::tap(&rest, true)),
         SERVER => Some(pass::become_server(&rest)),
         _ => None,
     }

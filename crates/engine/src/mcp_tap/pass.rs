@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
-use terca_core::mcp_tap::Side;
+use terca_core::mcp_tap::{HiddenTools, HidingLines, LineTooLong, Side};
 use terca_core::process::Exit;
 
 use super::SERVER;
@@ -25,6 +25,7 @@ use crate::process::own_process;
 
 /// The exit status of a shell whose command could not be started.
 const NOT_STARTED: u8 = 127;
+const NOT_OF_TERCA: &str = "its arguments are not those of Terca";
 const CHUNK: usize = 64 * 1024;
 /// The longest wait for the end of a server whose output has ended.
 const AFTER_OUTPUT: Timespec = Timespec {
@@ -39,19 +40,23 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Passes everything on between the agent, which has started this process, and a server, until the server ends. Then
 /// ends in the same way.
-pub(super) fn tap(args: &[OsString]) -> ExitCode {
-    let words: Option<Vec<&str>> = args.iter().map(|word| word.to_str()).collect();
-    let Some([socket, server, command @ ..]) = words.as_deref() else {
-        return not_started("the tap", "its arguments are not those of Terca");
+pub(super) fn tap(args: &[OsString], is_hiding: bool) -> ExitCode {
+    let words: Option<Vec<String>> = args
+        .iter()
+        .map(|word| word.to_str().map(str::to_owned))
+        .collect();
+    let read = words
+        .as_deref()
+        .and_then(|words| read_words(words, is_hiding));
+    let Some((socket, hello)) = read else {
+        return not_started("the tap", NOT_OF_TERCA);
     };
-    let hello = Hello {
-        server: (*server).to_owned(),
-        command: command.iter().map(|word| (*word).to_owned()).collect(),
-    };
-    let (recorder, sender) = Recorder::connect(Utf8Path::new(socket), &hello);
+    let hides = HiddenTools::new(&hello.hidden);
+    let (server, command) = (&hello.server, &hello.command);
+    let (recorder, sender) = Recorder::connect(socket, &hello);
     // From now on nobody can change this process. Terca has looked at it.
     let _ = own_process::prepare();
-    let ended = match pass(command, &recorder) {
+    let ended = match pass(command, hides, &recorder) {
         Ok(ended) => ended,
         Err(error) => return not_started(server, &error.to_string()),
     };
@@ -70,6 +75,24 @@ pub(super) fn tap(args: &[OsString]) -> ExitCode {
     end_like(status)
 }
 
+/// Reads the words after the first: the socket, and the server with the tools that it hides.
+fn read_words(words: &[String], is_hiding: bool) -> Option<(&Utf8Path, Hello)> {
+    let [socket, server, rest @ ..] = words else {
+        return None;
+    };
+    let (hidden, command) = match (is_hiding, rest) {
+        (true, [number, rest @ ..]) => rest.split_at_checked(number.parse().ok()?)?,
+        (true, []) => return None,
+        (false, rest) => (&[][..], rest),
+    };
+    let hello = Hello {
+        server: server.clone(),
+        command: command.to_vec(),
+        hidden: hidden.to_vec(),
+    };
+    Some((Utf8Path::new(socket), hello))
+}
+
 /// A server that has ended.
 struct EndedServer {
     status: ExitStatus,
@@ -80,7 +103,11 @@ struct EndedServer {
 }
 
 /// Passes everything on until the server has ended.
-fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
+fn pass(
+    command: &[String],
+    hides: Option<HiddenTools>,
+    recorder: &Recorder,
+) -> io::Result<EndedServer> {
     let (agent_in, agent_out) = take_standard_streams()?;
     let signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
     let mut child = server_command(command)
@@ -91,6 +118,7 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
     forward_signals(signals, &child, &is_asked_to_end);
     let input = child.stdin.take();
     let (to_server, asked) = (recorder.clone(), is_asked_to_end.clone());
+    let mut requests = HidingLines::new(hides.clone(), Side::Agent);
     std::thread::spawn(move || {
         let Some(mut input) = input else { return };
         let mut agent = agent_in;
@@ -99,12 +127,17 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
             match agent.read(&mut buffer) {
                 Ok(0) => {
                     asked.store(true, Ordering::SeqCst);
+                    let _ = input.write_all(&requests.finish());
                     return;
                 }
                 Ok(length) => {
+                    // As the agent asked it, although a hidden tool is called by another name.
                     to_server.copy(Side::Agent, &buffer[..length]);
+                    let Ok(bytes) = requests.pass(&buffer[..length]).inspect_err(complain) else {
+                        return;
+                    };
                     // A server that does not listen: the agent's own writes fail from now on, as they would without a tap.
-                    if input.write_all(&buffer[..length]).is_err() {
+                    if input.write_all(&bytes).is_err() {
                         return;
                     }
                 }
@@ -116,8 +149,10 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
     let output = child.stdout.take();
     let (ended, end) = io::pipe()?;
     let from_server = recorder.clone();
-    let passing =
-        std::thread::spawn(move || pass_output(output?, agent_out, &ended.into(), &from_server));
+    let answers = HidingLines::new(hides, Side::Server);
+    let passing = std::thread::spawn(move || {
+        pass_output(output?, agent_out, &ended.into(), answers, &from_server)
+    });
     let status = child.wait()?;
     // The way to the agent stays open meanwhile: an agent that sees its end would ask the tap to end, too.
     drop(end);
@@ -153,9 +188,17 @@ fn pass_output(
     mut output: ChildStdout,
     mut agent: File,
     ended: &OwnedFd,
+    mut answers: HidingLines,
     recorder: &Recorder,
 ) -> Option<File> {
     let mut buffer = vec![0; CHUNK];
+    let pass_on = |agent: &mut File, bytes: &[u8]| {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        recorder.copy(Side::Server, bytes);
+        agent.write_all(bytes)
+    };
     loop {
         let mut files = [
             PollFd::new(&output, PollFlags::IN),
@@ -167,23 +210,23 @@ fn pass_output(
         let [has_output, has_ended] = files.map(|file| !file.revents().is_empty());
         if !has_output {
             if has_ended {
+                pass_on(&mut agent, &answers.finish()).ok()?;
                 return Some(agent);
             }
             continue;
         }
         match output.read(&mut buffer) {
             Ok(0) => {
+                pass_on(&mut agent, &answers.finish()).ok()?;
                 // A server that has ended is about to be heard of; one that goes on without an output is not.
                 let mut end = [PollFd::new(ended, PollFlags::IN)];
                 let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);
                 return has_ended.then_some(agent);
             }
             Ok(length) => {
-                recorder.copy(Side::Server, &buffer[..length]);
+                let bytes = answers.pass(&buffer[..length]).inspect_err(complain).ok()?;
                 // An agent that does not listen: the server's own writes fail from now on.
-                if agent.write_all(&buffer[..length]).is_err() {
-                    return None;
-                }
+                pass_on(&mut agent, &bytes).ok()?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return None,
@@ -219,7 +262,7 @@ fn forward_signals(mut signals: Signals, child: &Child, is_asked_to_end: &Arc<At
 
 /// Returns the command of the server.
 #[cfg(target_os = "linux")]
-fn server_command(words: &[&str]) -> Command {
+fn server_command(words: &[String]) -> Command {
     // By way of this program again, which has the server killed with the tap.
     let mut command = Command::new("/proc/self/exe");
     command.arg0("terca").arg(SERVER).args(words);
@@ -227,8 +270,8 @@ fn server_command(words: &[&str]) -> Command {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn server_command(words: &[&str]) -> Command {
-    let mut command = Command::new(words.first().copied().unwrap_or_default());
+fn server_command(words: &[String]) -> Command {
+    let mut command = Command::new(words.first().map_or("", String::as_str));
     command.args(words.iter().skip(1));
     command
 }
@@ -237,7 +280,7 @@ fn server_command(words: &[&str]) -> Command {
 pub(super) fn become_server(words: &[OsString]) -> ExitCode {
     die_with_parent();
     let Some((program, args)) = words.split_first() else {
-        return not_started("the tap", "its arguments are not those of Terca");
+        return not_started("the tap", NOT_OF_TERCA);
     };
     let error = Command::new(program).args(args).exec();
     not_started(&program.to_string_lossy(), &error.to_string())
@@ -256,6 +299,11 @@ fn not_started(name: &str, reason: &str) -> ExitCode {
     let message = format!("terca: the MCP server `{name}` could not be started: {reason}\n");
     let _ = io::stderr().write_all(message.as_bytes());
     ExitCode::from(NOT_STARTED)
+}
+
+/// Says why the tap passes nothing on any more.
+fn complain(error: &LineTooLong) {
+    let _ = io::stderr().write_all(format!("terca: {error}\n").as_bytes());
 }
 
 /// Ends this process as another has ended.

@@ -17,7 +17,7 @@ use terca_core::mcp_tap::{Conversation, ServerTap, Side, TapEvent, TapEventKind,
 use terca_core::text::mask::Mask;
 
 use super::frame::{Frame, Goodbye, Hello, Kind, WELCOME};
-use super::{TAP, TapProgram};
+use super::{HIDING_TAP, TAP, TapProgram};
 use crate::process::socket;
 
 /// The longest wait for the first message of a tap.
@@ -69,8 +69,8 @@ pub struct TappedServer {
 struct Shared {
     began: Instant,
     mask: Mask,
-    /// The command of each server, by name.
-    commands: BTreeMap<String, Vec<String>>,
+    /// What the tap of each server says first, by the server's name.
+    hellos: BTreeMap<String, Hello>,
     /// The identity of Terca's program.
     program: Option<(u64, u64)>,
     state: Mutex<State>,
@@ -87,24 +87,30 @@ impl Tap {
     pub fn open(
         dir: &Utf8Path,
         servers: &[(String, McpServer<String>)],
+        hide_tools: &BTreeMap<String, Vec<String>>,
         program: &TapProgram,
         mask: &Mask,
     ) -> io::Result<Option<Self>> {
-        let mut commands = BTreeMap::new();
+        let mut hellos = BTreeMap::new();
         for (name, server) in servers {
             if let McpServer::Stdio { command, args, .. } = server {
                 let words = [command].into_iter().chain(args).cloned();
-                commands.insert(name.clone(), words.collect::<Vec<String>>());
+                let hello = Hello {
+                    server: name.clone(),
+                    command: words.collect(),
+                    hidden: hide_tools.get(name).cloned().unwrap_or_default(),
+                };
+                hellos.insert(name.clone(), hello);
             }
         }
-        if commands.is_empty() {
+        if hellos.is_empty() {
             return Ok(None);
         }
         let path = dir.join(format!("mcp-{:016x}", fastrand::u64(..)));
         let listener = socket::listen(&path)?;
         listener.set_nonblocking(true)?;
         let tapped = Tapped {
-            servers: commands
+            servers: hellos
                 .keys()
                 .map(|name| (name.clone(), TappedServer::default()))
                 .collect(),
@@ -113,7 +119,7 @@ impl Tap {
         let shared = Arc::new(Shared {
             began: Instant::now(),
             mask: mask.clone(),
-            commands,
+            hellos,
             program: identity(program.file.as_str()),
             state: Mutex::new(State {
                 tapped,
@@ -144,7 +150,17 @@ impl Tap {
         for (name, server) in &mut tapped {
             if let McpServer::Stdio { command, args, .. } = server {
                 let own = std::mem::replace(command, self.program.to_string());
-                let first = [TAP, self.path.as_str(), name.as_str(), &own].map(str::to_owned);
+                let hidden = match self.shared.hellos.get(name) {
+                    Some(hello) => hello.hidden.as_slice(),
+                    None => &[],
+                };
+                let mut first = vec![TAP.to_owned(), self.path.to_string(), name.clone()];
+                if !hidden.is_empty() {
+                    HIDING_TAP.clone_into(&mut first[0]);
+                    first.push(hidden.len().to_string());
+                    first.extend_from_slice(hidden);
+                }
+                first.push(own);
                 args.splice(0..0, first);
             }
         }
@@ -291,12 +307,12 @@ impl Shared {
         self.add(name, conversation.finish(self.now(), None, false));
     }
 
-    /// Returns the server that a tap says it is for, if it starts that server's command.
+    /// Returns the server that a tap says it is for, if it starts that server's command and hides the same tools.
     fn server_of(&self, frame: &Frame) -> Option<String> {
         let is_hello = frame.kind == Kind::Hello;
         let hello: Hello = serde_json::from_slice(&frame.text).ok()?;
-        let command = self.commands.get(&hello.server)?;
-        (is_hello && *command == hello.command).then_some(hello.server)
+        let expected = self.hellos.get(&hello.server)?;
+        (is_hello && *expected == hello).then_some(hello.server)
     }
 
     fn add(&self, name: &str, events: Vec<TapEvent>) {
@@ -367,7 +383,7 @@ mod tests {
     const COMMAND: [&str; 2] = ["docs-server", "--fast"];
 
     /// Opens the tap of a server for a program, and talks to it from this process. Returns what it saw.
-    fn talk(program: &str, server: &str, command: &[&str]) -> Tapped {
+    fn talk(program: &str, server: &str, command: &[&str], hidden: &[&str]) -> Tapped {
         let dir = tempfile::tempdir().unwrap();
         let server_of_suite = McpServer::Stdio {
             command: COMMAND[0].to_owned(),
@@ -382,10 +398,14 @@ mod tests {
         };
         let mask = Mask::new(["sk-a1b2c3d4e5f6g7h8i9"]);
         let dir = Utf8Path::from_path(dir.path()).unwrap();
-        let tap = Tap::open(dir, &servers, &program, &mask).unwrap().unwrap();
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let hide_tools = BTreeMap::from([("docs".to_owned(), owned(&["search"]))]);
+        let tap = Tap::open(dir, &servers, &hide_tools, &program, &mask);
+        let tap = tap.unwrap().unwrap();
         let hello = Hello {
             server: server.to_owned(),
-            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            command: owned(command),
+            hidden: owned(hidden),
         };
         let (recorder, sender) = Recorder::connect(&tap.path, &hello);
         let call = r#"{"id":1,"method":"tools/call","params":{"name":"look","arguments":"sk-a1b2c3d4e5f6g7h8i9"}}"#;
@@ -408,7 +428,7 @@ mod tests {
 
     #[test]
     fn the_talk_of_a_tap_is_kept_without_keys() {
-        let tapped = talk(&this_program(), "docs", &COMMAND);
+        let tapped = talk(&this_program(), "docs", &COMMAND, &["search"]);
         assert!(!tapped.has_strangers);
         let server = &tapped.servers["docs"];
         assert_eq!(server.figures.tools["look"].errors, 1);
@@ -419,13 +439,14 @@ mod tests {
 
     #[test]
     fn nobody_else_is_believed() {
-        for (program, server, command) in [
-            ("/bin/sh", "docs", &COMMAND[..]),
-            (&this_program(), "other", &COMMAND),
-            (&this_program(), "docs", &["forged-server"]),
-            (&this_program(), "docs", &[]),
+        for (program, server, command, hidden) in [
+            ("/bin/sh", "docs", &COMMAND[..], &["search"][..]),
+            (&this_program(), "other", &COMMAND, &["search"]),
+            (&this_program(), "docs", &["forged-server"], &["search"]),
+            (&this_program(), "docs", &[], &["search"]),
+            (&this_program(), "docs", &COMMAND, &[]),
         ] {
-            let tapped = talk(program, server, command);
+            let tapped = talk(program, server, command, hidden);
             assert!(tapped.has_strangers, "{program} {server} {command:?}");
             assert_eq!(tapped.servers["docs"], TappedServer::default());
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use terca_core::agent::mcp::McpServer;
+use terca_core::mcp_tap::HiddenTools;
 use terca_core::text::mask::Mask;
 use terca_gateway::{Gateway, McpPassage, RemoteMcpServer};
 
@@ -29,6 +30,7 @@ impl RemoteTaps {
         gateway: &Gateway,
         name: &str,
         server: &mut McpServer<String>,
+        hides: Option<HiddenTools>,
         mask: &Mask,
     ) -> Result<(), String> {
         let McpServer::Remote { url, headers, .. } = server else {
@@ -39,6 +41,7 @@ impl RemoteTaps {
         let passage = gateway.open_mcp(RemoteMcpServer {
             url,
             headers,
+            hides,
             mask,
             sink: Box::new(move |events| lock(&record).add(events)),
         });

@@ -11,7 +11,9 @@ use terca_core::config::suite::{Setup, Suite};
 use terca_core::text::tokens;
 use thiserror::Error;
 
+use crate::host::environment::Host;
 use crate::run::load::RunPlan;
+use crate::run::offered_tools::{self, ToolsError};
 
 /// The file of a skill that agents are told of in every request.
 const SKILL: &str = "SKILL.md";
@@ -51,6 +53,9 @@ pub enum AblateError {
     /// A file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
+    /// The tools of a server are not known.
+    #[error(transparent)]
+    Tools(#[from] ToolsError),
     /// The parts or the trials do not allow a design.
     #[error("{context}: {error}")]
     Design {
@@ -65,7 +70,11 @@ pub enum AblateError {
 }
 
 /// Makes the design for the evals of a plan.
-pub fn design(plan: &RunPlan, question: &Question<'_>) -> Result<Ablation, AblateError> {
+pub fn design(
+    plan: &RunPlan,
+    question: &Question<'_>,
+    host: &Host,
+) -> Result<Ablation, AblateError> {
     let experiment = named(&plan.suite, question.experiment)?;
     let nothing = || AblateError::Nothing {
         experiment: experiment.name.clone(),
@@ -86,13 +95,13 @@ pub fn design(plan: &RunPlan, question: &Question<'_>) -> Result<Ablation, Ablat
             skills.iter().map(|skill| of_skill(skill)).collect()
         }
         Kind::Servers => {
-            let servers = experiment.mcp_servers.set().ok_or_else(nothing)?;
-            let set = servers.iter().filter(|(_, server)| server.set().is_some());
-            let part = |name: &String| Part {
-                name: name.clone(),
-                tokens: None,
-            };
-            set.map(|(name, _)| part(name)).collect()
+            let servers = own_servers(experiment).ok_or_else(nothing)?;
+            let part = |name: &&str| Part::new((*name).to_owned(), None);
+            servers.iter().map(part).collect()
+        }
+        Kind::Tools => {
+            let servers = own_servers(experiment).ok_or_else(nothing)?;
+            offered_tools::parts(plan, &servers, host)?
         }
     };
     let mut seen = BTreeSet::new();
@@ -155,6 +164,13 @@ fn named<'a>(suite: &'a Suite, name: &str) -> Result<&'a Setup, AblateError> {
     })
 }
 
+/// Returns the names of the servers that an experiment has of its own.
+fn own_servers(experiment: &Setup) -> Option<Vec<&str>> {
+    let servers = experiment.mcp_servers.set()?;
+    let set = servers.iter().filter(|(_, server)| server.set().is_some());
+    Some(set.map(|(name, _)| name.as_str()).collect())
+}
+
 fn rules(experiment: &Setup) -> io::Result<Option<Vec<String>>> {
     let Some(files) = experiment.rules.set() else {
         return Ok(None);
@@ -176,8 +192,8 @@ fn of_skill(directory: &Utf8Path) -> Part {
     let front_matter = text
         .strip_prefix("---")
         .and_then(|rest| rest.split_once("\n---"));
-    Part {
-        name: directory.file_name().unwrap_or("skill").to_owned(),
-        tokens: front_matter.map(|(front, _)| tokens::estimated(front.len() as u64)),
-    }
+    Part::new(
+        directory.file_name().unwrap_or("skill").to_owned(),
+        front_matter.map(|(front, _)| tokens::estimated(front.len() as u64)),
+    )
 }

@@ -11,6 +11,7 @@ pub mod load;
 pub mod machine_lints;
 pub mod merge_runs;
 mod names;
+pub mod offered_tools;
 pub mod past_runs;
 pub mod record;
 pub mod regrade;

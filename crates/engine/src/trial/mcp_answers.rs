@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use terca_core::mcp_tap::OfferedTool;
+
 /// The answers of servers that have been asked.
 #[derive(Debug, Default)]
 pub struct Preflights {
@@ -13,7 +15,11 @@ pub struct Preflights {
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     /// It answered; the remark says how.
-    Ready(String),
+    Ready {
+        remark: String,
+        /// The tools that it offers, if it was asked for them.
+        tools: Option<Vec<OfferedTool>>,
+    },
     /// It was not asked, for this reason.
     NotAsked(&'static str),
     /// It did not answer, for this reason.
@@ -27,5 +33,15 @@ impl Preflights {
     pub(super) fn slot(&self, key: String) -> Arc<Mutex<Option<Answer>>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.entry(key).or_default().clone()
+    }
+}
+
+impl Answer {
+    /// Returns the answer of a server that offers these tools.
+    pub(super) fn ready(tools: Vec<OfferedTool>) -> Self {
+        Answer::Ready {
+            remark: format!("answered, with {} tools", tools.len()),
+            tools: Some(tools),
+        }
     }
 }

@@ -87,6 +87,7 @@ pub use attempts::clear as clear_folder;
 pub use context::Context;
 pub use gateway::RunGateway;
 pub use mcp_answers::Preflights;
+pub use mcp_preflight::offered_tools;
 pub use regrade::{Ungradable, is_gradable, regrade};
 pub use replay_source::ReplaySource;
 pub(crate) use setup::cached_steps;

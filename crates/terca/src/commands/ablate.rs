@@ -1,5 +1,7 @@
 //! `terca ablate`: which part of an experiment earns its effect.
 
+use std::collections::BTreeMap;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args, ValueEnum};
 use terca_core::ablation::{Ablation, Kind, Split};
@@ -31,7 +33,7 @@ pub struct AblateArgs {
     /// The experiment whose parts are compared
     #[arg(value_name = "EXPERIMENT", required_unless_present = "of")]
     experiment: Option<String>,
-    /// The kind of its parts: rules, servers (MCP) or skills
+    /// The kind of its parts: rules, servers (MCP), tools (of its MCP servers) or skills
     #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = kind)]
     parts: Option<Kind>,
     /// Split rules at headings, at marks (`<!-- part: NAME -->`), or at the items of lists (default: at marks if
@@ -133,15 +135,14 @@ fn kind(text: &str) -> Result<Kind, &'static str> {
         "rules" => Ok(Kind::Rules),
         "servers" => Ok(Kind::Servers),
         "skills" => Ok(Kind::Skills),
-        "tools" => Err(
-            "tools of an MCP server cannot be left out one by one; `servers` leaves out whole servers",
-        ),
-        _ => Err("expected `rules`, `servers` or `skills`"),
+        "tools" => Ok(Kind::Tools),
+        _ => Err("expected `rules`, `servers`, `tools` or `skills`"),
     }
 }
 
 /// Makes the design, shows what it takes, and runs it.
 fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Outcome {
+    check_writable(args.write.as_deref(), kind)?;
     let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
@@ -152,7 +153,7 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         split: args.split.map(Split::from),
         trials: args.trials.map(|trials| trials as usize),
     };
-    let design = engine::design(&whole, &question)?;
+    let design = engine::design(&whole, &question, &host)?;
     check_target(args.write.as_deref(), &whole.suite, &design)?;
     settings.selection.seed = Some(whole.seed);
     settings.selection.repetitions = Some(design.most_repetitions());
@@ -175,6 +176,9 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     };
     let rebuild = args.conduct.no_cache;
     let (status, finished) = run::start_and_keep(&settings, &plan, host, rebuild, display, common)?;
+    if !args.quiet.quiet && args.format != Format::Json {
+        say_how_to_hide(&finished.state, common);
+    }
     if let Some(file) = &args.write {
         if finished.interrupted {
             screen::err(&format!(
@@ -270,16 +274,61 @@ fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome 
     Ok(0)
 }
 
-/// Only rules can be written without some parts, and never over themselves: the confirmation needs both.
+/// Says how to confirm what was found of tools: they are hidden by the experiment, and not in a file.
+fn say_how_to_hide(state: &RunState, common: &Common) {
+    let results = Results::of(state);
+    let (Some(design), Some(summary)) = (state.ablation(), &results.summary.ablation) else {
+        return;
+    };
+    let earned = summary.earned();
+    let mut hidden: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let others = design
+        .parts
+        .iter()
+        .enumerate()
+        .filter(|(part, _)| !earned.contains(part));
+    for tool_of in others.filter_map(|(_, part)| part.tool_of.as_ref()) {
+        hidden
+            .entry(&tool_of.server)
+            .or_default()
+            .push(&tool_of.tool);
+    }
+    if earned.is_empty() || hidden.is_empty() {
+        return;
+    }
+    let servers = hidden.iter();
+    let servers = servers.map(|(server, tools)| format!("{server}: [{}]", tools.join(", ")));
+    let servers = servers.collect::<Vec<_>>().join(", ");
+    let terca = shell::terca(common);
+    let experiment = &design.experiment;
+    screen::err(&format!(
+        "to confirm it, since effects that were selected shrink: copy the experiment `{experiment}` as `slim` in \
+         terca.yaml, add `hideTools: {{{servers}}}` to it, run `{terca} run -x {experiment} -x slim` and read \
+         `{terca} compare --baseline {experiment}`"
+    ));
+}
+
+/// Only rules can be written without some parts.
+fn check_writable(file: Option<&Utf8Path>, kind: Kind) -> Result<(), CliError> {
+    match (file, kind) {
+        (None, _) | (_, Kind::Rules) => Ok(()),
+        (Some(file), kind) => {
+            let text = format!("--write {file}: only rules can be written without some parts");
+            let help = match kind {
+                Kind::Tools => "omit it; tools are hidden with `hideTools` of an experiment",
+                _ => "omit it, and edit the experiment in terca.yaml by hand",
+            };
+            Err(CliError::misuse(Code::Usage, text).help(help))
+        }
+    }
+}
+
+/// Rules are never written over themselves: the confirmation needs both.
 fn check_target(file: Option<&Utf8Path>, suite: &Suite, design: &Ablation) -> Result<(), CliError> {
     let Some(file) = file else {
         return Ok(());
     };
-    if design.kind != Kind::Rules {
-        let text = format!("--write {file}: only rules can be written without some parts");
-        let help = "edit the experiment in terca.yaml by hand";
-        return Err(CliError::misuse(Code::Usage, text).help(help));
-    }
+    check_writable(Some(file), design.kind)?;
     if engine::is_rules_file(suite, design, file) {
         let text = format!(
             "--write {file}: it is a rules file of `{}`",

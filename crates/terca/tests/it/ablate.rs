@@ -1,10 +1,11 @@
 //! `terca ablate`: the parts of the rules that an agent needs are found out.
 
+use crate::common::mcp::{AGENT, HTTP_TOKEN, SERVER};
 use crate::common::project;
 use crate::common::viewer::View;
 use rustix::process::Signal;
 use serde_json::Value;
-use terca_testkit::Project;
+use terca_testkit::{HttpMcpServer, Project};
 
 /// Eight parts, after a text that is in every trial.
 const RULES: &str = "# Rules\n\nRead all of it.\n\n## Style\nTabs.\n\n## Testing\nRun the tests.\n\n## Layout\nShort files.\n\n\
@@ -321,7 +322,7 @@ fn mistakes_are_told_before_anything_runs() {
         ),
         (
             &["ablate", "with-rules", "--parts", "tools"],
-            "cannot be left out one by one",
+            "has no `mcpServers` of its own",
         ),
         (
             &[
@@ -408,4 +409,92 @@ fn skills_and_servers_are_parts() {
         assert_eq!(finding(&ablation, good), "earnsItsPlace", "{ablation}");
         assert_eq!(finding(&ablation, other), "noEffectShown", "{ablation}");
     }
+}
+
+/// Of the four tools of two servers, the agent needs one that is there and one that is not.
+#[test]
+fn tools_of_servers_are_parts() {
+    let tools = |names: &[&str]| {
+        let tools = names
+            .iter()
+            .map(|name| format!("{{\"name\":\"{name}\",\"description\":\"About {name}.\"}}"));
+        let list = tools.collect::<Vec<_>>().join(",");
+        let begin = SERVER.find("{\"tools\":[").unwrap() + "{\"tools\":[".len();
+        let end = begin + SERVER[begin..].find("]}").unwrap();
+        format!("{}{list}{}", &SERVER[..begin], &SERVER[end..])
+    };
+    let docs = HttpMcpServer::start(HTTP_TOKEN);
+    let project = project()
+        .executable("docs-server", &tools(&["find", "legacy", "extra"]))
+        .executable(
+            "agent.sh",
+            &format!(
+                "{AGENT}\nstart; hello\n\
+                 case $line in *'\"find\"'*) touch done;; esac\n\
+                 case $line in *'\"legacy\"'*) rm -f done;; esac\nexit 0\n"
+            ),
+        )
+        .env("SERVER_TOKEN", HTTP_TOKEN)
+        .file(
+            "terca.yaml",
+            format!(
+                "environments: [{{name: script, agent: {{name: command, command: ./agent.sh}}}}]\n\
+                 experiments:\n\
+                 \x20 - {{name: control, baseline: true, mcpServers: {{docs: {{command: ./docs-server}}}}}}\n\
+                 \x20 - {{name: more, mcpServers: {{docs: {{command: ./docs-server}}}}}}\n\
+                 \x20 - name: both\n    mcpServers:\n      docs: {{command: ./docs-server}}\n      \
+                 pages: {{url: '{}', headers: {{Authorization: '${{SERVER_TOKEN}}'}}}}\n    hideTools: {{docs: [extra]}}\n\
+                 \x20 - {{name: broken, mcpServers: {{docs: {{command: ./gone}}}}}}\n\
+                 evals:\n\
+                 \x20 - {{name: a, prompt: a, tests: [{{fileExists: done}}]}}\n\
+                 \x20 - {{name: b, prompt: b, tests: [{{fileExists: done}}]}}\n",
+                docs.url("/mcp")
+            ),
+        )
+        .executable("gone", "#!/bin/sh\nexit 7\n");
+    // Before anything runs: the tools of all servers, without those that the experiment hides anyway.
+    let plan = project
+        .terca(&["ablate", "both", "--parts", "tools", "--dry-run"])
+        .expect_status(0);
+    for tool in [
+        "docs/find",
+        "docs/legacy",
+        "pages/search",
+        "pages/stream",
+        "tool ",
+    ] {
+        assert!(plan.stdout.contains(tool), "{tool}: {}", plan.stdout);
+    }
+    assert!(!plan.stdout.contains("extra"), "{}", plan.stdout);
+    assert_eq!((docs.asked("tools/list"), docs.asked("tools/call")), (1, 0));
+
+    let outcome = project
+        .terca(&[
+            "ablate", "more", "--parts", "tools", "-n", "16", "--format", "plain",
+        ])
+        .expect_status(0);
+    let ablation = project.results()["summary"]["ablation"].clone();
+    assert_eq!(finding(&ablation, "find"), "earnsItsPlace", "{ablation}");
+    assert_eq!(finding(&ablation, "legacy"), "hurts", "{ablation}");
+    assert_eq!(finding(&ablation, "extra"), "noEffectShown", "{ablation}");
+    assert!(ablation["parts"][0]["tokens"].is_u64(), "{ablation}");
+    let confirm = "hideTools: {docs: [legacy, extra]}";
+    assert!(outcome.stderr.contains(confirm), "{}", outcome.stderr);
+
+    // A server that cannot say what it offers, and a file that cannot be written.
+    let outcome = project
+        .terca(&["ablate", "broken", "--parts", "tools"])
+        .expect_status(3);
+    let said = "the tools of the MCP server `docs` cannot be listed: it ended before it answered (exit status 7)";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    let outcome = project
+        .terca(&["ablate", "more", "--parts", "tools", "--write", "slim.md"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("only rules can be written"),
+        "{}",
+        outcome.stderr
+    );
+    project.wait_until_nothing_runs();
+    project.assert_nothing_left();
 }

@@ -309,3 +309,37 @@ fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
     );
     assert!(!record.contains("a-key-in"), "{record}");
 }
+
+/// By documents, by streams, and by the older transport.
+#[test]
+fn hidden_tools_of_a_server_by_http_are_not_offered_and_not_called() {
+    let hiding = "experiments: [{name: few, hideTools: {docs: [search]}}]\n";
+    let docs = HttpMcpServer::start(TOKEN);
+    let script = "hello; post 2 tools/call search; post 3 tools/call stream";
+    let project = project_with(&docs.url("/mcp"), script, hiding);
+    project.terca(&["run"]).expect_status(0);
+    let trial = project.only_trial();
+    let tools = &server(&trial)["tap"]["tools"];
+    assert_eq!(tools["search"]["calls"], 1, "{tools:#}");
+    assert_eq!(tools["search"]["estimatedTokens"], Value::Null);
+    assert!(tools["stream"]["estimatedTokens"].is_u64(), "{tools:#}");
+    assert_eq!(docs.called(), ["tool-not-offered", "stream"]);
+
+    let docs = HttpMcpServer::start(TOKEN);
+    let script = r#"
+request GET "$url"; exec 6<&5
+await() { while read -r line <&6; do printf '%s\n' "$line" >>stream.txt; case $line in *"$1"*) break;; esac; done; }
+await 'data: http'
+url=$(printf '%s' "${line#data: }" | tr -d '\r')
+post 0 initialize; await serverInfo
+post 1 tools/list; await tools
+"#;
+    let off = format!("mcpPreflight: false\n{hiding}");
+    let project = project_with(&docs.url("/sse"), script, &off);
+    project.terca(&["run"]).expect_status(0);
+    let stream = project.trial_file("workspace/stream.txt");
+    assert!(
+        stream.contains("\"stream\"") && !stream.contains("\"search\""),
+        "{stream}"
+    );
+}

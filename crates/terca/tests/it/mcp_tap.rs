@@ -349,3 +349,75 @@ fn a_server_that_is_not_there_is_named() {
         "{errors}"
     );
 }
+
+/// A call of a hidden tool asks for one that there is not, and the server refuses it in its own words.
+#[test]
+fn hidden_tools_are_not_offered_and_not_called() {
+    let strict = SERVER.replace(
+        "    *'\"tools/call\"'*)",
+        "    *'\"tool-not-offered\"'*) result='\"error\":{\"code\":-32602,\"message\":\"UNKNOWN-TOOL\"}';;\n    *'\"tools/call\"'*)",
+    );
+    let script = "start; hello; ask 2 tools/call search; answer; ask 3 tools/call page; answer\n\
+                  exec 3>&-; wait $server";
+    let hiding =
+        "experiments: [{name: all, baseline: true}, {name: few, hideTools: {docs: search}}]\n";
+    let project = project_with_mcp_server(script, hiding).executable("docs-server", &strict);
+    project.terca(&["run", "-x", "few"]).expect_status(0);
+    let answers = project.trial_file("workspace/answers.txt");
+    let answers: Vec<&str> = answers.lines().collect();
+    let list: Value = serde_json::from_str(answers[1]).unwrap();
+    assert_eq!(list["result"]["tools"], json!([{"name": "page"}]));
+    assert!(answers[2].contains("UNKNOWN-TOOL"), "{answers:?}");
+    assert!(answers[3].contains("FOUND-IT"), "{answers:?}");
+    // The record has what the agent was offered and what it asked for.
+    let trial = project.only_trial();
+    let tools = &tap(&trial)["tools"];
+    assert_eq!(
+        (&tools["search"]["calls"], &tools["search"]["errors"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(tools["search"]["estimatedTokens"], Value::Null);
+    assert!(tools["page"]["estimatedTokens"].is_u64(), "{tools:#}");
+    let run = std::fs::read_to_string(project.run_dir().join("run.json")).unwrap();
+    assert!(run.contains("\"hideTools\""), "{run}");
+
+    // Without it, all of them are there.
+    project.terca(&["run", "-x", "all"]).expect_status(0);
+    assert!(
+        project
+            .trial_file("workspace/answers.txt")
+            .contains("\"name\":\"search\"")
+    );
+    project.wait_until_nothing_runs();
+}
+
+#[test]
+fn tools_and_servers_that_there_are_not_cannot_be_hidden() {
+    let project = project_with_mcp_server(
+        "start; hello",
+        "experiments: [{name: few, hideTools: {docs: [page, serach]}}]\n",
+    );
+    project.terca(&["run"]).expect_status(3);
+    let error = project.only_trial()["error"].clone();
+    assert_eq!(
+        (&error["kind"], &error["message"]),
+        (
+            &json!("mcp"),
+            &json!(
+                "`hideTools`: the MCP server `docs` has no tool `serach`; it offers `search` and `page`"
+            )
+        )
+    );
+    let project = project_with_mcp_server(
+        "start",
+        "experiments: [{name: few, hideTools: {dosc: page}}]\n",
+    );
+    let outcome = project.terca(&["run"]).expect_status(2);
+    for said in [
+        "there is no MCP server `dosc`",
+        "the servers of `mine.few` are `docs`",
+        "terca.yaml:1:",
+    ] {
+        assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
+    }
+}

@@ -4,6 +4,7 @@
 //! could have filled with rules and settings for its successors, and nothing of the variant, which would make it
 //! another judge in every experiment.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -118,6 +119,7 @@ fn ask_once(
                 agent: judge,
                 model,
                 mcp_servers: &[],
+                hide_tools: &BTreeMap::new(),
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,

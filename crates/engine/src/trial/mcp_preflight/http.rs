@@ -1,9 +1,9 @@
-//! Asks a server by HTTP: one request, of whose answer only the status matters.
+//! Asks a server by HTTP: one request, of whose answer only the status matters, or for its tools.
 
 use std::time::Duration;
 
 use terca_core::agent::mcp::RemoteTransport;
-use terca_gateway::{NoAnswer, Question};
+use terca_gateway::{NoAnswer, Question, ToolsQuestion};
 
 use super::{initialize, silence};
 use crate::host::environment::Variables;
@@ -11,6 +11,36 @@ use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::plain_proxy::is_behind_plain_proxy;
 use crate::trial::stage_error::StageError;
+
+/// Asks the server for its tools.
+pub(super) fn ask_tools(
+    context: &Context,
+    url: &str,
+    headers: &[(String, String)],
+    transport: RemoteTransport,
+    env: &Variables,
+    limit: Duration,
+) -> Result<Answer, StageError> {
+    if transport == RemoteTransport::Sse {
+        return Ok(Answer::NotAsked(
+            "servers by `sse` are not asked for their tools; use `http` if the server has it",
+        ));
+    }
+    let question = ToolsQuestion {
+        url,
+        headers,
+        initialize: initialize(),
+        limit,
+    };
+    let variable = |name: &str| env.get(name).cloned();
+    let is_stopped = || context.interrupt.is_stop();
+    Ok(match question.ask(&variable, &is_stopped) {
+        Ok(tools) => Answer::ready(tools),
+        Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
+        Err(NoAnswer::Silent) => Answer::Silent(silence(limit)),
+        Err(error) => Answer::Failed(error.to_string()),
+    })
+}
 
 /// Asks the server once.
 pub(super) fn ask(
@@ -55,7 +85,10 @@ pub(super) fn ask(
         )),
         Ok(404) => Answer::Failed("nothing was found at its address (HTTP 404)".to_owned()),
         Ok(status @ 500..) => Answer::Failed(format!("it failed (HTTP {status})")),
-        Ok(status) => Answer::Ready(format!("answered (HTTP {status})")),
+        Ok(status) => Answer::Ready {
+            remark: format!("answered (HTTP {status})"),
+            tools: None,
+        },
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
         Err(NoAnswer::Silent) => Answer::Failed(silence(limit)),
         Err(error) => Answer::Failed(error.to_string()),

@@ -15,11 +15,15 @@ mod stdio;
 
 use std::time::Duration;
 
+use camino::Utf8Path;
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::suite::McpPreflight;
+use terca_core::mcp_tap::OfferedTool;
 use terca_core::plan::Case;
+use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
+use super::Context;
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
 use super::network::{AgentNetwork, NetworkRequest};
@@ -27,6 +31,7 @@ use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::sandbox::Words;
+use crate::workspace::trial_dirs::CommandDirs;
 
 /// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
 pub(super) fn check(
@@ -44,7 +49,9 @@ pub(super) fn check(
     run.log.section("MCP servers")?;
     for (name, server) in servers {
         // Another attempt asks again: the server may have been slow.
-        let key = format!("{} {:?} {server:?}", run.attempt, case.env);
+        let hidden = case.variant.hide_tools.get(name);
+        let is_for_tools = hidden.is_some();
+        let key = format!("{} {is_for_tools} {:?} {server:?}", run.attempt, case.env);
         let slot = run.context.preflights.slot(key);
         let mut slot = slot
             .lock()
@@ -53,14 +60,17 @@ pub(super) fn check(
             Some(answer) => answer.clone(),
             None => {
                 run.doing(&format!("asking the MCP server {name}"), Default::default());
-                let answer = ask(run, case, server, agent_env, limit)?;
+                let answer = ask(run, case, server, is_for_tools, agent_env, limit)?;
                 *slot = Some(answer.clone());
                 answer
             }
         };
         drop(slot);
         match answer {
-            Answer::Ready(remark) => run.log.line(&format!("`{name}` {remark}"))?,
+            Answer::Ready { remark, tools } => {
+                run.log.line(&format!("`{name}` {remark}"))?;
+                check_hidden(name, hidden, tools.as_deref())?;
+            }
             Answer::NotAsked(why) => run.log.line(&format!("`{name}` was not asked: {why}"))?,
             Answer::Failed(why) | Answer::Silent(why) => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
@@ -79,74 +89,148 @@ fn silence(limit: Duration) -> String {
     )
 }
 
+/// Reports a tool that is to be hidden and that the server does not offer: the variant is not what its author thinks.
+fn check_hidden(
+    server: &str,
+    hidden: Option<&Vec<String>>,
+    tools: Option<&[OfferedTool]>,
+) -> Result<(), StageError> {
+    let (Some(hidden), Some(tools)) = (hidden, tools) else {
+        return Ok(());
+    };
+    let is_offered = |name: &&String| tools.iter().any(|tool| tool.name == **name);
+    let Some(unknown) = hidden.iter().find(|name| !is_offered(name)) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let offers = match names.as_slice() {
+        [] => "it offers none".to_owned(),
+        names => format!("it offers {}", prose::quoted_list(names, "and")),
+    };
+    let message =
+        format!("`hideTools`: the MCP server `{server}` has no tool `{unknown}`; {offers}");
+    Err(StageError::new(ErrorKind::Mcp, message))
+}
+
+/// Asks the servers of a variant for their tools, each in an empty directory, before there is a trial.
+pub fn offered_tools(
+    context: &Context,
+    case: &Case,
+    server: &McpServer<String>,
+) -> Result<Vec<OfferedTool>, String> {
+    let limit = case.suite.mcp_preflight.0.or(McpPreflight::default().0);
+    let answer = ask_apart(context, case, server, true, limit.unwrap_or_default());
+    match answer {
+        Ok(Answer::Ready { tools, .. }) => Ok(tools.unwrap_or_default()),
+        Ok(Answer::NotAsked(why)) => Err(why.to_owned()),
+        Ok(Answer::Failed(why) | Answer::Silent(why)) => Err(why),
+        Err(StageError::Interrupted) => Err("it was interrupted".to_owned()),
+        Err(StageError::Error(error)) => Err(error.message),
+    }
+}
+
 fn ask(
     run: &TrialRun<'_>,
     case: &Case,
     server: &McpServer<String>,
+    is_for_tools: bool,
     agent_env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
     let context = run.context;
+    let first = ask_apart(context, case, server, is_for_tools, limit)?;
+    // Files that are missing end a program; they do not silence it.
+    let is_program = matches!(server, McpServer::Stdio { .. });
+    if !is_program || matches!(first, Answer::Ready { .. } | Answer::Silent(_)) {
+        return Ok(first);
+    }
+    ask_program(
+        context,
+        case,
+        server,
+        run.dirs.for_agent(),
+        &run.dirs.io,
+        agent_env.clone(),
+        limit,
+    )
+}
+
+/// Asks a server from outside of a trial: a program in an empty directory.
+fn ask_apart(
+    context: &Context,
+    case: &Case,
+    server: &McpServer<String>,
+    is_for_tools: bool,
+    limit: Duration,
+) -> Result<Answer, StageError> {
+    let profile = case.variant.agent.agent.profile();
+    let scratch = context.work.trial_dirs()?;
+    let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+        scratch.for_agent(),
+        profile,
+        &case.env,
+    );
     match server {
-        McpServer::Stdio { .. } => {
-            let profile = case.variant.agent.agent.profile();
-            let scratch = context.work.trial_dirs()?;
-            let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
-                scratch.for_agent(),
-                profile,
-                &case.env,
-            );
-            let servers = &case.variant.mcp_servers;
-            let words = words_of(None, servers);
-            let words = Words {
-                program: None,
-                others: &words,
-            };
-            let contained_by = context
-                .sandboxes
-                .contained_by(case.variant.sandbox.as_ref());
-            let network = case.variant.network_in(contained_by);
-            let asked = NetworkRequest {
-                network: &network,
-                allow: &case.variant.hosts_beside(&network, &context.package_hosts),
-                mcp_servers: &[],
-                is_by_port: context.is_network_by_port(case.variant.sandbox.as_ref()),
-            };
-            let mut env = without_credentials(env, profile.credential_variables);
-            let network = asked.make(context, None)?;
-            network.set_variables(&mut env);
-            let contained = ContainedAgent {
-                network: &network,
-                sandbox: case.variant.sandbox.as_ref(),
-                dirs: scratch.for_agent(),
-                io: &scratch.io,
-                env: &env,
-                words,
-            };
-            let first = stdio::ask(context, server, contained, limit)?;
-            // Files that are missing end a program; they do not silence it.
-            if matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
-                return Ok(with_refusals(first, &network));
-            }
-            let mut env = without_credentials(agent_env.clone(), profile.credential_variables);
-            let network = asked.make(context, None)?;
-            network.set_variables(&mut env);
-            let contained = ContainedAgent {
-                network: &network,
-                dirs: run.dirs.for_agent(),
-                io: &run.dirs.io,
-                env: &env,
-                ..contained
-            };
-            let answer = stdio::ask(context, server, contained, limit)?;
-            Ok(with_refusals(answer, &network))
-        }
+        McpServer::Stdio { .. } => ask_program(
+            context,
+            case,
+            server,
+            scratch.for_agent(),
+            &scratch.io,
+            env,
+            limit,
+        ),
         McpServer::Remote {
             url,
             headers,
             transport,
-        } => http::ask(context, url, headers, *transport, agent_env, limit),
+        } if is_for_tools => http::ask_tools(context, url, headers, *transport, &env, limit),
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => http::ask(context, url, headers, *transport, &env, limit),
     }
+}
+
+/// Starts a server in these directories, contained as the agent is.
+fn ask_program(
+    context: &Context,
+    case: &Case,
+    server: &McpServer<String>,
+    dirs: CommandDirs<'_>,
+    io: &Utf8Path,
+    env: Variables,
+    limit: Duration,
+) -> Result<Answer, StageError> {
+    let variant = &case.variant;
+    let sandbox = variant.sandbox.as_ref();
+    let words = words_of(None, &variant.mcp_servers);
+    let words = Words {
+        program: None,
+        others: &words,
+    };
+    let network = variant.network_in(context.sandboxes.contained_by(sandbox));
+    let asked = NetworkRequest {
+        network: &network,
+        allow: &variant.hosts_beside(&network, &context.package_hosts),
+        mcp_servers: &[],
+        is_by_port: context.is_network_by_port(sandbox),
+    };
+    let credentials = variant.agent.agent.profile().credential_variables;
+    let mut env = without_credentials(env, credentials);
+    let network = asked.make(context, None)?;
+    network.set_variables(&mut env);
+    let contained = ContainedAgent {
+        network: &network,
+        sandbox,
+        dirs,
+        io,
+        env: &env,
+        words,
+    };
+    let answer = stdio::ask(context, server, contained, limit)?;
+    Ok(with_refusals(answer, &network))
 }
 
 /// Adds the connections that a server was refused to the reason why it does not answer.
@@ -157,7 +241,7 @@ fn with_refusals(answer: Answer, network: &AgentNetwork) -> Answer {
     match answer {
         Answer::Failed(why) => Answer::Failed(format!("{why}; {note}")),
         Answer::Silent(why) => Answer::Silent(format!("{why}; {note}")),
-        Answer::Ready(_) | Answer::NotAsked(_) => answer,
+        Answer::Ready { .. } | Answer::NotAsked(_) => answer,
     }
 }
 

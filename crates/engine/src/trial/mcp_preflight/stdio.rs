@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use terca_core::agent::mcp::McpServer;
+use terca_core::mcp_tap::OfferedTool;
 use terca_core::text::mask::Mask;
 
 use super::{initialize, silence};
@@ -19,6 +20,9 @@ use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
+/// The ids of the requests for tools: one for each page of their list.
+const FIRST_PAGE: u64 = 2;
+const LAST_PAGE: u64 = 100;
 /// The time that a server has to end after its answers.
 const GRACE: Duration = Duration::from_secs(2);
 /// The most of its output that is looked at.
@@ -107,8 +111,8 @@ pub(super) fn ask(
         Err(error) => return Err(error.into()),
     };
     handshake.read_rest(&stdout);
-    if let Some(Ok(remark)) = handshake.outcome {
-        return Ok(Answer::Ready(remark));
+    if let Some(Ok(answer)) = handshake.outcome {
+        return Ok(answer);
     }
     let why = with_last_errors(
         handshake.failure(&ended, limit, &context.mask),
@@ -164,7 +168,11 @@ struct Handshake {
     line: Vec<u8>,
     /// Output that is not the protocol.
     other: Option<String>,
-    outcome: Option<Result<String, String>>,
+    /// The tools that it has listed.
+    tools: Vec<OfferedTool>,
+    /// The id of the last request for a list.
+    page: u64,
+    outcome: Option<Result<Answer, String>>,
 }
 
 impl Handshake {
@@ -190,6 +198,8 @@ impl Handshake {
             requests,
             line: Vec::new(),
             other: None,
+            tools: Vec::new(),
+            page: FIRST_PAGE,
             outcome: None,
         }
     }
@@ -251,20 +261,34 @@ impl Handshake {
         match message["id"].as_u64() {
             Some(1) if message["result"].is_object() => {
                 self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-                self.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+                self.send(&json!({ "jsonrpc": "2.0", "id": FIRST_PAGE, "method": "tools/list" }));
             }
             Some(1) => {
                 self.outcome = Some(Err(format!("it refused: {}", words(&message["error"]))));
             }
-            Some(2) => {
-                self.outcome = Some(Ok(match message["result"]["tools"].as_array() {
-                    Some(tools) => format!("answered, with {} tools", tools.len()),
-                    // A server may have no tools, and need not know the question.
-                    None => "answered, without a list of tools".to_owned(),
-                }));
-            }
+            Some(page) if page == self.page => self.read_page(&message["result"]),
             _ => {}
         }
+    }
+
+    fn read_page(&mut self, result: &Value) {
+        self.tools.extend(OfferedTool::list(result));
+        let cursor = &result["nextCursor"];
+        if !cursor.is_null() && self.page < LAST_PAGE {
+            self.page += 1;
+            let params = json!({ "cursor": cursor });
+            self.send(&json!({ "jsonrpc": "2.0", "id": self.page, "method": "tools/list", "params": params }));
+            return;
+        }
+        let tools = std::mem::take(&mut self.tools);
+        self.outcome = Some(Ok(match &result["tools"] {
+            Value::Array(_) => Answer::ready(tools),
+            // A server may have no tools, and need not know the question.
+            _ => Answer::Ready {
+                remark: "answered, without a list of tools".to_owned(),
+                tools: Some(tools),
+            },
+        }));
     }
 }
 

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use terca_core::agent::delivery::{McpDelivery, McpStatus};
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Ending, Reading};
-use terca_core::mcp_tap::ServerTap;
+use terca_core::mcp_tap::{HiddenTools, ServerTap};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -70,14 +70,17 @@ pub(super) fn lead(
         let McpServer::Remote { url, .. } = server else {
             continue;
         };
-        if is_behind_plain_proxy(url, env) {
-            let reason = "it may be behind an `http` proxy";
-            notes.push(unseen_server(name, reason));
-            continue;
-        }
-        let gateway = context.gateway.get(&context.host)?;
-        if let Err(reason) = remote.lead(gateway, name, server, &context.mask) {
-            notes.push(unseen_server(name, &reason));
+        let hides = hidden_tools(request, name);
+        let led = if is_behind_plain_proxy(url, env) {
+            Err("it may be behind an `http` proxy".to_owned())
+        } else {
+            let gateway = context.gateway.get(&context.host)?;
+            remote.lead(gateway, name, server, hides.clone(), &context.mask)
+        };
+        match led {
+            Ok(()) => {}
+            Err(reason) if hides.is_some() => return Err(not_hidden(name, &reason)),
+            Err(reason) => notes.push(unseen_server(name, &reason)),
         }
     }
     if !remote.is_empty() {
@@ -99,8 +102,7 @@ impl Taps {
     }
 
     /// Opens the taps of servers that are programs, and puts them in their places. An agent works without them
-    /// where they
-    /// cannot be made, and a note says so.
+    /// where they cannot be made, and a note says so; it does not where they are to hide tools.
     pub(super) fn open_programs(
         &mut self,
         context: &Context,
@@ -108,22 +110,34 @@ impl Taps {
         request: &AgentRequest<'_>,
         servers: &mut Vec<NamedServer>,
         notes: &mut Vec<String>,
-    ) {
+    ) -> Result<(), StageError> {
         let is_program = |(_, server): &NamedServer| matches!(server, McpServer::Stdio { .. });
-        if !servers.iter().any(is_program) {
-            return;
+        let mut programs = servers.iter().filter(|server| is_program(server));
+        if programs.clone().next().is_none() {
+            return Ok(());
         }
-        let Some(program) = context.own_program(request.sandbox) else {
-            notes.push(unseen("a copy of Terca's program could not be made"));
-            return;
+        let opened = match context.own_program(request.sandbox) {
+            Some(program) => {
+                let (own, hidden) = (request.mcp_servers, request.hide_tools);
+                Tap::open(io_dir, own, hidden, &program, &context.mask)
+                    .map_err(|error| error.to_string())
+            }
+            None => Err("a copy of Terca's program could not be made".to_owned()),
         };
-        match Tap::open(io_dir, request.mcp_servers, &program, &context.mask) {
+        match opened {
             Ok(tap) => self.programs = tap,
-            Err(error) => notes.push(unseen(&error.to_string())),
+            Err(reason) => {
+                let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
+                if let Some((name, _)) = hiding {
+                    return Err(not_hidden(name, &reason));
+                }
+                notes.push(unseen(&reason));
+            }
         }
         if let Some(tap) = &self.programs {
             *servers = tap.in_place_of(servers);
         }
+        Ok(())
     }
 
     /// Reads the rest of what the taps have seen. Every process of the agent must have ended.
@@ -132,6 +146,20 @@ impl Taps {
         self.remote.close(&mut tapped);
         tapped
     }
+}
+
+/// Returns the tools of a server that the agent is not offered.
+fn hidden_tools(request: &AgentRequest<'_>, server: &str) -> Option<HiddenTools> {
+    request
+        .hide_tools
+        .get(server)
+        .and_then(|names| HiddenTools::new(names))
+}
+
+/// Returns the error of an agent that would be offered tools that the suite hides.
+fn not_hidden(server: &str, reason: &str) -> StageError {
+    let message = format!("the tools of the MCP server `{server}` cannot be hidden: {reason}");
+    StageError::new(ErrorKind::Mcp, message)
 }
 
 fn unseen_server(name: &str, reason: &str) -> String {

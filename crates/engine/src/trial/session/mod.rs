@@ -14,7 +14,7 @@ mod recording_file;
 mod replayed;
 mod transcript;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -58,6 +58,8 @@ pub(super) struct AgentRequest<'a> {
     pub(super) agent: &'a AgentChoice,
     pub(super) model: Option<&'a str>,
     pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    /// The tools that it is not offered, by the name of their server.
+    pub(super) hide_tools: &'a BTreeMap<String, Vec<String>>,
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
@@ -199,7 +201,7 @@ impl FoundAgent {
         let network = network_of(context, request, profile, &access, &led, &tapped)?;
         let mut taps = tapped.taps;
         let mut mcp_servers = network.servers(&tapped.servers);
-        taps.open_programs(context, &dirs.io, request, &mut mcp_servers, &mut notes);
+        taps.open_programs(context, &dirs.io, request, &mut mcp_servers, &mut notes)?;
         let led_request = AgentRequest {
             config: led.config.as_ref(),
             mcp_servers: &mcp_servers,

@@ -58,6 +58,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         agent: &variant.agent,
         model: variant.model.as_deref(),
         mcp_servers: &variant.mcp_servers,
+        hide_tools: &variant.hide_tools,
         config: variant.config.as_ref(),
         prompt: &case.prompt,
         timeout: case.timeout,
