@@ -90,7 +90,7 @@ fn of_variant(variant: &RunVariant, suite_dir: &Utf8Path) -> Vec<(&'static str, 
             .iter()
             .map(|command| ("command", command.clone())),
     );
-    for key in ["sandbox", "network", "allow"] {
+    for key in ["hideTools", "sandbox", "network", "allow"] {
         let value = variant.settings.get(key).map(|value| match value {
             serde_json::Value::String(word) => word.clone(),
             other => other.to_string(),
