@@ -9,7 +9,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::network::Network;
-use terca_core::run::settings::{self, Keep, SelectionSettings};
+use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 
 use self::values::{network, sandbox, seconds, usd, within};
 
@@ -184,6 +184,21 @@ pub struct ConductArgs {
     pub no_cache: bool,
     #[command(flatten)]
     pub workers: WorkerArgs,
+}
+
+impl ConductArgs {
+    /// Returns the settings of a run with this conduct.
+    pub fn settings(&self) -> RunSettings {
+        RunSettings {
+            budget_usd: self.budget_usd,
+            concurrency: self.concurrency,
+            fail_fast: self.fail_fast,
+            retries: self.retries,
+            keep: self.keep.into(),
+            on: self.workers.on.clone(),
+            ..RunSettings::default()
+        }
+    }
 }
 
 /// The workers that trials run on.

@@ -12,6 +12,8 @@ pub mod hadamard;
 pub mod parts;
 mod scan;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -278,6 +280,17 @@ impl Ablation {
             part.name = mask.text(&part.name);
         }
         self
+    }
+
+    /// Returns the parts that are tools, with their positions and names, by the name of their server.
+    pub(crate) fn tools_by_server(&self) -> BTreeMap<&str, Vec<(usize, &str)>> {
+        let mut servers: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
+        for (position, part) in self.parts.iter().enumerate() {
+            if let Some(ToolOf { server, tool }) = &part.tool_of {
+                servers.entry(server).or_default().push((position, tool));
+            }
+        }
+        servers
     }
 
     /// Returns the names of the parts that a row does not have.

@@ -3,9 +3,9 @@
 //! Each row is the experiment without some of its parts, under a name that nothing in a trial can see: the agent
 //! sees no names at all, and the suite's own commands see that of the experiment.
 
-use crate::ablation::{Ablation, FULL, Kind, Row, RulesWithout, ToolOf};
+use crate::ablation::{Ablation, FULL, Kind, Row, RulesWithout};
 use crate::config::Patch;
-use crate::config::suite::{Setup, Suite};
+use crate::config::suite::{McpServers, Setup, Suite};
 use crate::plan::selection::Selection;
 use crate::plan::{Plan, TrialSpec};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
@@ -70,22 +70,24 @@ fn row_of(experiment: &Setup, ablation: &Ablation, row: &Row) -> Setup {
         }
         Kind::Skills => leave_out(&mut setup.skills, &left_out),
         Kind::Tools => {
-            let parts = left_out.iter().filter_map(|part| ablation.parts.get(*part));
-            for ToolOf { server, tool } in parts.filter_map(|part| part.tool_of.as_ref()) {
-                let of_server = setup.tools_left_out.entry(server.clone()).or_default();
-                of_server.push(tool.clone());
+            let is_left_out = |part: &usize| left_out.contains(part);
+            for (server, tools) in ablation.tools_by_server() {
+                if tools.iter().all(|(part, _)| is_left_out(part)) {
+                    leave_out_server(&mut setup.mcp_servers, server);
+                    continue;
+                }
+                let hidden = tools.iter().filter(|(part, _)| is_left_out(part));
+                let hidden: Vec<String> = hidden.map(|(_, tool)| (*tool).to_owned()).collect();
+                setup.tools_left_out.insert(server.to_owned(), hidden);
             }
         }
-        // A server of the environment that has the same name does not come back.
         Kind::Servers => {
-            if let Patch::Set(servers) = &mut setup.mcp_servers {
-                let set = servers
-                    .iter_mut()
-                    .filter(|(_, server)| server.set().is_some());
-                for (position, (_, server)) in set.enumerate() {
-                    if left_out.contains(&position) {
-                        *server = Patch::Remove;
-                    }
+            // By their positions: names are masked in a stored design.
+            let all = experiment.mcp_servers.set().into_iter().flatten();
+            let set = all.filter(|(_, server)| server.set().is_some());
+            for (position, (name, _)) in set.enumerate() {
+                if left_out.contains(&position) {
+                    leave_out_server(&mut setup.mcp_servers, name);
                 }
             }
         }
@@ -97,5 +99,13 @@ fn leave_out<T>(list: &mut Patch<Vec<T>>, left_out: &[usize]) {
     if let Patch::Set(items) = list {
         let mut position = 0..;
         items.retain(|_| position.next().is_none_or(|item| !left_out.contains(&item)));
+    }
+}
+
+/// Leaves out a server. One of the environment that has the same name does not come back.
+fn leave_out_server(servers: &mut Patch<McpServers>, left_out: &str) {
+    if let Patch::Set(servers) = servers {
+        let named = servers.iter_mut().filter(|(name, _)| name == left_out);
+        named.for_each(|(_, server)| *server = Patch::Remove);
     }
 }

@@ -257,7 +257,8 @@ impl Expansion<'_> {
         };
         let of_variant = |server: &str| {
             let mut servers = arm.variant.mcp_servers.iter();
-            servers.any(|(name, _)| name == server)
+            // An ablation may have left it out.
+            servers.any(|(name, _)| name == server) || has(arm.experiment, server)
         };
         // An environment may hide tools of a server that only some experiments have.
         let experiments = &self.suite.experiments;

@@ -226,7 +226,10 @@ fn unknown(name: &Located<String>) -> Diagnostic {
             prose::quoted_list(&agent::names(), "or")
         ),
     );
-    let any = "any program can be run with `agent: {name: command, command: …}`";
+    let any = match name.value.starts_with("acp:") {
+        true => "any agent that speaks ACP can be run with `agent: {name: acp, command: …}`",
+        false => "any program can be run with `agent: {name: command, command: …}`",
+    };
     problem.help(match agent::probably(&name.value) {
         Some(meant) => format!("did you mean `{meant}`? {any}"),
         None => any.to_owned(),

@@ -101,15 +101,9 @@ impl From<&AblateArgs> for RunSettings {
         };
         RunSettings {
             selection: args.instead.over(selection),
-            budget_usd: args.conduct.budget_usd,
-            concurrency: args.conduct.concurrency,
-            fail_fast: args.conduct.fail_fast,
-            retries: args.conduct.retries,
             fail_under: 0.0,
             margin: args.margin,
-            keep: args.conduct.keep.into(),
-            on: args.conduct.workers.on.clone(),
-            ..RunSettings::default()
+            ..args.conduct.settings()
         }
     }
 }

@@ -70,19 +70,9 @@ impl From<&RunArgs> for RunSettings {
             selection: SelectionSettings::from(&args.selection),
             shard: args.shard,
             aa: args.aa,
-            validate: false,
-            ablation: None,
-            budget_usd: args.conduct.budget_usd,
-            concurrency: args.conduct.concurrency,
-            fail_fast: args.conduct.fail_fast,
-            retries: args.conduct.retries,
             fail_under: args.fail_under,
             margin: args.margin,
-            keep: args.conduct.keep.into(),
-            replay: None,
-            failed: None,
-            on: args.conduct.workers.on.clone(),
-            offline_tests: false,
+            ..args.conduct.settings()
         }
     }
 }

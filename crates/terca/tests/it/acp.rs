@@ -327,6 +327,7 @@ on_new() {
 fn it_needs_a_command_and_takes_no_settings() {
     for (agent, words) in [
         ("agent: acp\n", "the agent `acp` needs a `command`"),
+        ("agent: acp:kiro\n", "`agent: {name: acp, command: …}`"),
         (
             "agent: {name: acp, command: x}\n    config: {a: 1}\n",
             "`config`",

@@ -410,6 +410,16 @@ fn tools_and_servers_that_there_are_not_cannot_be_hidden() {
     );
     let project = project_with_mcp_server(
         "start",
+        "experiments: [{name: few, hideTools: {docs: [page, search]}}]\n",
+    );
+    project.terca(&["run"]).expect_status(3);
+    let message = project.only_trial()["error"]["message"].to_string();
+    assert!(
+        message.contains("hides every tool of the MCP server `docs`"),
+        "{message}"
+    );
+    let project = project_with_mcp_server(
+        "start",
         "experiments: [{name: few, hideTools: {dosc: page}}]\n",
     );
     let outcome = project.terca(&["run"]).expect_status(2);

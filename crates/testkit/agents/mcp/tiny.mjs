@@ -7,6 +7,7 @@
 //   hangs    never answers
 //   dies     when its tool is called
 //   errs     answers every call with an error
+//   two      works, and offers a second tool that does nothing
 //   once     works the first time that it is started with this log, and exits later on
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -34,7 +35,7 @@ const methods = {
     serverInfo: { name: "tiny", version: "1.0.0" },
   }),
   ping: () => ({}),
-  "tools/list": () => ({ tools: [tool] }),
+  "tools/list": () => ({ tools: mode === "two" ? [tool, { ...tool, name: "pause" }] : [tool] }),
   "tools/call": ({ arguments: given }) => {
     if (mode === "dies") process.exit(4);
     const text = mode === "errs" ? "THE-TOOL-REFUSED" : `MAGIC-WORD-${given?.x}`;

@@ -100,7 +100,15 @@ fn check_hidden(
     };
     let is_offered = |name: &&String| tools.iter().any(|tool| tool.name == **name);
     let Some(unknown) = hidden.iter().find(|name| !is_offered(name)) else {
-        return Ok(());
+        if tools.iter().any(|tool| !hidden.contains(&tool.name)) {
+            return Ok(());
+        }
+        // Some agents take a server without tools for a broken one.
+        let message = format!(
+            "`hideTools` hides every tool of the MCP server `{server}`: leave out the server itself, with \
+             `mcpServers: {{{server}: null}}`"
+        );
+        return Err(StageError::new(ErrorKind::Mcp, message));
     };
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let offers = match names.as_slice() {

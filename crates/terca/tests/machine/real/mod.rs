@@ -435,6 +435,45 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     bench.project.assert_nothing_left();
 }
 
+/// A tool that is hidden is in no request to the model, although its server is connected.
+pub fn hidden_tools_are_not_offered(agent: RealAgent) {
+    let scenario = Scenario::new([Turn::saying("Done.")]);
+    let bench = Bench::new(agent, &[("plain", scenario)]);
+    let args = json!([tiny_mcp_server(), "/dev/null", "two"]);
+    let servers = json!({"tiny": {"command": "node", "args": args}});
+    let bench = bench.suite(
+        &json!([
+            {"name": "all", "mcpServers": servers},
+            {"name": "few", "mcpServers": servers, "hideTools": {"tiny": ["magic"]}},
+        ]),
+        &json!([{"name": "plain", "prompt": "Say hello. scenario:plain"}]),
+    );
+    bench.run().expect_status(0);
+    for (experiment, tools) in [("all", vec!["magic", "pause"]), ("few", vec!["pause"])] {
+        let trial = bench.trial("plain", experiment);
+        assert_passed(&trial);
+        let server = &trial["delivery"]["mcpServers"]["tiny"];
+        assert_eq!(server["status"], "connected", "{trial:#}");
+        let offered = server["tap"]["tools"].as_object().unwrap();
+        assert_eq!(offered.keys().collect::<Vec<_>>(), tools, "{trial:#}");
+    }
+    let requests = bench.requests("plain");
+    // Some agents give the names of tools only, and leave their descriptions to a search.
+    let is_offering = |request: &&Request| {
+        request.tools().iter().any(|tool| tool.contains("magic"))
+            || request.mentions("mcp__tiny__magic")
+    };
+    let offering = requests.iter().filter(is_offering).count();
+    let tools: Vec<Vec<String>> = requests.iter().map(Request::tools).collect();
+    assert_eq!(
+        2 * offering,
+        requests.len(),
+        "half of the trials have the tool: {tools:?} {requests:?}"
+    );
+    assert!(!requests.is_empty());
+    bench.project.assert_nothing_left();
+}
+
 /// How many times longer than usual an agent may take to get going: as many as there are programs that wait for each
 /// processor, at most three. A test that is tried again has more time, so that one in a busy moment costs no more than that.
 pub fn patience() -> u64 {
