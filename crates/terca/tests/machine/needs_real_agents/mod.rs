@@ -25,7 +25,7 @@ crate::real::tests_of! {
         works_on_a_worker_as_it_does_here
     ]
     codex: CODEX [
-        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed hidden_tools_are_not_offered
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server

@@ -468,7 +468,7 @@ pub fn hidden_tools_are_not_offered(agent: RealAgent) {
     assert_eq!(
         2 * offering,
         requests.len(),
-        "half of the trials have the tool: {tools:?} {requests:?}"
+        "half of the trials have the tool: {tools:?}"
     );
     assert!(!requests.is_empty());
     bench.project.assert_nothing_left();
