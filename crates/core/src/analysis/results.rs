@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::summary::{Summary, standings, summarise};
+use crate::analysis::summary::{NoVerdict, Summary, standings, summarise};
 use crate::config::adaptive::Adaptive;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{RunStatus, StopReason, TrialHead};
@@ -186,7 +186,7 @@ impl Results {
 }
 
 /// The exit status of a run: 0 when the share asked for passed, 1 when not, 3 when some trials could not be
-/// judged, so that the result is incomplete.
+/// judged, so that the result is incomplete. In an ablation, rows without a part that helps are expected to fail.
 pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
     let summary = &results.summary;
     let judged = summary.passed + summary.partial + summary.failed;
@@ -203,7 +203,8 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
         summary.passed as f64 / judged as f64
     };
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
-    let enough = share + 1e-9 >= fail_under;
+    let is_ablation = summary.no_verdict == Some(NoVerdict::Ablation);
+    let enough = is_ablation || share + 1e-9 >= fail_under;
     u8::from(!enough || unfinished > 0)
 }
 

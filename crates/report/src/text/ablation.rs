@@ -184,7 +184,7 @@ pub(crate) fn per_thousand(part: &PartEffect, value: f64) -> String {
 fn role(finding: Finding) -> Role {
     match finding {
         Finding::EarnsItsPlace => Role::Good,
-        Finding::NoEffectShown => Role::Dim,
+        Finding::NoEffectShown | Finding::NotCompared => Role::Dim,
         Finding::Hurts => Role::Bad,
     }
 }

@@ -91,7 +91,7 @@ impl From<SplitChoice> for Split {
     }
 }
 
-/// A run like any other. Trials that fail are expected: rows without a part that helps are among them.
+/// A run like any other.
 impl From<&AblateArgs> for RunSettings {
     fn from(args: &AblateArgs) -> Self {
         let selection = SelectionSettings {
@@ -101,7 +101,6 @@ impl From<&AblateArgs> for RunSettings {
         };
         RunSettings {
             selection: args.instead.over(selection),
-            fail_under: 0.0,
             margin: args.margin,
             ..args.conduct.settings()
         }

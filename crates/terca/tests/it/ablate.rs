@@ -170,7 +170,7 @@ fn the_design_is_stored_and_read_again() {
         changed.stderr
     );
     // The tests run again on the saved workspaces, and the parts are still there.
-    let regraded = project.terca(&["regrade", &run]).expect_status(1);
+    let regraded = project.terca(&["regrade", &run]).expect_status(0);
     assert!(
         regraded.stdout.contains("earns its place"),
         "{}",
@@ -409,6 +409,30 @@ fn skills_and_servers_are_parts() {
         assert_eq!(finding(&ablation, good), "earnsItsPlace", "{ablation}");
         assert_eq!(finding(&ablation, other), "noEffectShown", "{ablation}");
     }
+}
+
+/// Where only trials without any part are judged, nothing can be said of a part.
+#[test]
+fn parts_that_were_not_compared_are_not_called_useless() {
+    let project = eight_parts().executable(
+        "agent.sh",
+        "#!/bin/sh\ngrep -qs '^## ' AGENTS.md && exit 3\nexit 0\n",
+    );
+    let outcome = project
+        .terca(&ablate(&["--format", "plain"]))
+        .expect_status(3);
+    assert!(
+        outcome.stdout.contains("not compared"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        !outcome.stdout.contains("could be removed"),
+        "{}",
+        outcome.stdout
+    );
+    let ablation = project.results()["summary"]["ablation"].clone();
+    assert_eq!(finding(&ablation, "Style"), "notCompared", "{ablation}");
 }
 
 /// Of the four tools of two servers, the agent needs one that is there and one that is not.

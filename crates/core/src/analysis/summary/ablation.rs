@@ -67,6 +67,8 @@ pub enum Finding {
     NoEffectShown,
     /// Trials with it are worse.
     Hurts,
+    /// No eval was judged both with and without it.
+    NotCompared,
 }
 
 impl Finding {
@@ -84,6 +86,7 @@ impl Finding {
             Finding::EarnsItsPlace => "earns its place",
             Finding::NoEffectShown => "no effect shown",
             Finding::Hurts => "hurts",
+            Finding::NotCompared => "not compared",
         }
     }
 }
@@ -136,8 +139,11 @@ impl AblationSummary {
 impl PartEffect {
     fn of(design: &Ablation, position: usize, comparison: Comparison) -> Self {
         let part = &design.parts[position];
-        let finding = Finding::of(comparison.verdict);
         let value = comparison.decisive().value;
+        let finding = match value {
+            Some(_) => Finding::of(comparison.verdict),
+            None => Finding::NotCompared,
+        };
         let thousands = part.tokens.filter(|tokens| *tokens > 0);
         let thousands = thousands.map(|tokens| tokens as f64 / 1000.0);
         let mut effect = PartEffect {

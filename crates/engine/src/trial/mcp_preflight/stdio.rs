@@ -104,8 +104,18 @@ pub(super) fn ask(
     let ended = match ended {
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
+            // Where evals are, a sandbox shows nothing.
+            let is_hidden = cwd
+                .as_ref()
+                .is_some_and(|cwd| context.suite_dir.starts_with(cwd));
+            let hint = match is_hidden {
+                true => {
+                    "; a sandbox hides the suite's own directory, so put the server into one below it and name that in `cwd`"
+                }
+                false => "",
+            };
             return Ok(Answer::Failed(format!(
-                "`{command}` could not be started: {reason}"
+                "`{command}` could not be started: {reason}{hint}"
             )));
         }
         Err(error) => return Err(error.into()),
