@@ -98,6 +98,7 @@ pub struct Ablation {
 
 /// A part of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Part {
     /// Its name.
     pub name: String,
