@@ -66,7 +66,9 @@ fn with_candidates(argument: Arg) -> Arg {
                 of_suite(|suite| suite.workers.iter().map(|pool| pool.name.clone()).collect());
             pools.into_iter().chain([LOCAL.to_owned()]).collect()
         },
-        "agent" | "agents" => || agent::names().into_iter().map(str::to_owned).collect(),
+        "agent" | "agents" | "describe_with" => {
+            || agent::names().into_iter().map(str::to_owned).collect()
+        }
         "codes" => || {
             Code::ALL
                 .iter()

@@ -73,24 +73,25 @@ fn lines(files: &[ChangedFile]) -> Result<usize, Refusal> {
 
 /// Returns the lines that only one side has. A line that moved is on both.
 fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<&'a str> {
+    let mut changed = added_lines(old, new);
+    changed.extend(added_lines(new, old));
+    changed
+}
+
+/// Returns the lines that only the new side has.
+pub(super) fn added_lines<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for line in old.lines() {
         *left.entry(line).or_default() += 1;
     }
-    let mut changed = Vec::new();
+    let mut added = Vec::new();
     for line in new.lines() {
         match left.get_mut(line).filter(|count| **count > 0) {
             Some(count) => *count -= 1,
-            None => changed.push(line),
+            None => added.push(line),
         }
     }
-    for line in old.lines() {
-        if let Some(count) = left.get_mut(line).filter(|count| **count > 0) {
-            *count -= 1;
-            changed.push(line);
-        }
-    }
-    changed
+    added
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! parse-empty-lines-3f2a1b9c0/
-//!   eval.terca.yaml    set-up, hidden check, where it comes from
-//!   prompt.md          the commit's message, to be edited
+//!   eval.terca.yaml    setup, hidden check, where it comes from
+//!   prompt.md          the commit's message, or the text of an agent, to be edited
 //!   _base/             the tree of the commit's parent, without its history
 //!   _tests/            the commit's tests and what is beside them; `.mined/check.sh` runs them
 //!   _solution/         the rest of the commit; `_solution.sh` removes what it removes
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::choice::Chosen;
 use super::commit::{Change, Entry, Kind, Side};
+use super::describe::Writer;
 use super::file_role::{Role, role_of};
 use super::prompt::{prompt, without_pointers};
 use super::recipe::{Recipe, Step};
@@ -26,13 +27,16 @@ use crate::text::shell::quoted;
 
 /// The directory of the hidden check in the workspace.
 const CHECK: &str = ".mined";
+/// The files of an eval that say what it is.
+const PROMPT: &str = "prompt.md";
+const EVAL: &str = "eval.terca.yaml";
 /// Files beside the tests that are hidden with them, at most.
 const MOST_BESIDE: usize = 300;
 
 /// The wishes for drafts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wishes {
-    /// The set-up command, instead of those that are known for the project.
+    /// The setup command, instead of those that are known for the project.
     pub setup: Option<String>,
     /// The command that runs tests, instead of the known one. `{files}` are the tests.
     pub test_command: Option<String>,
@@ -64,6 +68,16 @@ pub struct Draft {
     pub written: Vec<(Utf8PathBuf, String)>,
     /// Files with their objects.
     pub placed: Vec<Placed>,
+    /// The keys of its file.
+    keys: String,
+}
+
+impl Draft {
+    /// Returns the files that differ when an agent wrote the prompt.
+    pub fn described(&self, prompt: String, by: &Writer) -> [(&'static str, String); 2] {
+        let eval = eval_file(&self.chosen, &self.folder, &self.keys, Some(by));
+        [(PROMPT, prompt), (EVAL, eval)]
+    }
 }
 
 /// Makes an eval of a commit, with the tree of its parent.
@@ -108,10 +122,10 @@ pub fn draft(
     written.extend(files.map(|(name, text)| (check_dir.join(name), text.to_owned())));
     let check = check_script(&chosen, recipes, &hidden.removed, wishes);
     written.push((check_dir.join("check.sh"), check));
-    written.push(("prompt.md".into(), prompt));
+    written.push((PROMPT.into(), prompt));
     let folder = folder(&chosen);
-    let eval = eval_file(&chosen, &folder, recipes, wishes);
-    written.push(("eval.terca.yaml".into(), eval));
+    let keys = keys(recipes, wishes);
+    written.push((EVAL.into(), eval_file(&chosen, &folder, &keys, None)));
     for (path, text) in steps_of_tests(recipes, wishes) {
         placed.retain(|other| other.to != path);
         written.push((path, text));
@@ -121,6 +135,7 @@ pub fn draft(
         folder,
         written,
         placed,
+        keys,
     })
 }
 
@@ -183,7 +198,7 @@ fn hidden(
     Hidden { kept, removed }
 }
 
-/// Returns files that a step of the set-up writes and that tests must find as they were.
+/// Returns files that a step of the setup writes and that tests must find as they were.
 fn steps_of_tests(recipes: &[Recipe], wishes: &Wishes) -> Vec<(Utf8PathBuf, String)> {
     let steps = recipes.iter().flat_map(|recipe| &recipe.setup);
     steps
@@ -260,21 +275,14 @@ fn folder(chosen: &Chosen) -> String {
     )
 }
 
-fn eval_file(chosen: &Chosen, folder: &str, recipes: &[Recipe], wishes: &Wishes) -> String {
-    let commit = &chosen.commit;
+/// Returns the keys that say how the eval is set up and tested.
+fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
     let mut tags: Vec<&str> = recipes.iter().map(|recipe| recipe.tag).collect();
     tags.dedup();
     tags.extend(["mined", "edit-me"]);
-    let mut text = editor_line(&Utf8Path::new(folder).join("eval.terca.yaml"), EVAL_SCHEMA);
-    text += &format!(
-        "# Made by `terca mine` from the commit {} of {}.\n\
-         # EDIT ME: prompt.md is the commit's message. Say what is wanted and how it is used, with every name that the\n\
-         # hidden tests need. Then remove the tag `edit-me`.\n",
-        commit.short(),
-        commit.date()
-    );
+    let mut text = String::new();
     let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", yaml_line(&value));
-    key("promptFile", json!("prompt.md"));
+    key("promptFile", json!(PROMPT));
     key("tags", json!(tags));
     let prepare = prepare(recipes, wishes);
     if !prepare.is_empty() {
@@ -286,11 +294,36 @@ fn eval_file(chosen: &Chosen, folder: &str, recipes: &[Recipe], wishes: &Wishes)
         "timeoutSeconds": seconds(wishes.test_seconds),
     }]);
     key("tests", test);
-    key(
-        "x-mined",
-        json!({ "commit": commit.id, "date": commit.date() }),
-    );
     text
+}
+
+fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> String {
+    let commit = &chosen.commit;
+    let editor = editor_line(&Utf8Path::new(folder).join(EVAL), EVAL_SCHEMA);
+    let edit = match by {
+        None => "# EDIT ME: prompt.md is the commit's message. Say what is wanted and how it is used, with every name that the\n\
+                 # hidden tests need. Then remove the tag `edit-me`.\n"
+            .to_owned(),
+        Some(by) => format!(
+            "# EDIT ME: {} wrote prompt.md from the commit. Read it beside the hidden tests, then remove the tag `edit-me`.\n",
+            one_line(&by.words())
+        ),
+    };
+    let mut mined = json!({ "commit": commit.id, "date": commit.date() });
+    if let Some(by) = by {
+        mined["promptBy"] = json!(by);
+    }
+    format!(
+        "{editor}# Made by `terca mine` from the commit {} of {}.\n{edit}{keys}x-mined: {}\n",
+        commit.short(),
+        commit.date(),
+        yaml_line(&mined)
+    )
+}
+
+/// A model's name is anything that a service says, and a comment is one line.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 fn prepare(recipes: &[Recipe], wishes: &Wishes) -> Vec<Value> {

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use super::commit::Commit;
+use super::describe::Described;
 use super::{Reason, Refusal};
 
 /// The commits that were looked at.
@@ -16,6 +17,8 @@ pub struct Mined {
     pub written: usize,
     /// The number of those that did not.
     pub refused: usize,
+    /// The cost of the agent that wrote prompts, as far as it is known.
+    pub cost_usd: Option<f64>,
     /// The commits, the newest first.
     pub commits: Vec<MinedCommit>,
 }
@@ -36,13 +39,16 @@ pub struct MinedCommit {
     pub reason: Option<Reason>,
     /// The particulars of the reason.
     pub detail: Option<String>,
+    /// The agent that was to write the prompt, and what became of it; `None` if none was asked.
+    pub described: Option<Described>,
 }
 
 impl MinedCommit {
     /// Notes that a commit became an eval.
-    pub fn written(commit: &Commit, eval: &str) -> Self {
+    pub fn written(commit: &Commit, eval: &str, described: Option<Described>) -> Self {
         MinedCommit {
             eval: Some(eval.to_owned()),
+            described,
             ..MinedCommit::looked_at(commit)
         }
     }
@@ -64,13 +70,14 @@ impl MinedCommit {
             eval: None,
             reason: None,
             detail: None,
+            described: None,
         }
     }
 }
 
 impl Mined {
-    /// Counts commits.
-    pub fn new(suite: Utf8PathBuf, commits: Vec<MinedCommit>) -> Self {
+    /// Counts commits. The cost is that of the agent that wrote prompts.
+    pub fn new(suite: Utf8PathBuf, commits: Vec<MinedCommit>, cost_usd: Option<f64>) -> Self {
         let written = commits
             .iter()
             .filter(|commit| commit.eval.is_some())
@@ -79,6 +86,7 @@ impl Mined {
             suite,
             written,
             refused: commits.len() - written,
+            cost_usd,
             commits,
         }
     }

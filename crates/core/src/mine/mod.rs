@@ -3,9 +3,10 @@
 //! ```text
 //! commit ─choice─► Chosen { tests, solution } ─contents─► small, text, no secrets
 //!                            │
-//!                            ├─ recipe   set-up and hidden check, by the language of its tests
+//!                            ├─ recipe   setup and hidden check, by the language of its tests
 //!                            ├─ prompt   the message, without the answer
 //!                            └─ draft    the files of the eval ─► proven by the engine, or refused
+//!                                           └─ describe   the prompt of an agent, if there is no leak in it
 //! ```
 //!
 //! Everything here is told what git has; nothing asks git or runs anything. A commit that does not become an eval has
@@ -14,8 +15,10 @@
 pub mod choice;
 pub mod commit;
 pub mod contents;
+pub mod describe;
 pub mod draft;
 mod file_role;
+mod leaks;
 pub mod mined;
 pub mod paths;
 mod prompt;

@@ -20,16 +20,24 @@ const HASH: &str = r"\b[0-9a-f]{7,40}\b";
 /// Makes a prompt from a message.
 pub(super) fn prompt(message: &str) -> Result<String, Refusal> {
     let text = without_pointers(&without_answers(message));
+    if !has_words(&text) {
+        return Err(Reason::SaysNothing.into());
+    }
+    let start = "Make this change to the project in this directory:";
+    Ok(described(&format!("{start}\n\n{text}")))
+}
+
+/// Makes a prompt from a text that describes the task.
+pub(super) fn described(text: &str) -> String {
+    format!("{text}\n\nHidden tests check the behaviour when you are done.\n")
+}
+
+/// Tells whether a text has enough words for a task.
+pub(super) fn has_words(text: &str) -> bool {
     let words = text
         .split_whitespace()
         .filter(|word| word.chars().any(char::is_alphabetic));
-    if words.count() < FEWEST_WORDS {
-        return Err(Reason::SaysNothing.into());
-    }
-    Ok(format!(
-        "Make this change to the project in this directory:\n\n{text}\n\n\
-         Hidden tests check the behaviour when you are done.\n"
-    ))
+    words.count() >= FEWEST_WORDS
 }
 
 /// Leaves out trailers, code in fences, and lines of diffs.

@@ -43,7 +43,7 @@ impl Project<'_> {
     }
 }
 
-/// A step of the set-up.
+/// A step of the setup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A shell command.

@@ -15,8 +15,8 @@ pub fn suite_file(name: &str) -> Vec<NewFile> {
     let name = yaml_line(&json!(name));
     let text = format!(
         "{editor}\
-         # Evals from the history of a repository, made by `terca mine`. Each is a draft: its prompt is the commit's message.\n\
-         #   terca -t tag:edit-me --dry-run    the drafts whose prompts nobody has edited\n\
+         # Evals from the history of a repository, made by `terca mine`. Each is a draft until you have read its prompt.\n\
+         #   terca -t tag:edit-me --dry-run    the drafts whose prompts you have not read\n\
          #   terca validate                    prove the evals again, after a change\n\
          #   terca                             run them\n\n\
          name: {name}\n{MARK}\n\

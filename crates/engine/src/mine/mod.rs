@@ -1,8 +1,9 @@
 //! Makes evals from the history of a local repository, and proves each before it is written.
 //!
 //! Git is asked for objects alone ([`git`]), drafts are written outside of every repository and proven in a sandbox
-//! ([`prove`]), and only those that hold are put into the suite ([`staged`]).
+//! ([`prove`]), and only those that hold are put into the suite ([`staged`]). An agent may write their prompts ([`describe`]).
 
+mod describe;
 mod git;
 mod prove;
 mod staged;
@@ -17,6 +18,7 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::mine::choice::{Chosen, choose, parent_of};
 use terca_core::mine::commit::{Change, Commit, Entry};
 use terca_core::mine::contents::{self, ChangedFile};
+use terca_core::mine::describe::Described;
 use terca_core::mine::draft::{Draft, Wishes, draft};
 use terca_core::mine::mined::{Mined, MinedCommit};
 use terca_core::mine::recipe::{Project, recipes};
@@ -31,6 +33,8 @@ use crate::run::store::StoreError;
 use crate::suite::commit::Repository;
 use crate::suite::discover::{DiscoverError, SUITE_FILE};
 use crate::workspace::trial_dirs::WorkDir;
+pub use describe::Describing;
+use describe::{Answers, Proven};
 use git::Git;
 use prove::How;
 
@@ -62,6 +66,9 @@ pub enum MineError {
     /// The drafts are no suite.
     #[error("the drafts cannot be read as a suite:\n{0}")]
     Drafts(String),
+    /// The agent that is to write prompts cannot be asked.
+    #[error("the agent that is to write the prompts cannot be asked:\n{0}")]
+    Describing(String),
     /// The drafts cannot be found.
     #[error(transparent)]
     Discover(#[from] DiscoverError),
@@ -97,6 +104,8 @@ pub struct Request<'a> {
     pub sandbox: Sandbox,
     /// Trials to run at once.
     pub concurrency: Option<u32>,
+    /// The agent that writes prompts, if one does.
+    pub describing: Option<Describing>,
     /// The version of Terca.
     pub version: &'a str,
 }
@@ -110,6 +119,11 @@ pub enum Stage {
         drafts: usize,
         /// The commits.
         looked_at: usize,
+    },
+    /// An agent is asked for the prompts of so many proven drafts.
+    Describing {
+        /// The drafts.
+        drafts: usize,
     },
     /// So many trials of them have ended.
     Trials {
@@ -166,14 +180,15 @@ pub fn mine(
         commits: Vec::new(),
         written: 0,
         tried: 0,
+        spent: None,
     };
-    let mined = miner.mine(&head);
+    let mined = miner.checked().and_then(|()| miner.mine(&head));
     let not_removed = miner.work.remove();
     let interrupted = !mined?;
     miner.commits.sort_by_key(|(place, _)| *place);
     let commits = miner.commits.into_iter().map(|(_, commit)| commit);
     Ok(Mining {
-        mined: Mined::new(miner.suite, commits.collect()),
+        mined: Mined::new(miner.suite, commits.collect(), miner.spent),
         interrupted,
         not_removed,
     })
@@ -209,9 +224,32 @@ struct Miner<'a> {
     commits: Vec<(usize, MinedCommit)>,
     written: usize,
     tried: usize,
+    /// The cost of the agent that writes prompts, where some of it is known.
+    spent: Option<f64>,
 }
 
 impl Miner<'_> {
+    /// Makes sure that the agent that is to write prompts can be asked.
+    fn checked(&self) -> Result<(), MineError> {
+        match &self.request.describing {
+            Some(describing) => {
+                let tell = |_, _| {};
+                describe::check(describing, &self.work.new_dir()?, &self.how(&tell))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn how<'a>(&'a self, tell: &'a (dyn Fn(usize, usize) + Sync)) -> How<'a> {
+        How {
+            sandbox: &self.request.sandbox,
+            concurrency: self.request.concurrency,
+            version: self.request.version,
+            host: self.host,
+            tell,
+        }
+    }
+
     /// Looks at commits until there are enough evals. Returns false when it was interrupted.
     fn mine(&mut self, head: &str) -> Result<bool, MineError> {
         let ids = self.git.commits(head, self.request.since)?;
@@ -350,29 +388,69 @@ impl Miner<'_> {
             looked_at: self.commits.len() + drafts.len(),
         });
         let tell = self.tell;
-        let how = How {
-            sandbox: &self.request.sandbox,
-            concurrency: self.request.concurrency,
-            version: self.request.version,
-            host: self.host,
-            tell: &|ended, of| tell(Stage::Trials { ended, of }),
-        };
-        let Some(mut refusals) = prove::prove(&staging, &how)? else {
+        let tell_trials = |ended, of| tell(Stage::Trials { ended, of });
+        let Some(mut refusals) = prove::prove(&staging, &self.how(&tell_trials))? else {
             return Ok(false);
         };
+        let mut proven = Vec::new();
         for (place, draft) in drafts {
-            let commit = &draft.chosen.commit;
             match refusals.remove(&draft.folder) {
-                Some(refusal) => self.refuse(place, commit, refusal),
-                None => {
-                    staged::publish(&staging.join(&draft.folder), &self.suite, &self.name)?;
-                    self.written += 1;
-                    self.commits
-                        .push((place, MinedCommit::written(commit, &draft.folder)));
-                }
+                Some(refusal) => self.refuse(place, &draft.chosen.commit, refusal),
+                None => proven.push((place, draft)),
             }
         }
-        Ok(true)
+        let mut answers = self.described(&proven)?;
+        for (place, draft) in proven {
+            let staged = staging.join(&draft.folder);
+            let (prompt, described) = answers.by_draft.remove(&draft.folder).unzip();
+            if let (Some(prompt), Some(Described { by, .. })) = (prompt.flatten(), &described) {
+                for (name, text) in draft.described(prompt, by) {
+                    fs_err::write(staged.join(name), text)?;
+                }
+            }
+            staged::publish(&staged, &self.suite, &self.name)?;
+            self.written += 1;
+            let written = MinedCommit::written(&draft.chosen.commit, &draft.folder, described);
+            self.commits.push((place, written));
+        }
+        Ok(!answers.is_interrupted)
+    }
+
+    /// Has an agent write the prompts of proven drafts, if that is wanted.
+    fn described(&mut self, proven: &[(usize, Draft)]) -> Result<Answers, MineError> {
+        let Some(describing) = self
+            .request
+            .describing
+            .as_ref()
+            .filter(|_| !proven.is_empty())
+        else {
+            return Ok(Answers::default());
+        };
+        let mut with_files = Vec::new();
+        for (_, draft) in proven {
+            // Both sides of each file were read and searched before it became a draft.
+            let solution = self.files(&draft.chosen.solution)?;
+            let tests = self.files(&draft.chosen.tests)?;
+            if let (Ok(solution), Ok(tests)) = (solution, tests) {
+                with_files.push(Proven {
+                    draft,
+                    solution,
+                    tests,
+                });
+            }
+        }
+        let dir = self.work.new_dir()?;
+        let tell = self.tell;
+        tell(Stage::Describing {
+            drafts: with_files.len(),
+        });
+        let tell_trials = |ended, of| tell(Stage::Trials { ended, of });
+        let how = self.how(&tell_trials);
+        let answers = describe::describe(describing, self.spent, &with_files, &dir, &how);
+        if let Some(cost) = answers.cost_usd {
+            self.spent = Some(self.spent.unwrap_or(0.0) + cost);
+        }
+        Ok(answers)
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn prove(
 }
 
 impl How<'_> {
-    fn program(&self) -> Program<'_> {
+    pub(super) fn program(&self) -> Program<'_> {
         Program {
             version: self.version,
             rebuild_layers: false,
@@ -104,7 +104,12 @@ fn settings(how: &How<'_>) -> RunSettings {
     }
 }
 
-fn plan(suite: &Utf8Path, settings: &RunSettings, how: &How<'_>) -> Result<RunPlan, MineError> {
+/// Makes the plan of a suite that Terca wrote.
+pub(super) fn plan(
+    suite: &Utf8Path,
+    settings: &RunSettings,
+    how: &How<'_>,
+) -> Result<RunPlan, MineError> {
     let loaded = load::load(suite, settings, how.host)?;
     let problems = loaded.problems.render(&loaded.sources, Style::PLAIN);
     loaded.plan.ok_or(MineError::Drafts(problems))
@@ -170,7 +175,7 @@ fn refusal(proof: &Proof<'_>) -> Option<Refusal> {
 }
 
 /// Counts trials that have ended.
-struct Counter<'a>(&'a (dyn Fn(usize, usize) + Sync));
+pub(super) struct Counter<'a>(pub(super) &'a (dyn Fn(usize, usize) + Sync));
 
 impl Observer for Counter<'_> {
     fn event(&mut self, _: &Event, state: &RunState) {

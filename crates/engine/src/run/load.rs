@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use terca_core::agent;
-use terca_core::agent::AgentChoice;
+use terca_core::agent::{AgentChoice, AgentRef};
 use terca_core::analysis::validation;
 use terca_core::config::Suite;
 use terca_core::plan::aa_check;
@@ -37,6 +37,9 @@ use crate::suite::discover;
 use crate::suite::discover::{DiscoverError, Extent, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
+
+/// The option that chooses the agent of every variant.
+const AGENT_OPTION: &str = "--agent";
 
 /// A suite, its plan, and the trials of it that a run has.
 #[derive(Debug)]
@@ -229,33 +232,51 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
 }
 
 fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
+    match named_agent(AGENT_OPTION, name) {
+        Ok(agent) => Some(AgentChoice::of(agent)),
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    }
+}
+
+/// Returns the agent that an option of the command line names.
+pub fn named_agent(option: &str, name: &str) -> Result<AgentRef, Diagnostic> {
     let names: Vec<&str> = agent::names()
         .into_iter()
         .filter(|name| !takes_command(name))
         .collect();
     if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
-        return Some(AgentChoice::of(agent));
+        return Ok(agent);
     }
     let diagnostic = if takes_command(name) {
         let message =
-            format!("--agent {name}: this agent needs a command, which only terca.yaml can give");
-        let help =
-            format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
-        Diagnostic::error(Code::Usage, message).help(help)
+            format!("{option} {name}: this agent needs a command, which only terca.yaml can give");
+        let diagnostic = Diagnostic::error(Code::Usage, message);
+        // Other options have no terca.yaml.
+        if option == AGENT_OPTION {
+            let help =
+                format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
+            diagnostic.help(help)
+        } else {
+            diagnostic
+        }
     } else {
-        Diagnostic::error(Code::UnknownAgent, format!("--agent {name}: no such agent"))
+        Diagnostic::error(
+            Code::UnknownAgent,
+            format!("{option} {name}: no such agent"),
+        )
     };
     let diagnostic = diagnostic.help(format!(
         "the agents are {}",
         prose::quoted_list(&names, "and")
     ));
-    problems.push(
-        match agent::probably(name).filter(|meant| !takes_command(meant)) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic,
-        },
-    );
-    None
+    let meant = agent::probably(name).filter(|meant| !takes_command(meant));
+    Err(match meant {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic,
+    })
 }
 
 fn takes_command(name: &str) -> bool {

@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use terca_core::mine::Reason;
+use terca_core::mine::describe::{Described, NoTask};
 use terca_core::mine::mined::{Mined, MinedCommit};
 use terca_core::text::prose;
 
@@ -33,9 +34,10 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
             Some(reason) => *usual.entry(reason).or_default() += 1,
             None => {
                 grid.row(row(commit));
-                if let Some(detail) = &commit.detail {
-                    let detail = format!("{INDENT}{}", clean(detail));
-                    grid.line(StyledLine::of(Role::Dim, &detail));
+                let described = commit.described.iter().flat_map(prompt_lines);
+                for line in commit.detail.iter().cloned().chain(described) {
+                    let line = format!("{INDENT}{}", clean(&line));
+                    grid.line(StyledLine::of(Role::Dim, &line));
                 }
             }
         }
@@ -55,12 +57,32 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
         );
         text += &format!("{}\n", StyledLine::of(Role::Dim, &line).render(palette));
     }
-    let total = format!(
+    let mut total = format!(
         "{} written, {} refused",
         prose::count(mined.written, "eval"),
         prose::count(mined.refused, "commit")
     );
+    if let Some(cost) = mined.cost_usd {
+        total += &format!("; the prompts cost {}", prose::dollars(cost));
+    }
     text + &format!("{}\n", StyledLine::of(Role::Bold, &total).render(palette))
+}
+
+/// Says who wrote the prompt, or why the agent did not.
+fn prompt_lines(described: &Described) -> Vec<String> {
+    let cost = described.cost_usd.map(prose::dollars);
+    let cost = cost.map_or(String::new(), |cost| format!(", {cost}"));
+    let Some(reason) = described.reason else {
+        return vec![format!("prompt by {}{cost}", described.by.words())];
+    };
+    let kind = match reason {
+        NoTask::Error(kind) => format!(" ({})", kind.as_str()),
+        _ => String::new(),
+    };
+    let (agent, words) = (&described.by.agent, reason.words());
+    let mut lines = vec![format!("prompt not by {agent}: {words}{kind}{cost}")];
+    lines.extend(described.detail.clone());
+    lines
 }
 
 fn row(commit: &MinedCommit) -> Vec<StyledLine> {
@@ -83,6 +105,8 @@ fn row(commit: &MinedCommit) -> Vec<StyledLine> {
 mod tests {
     use terca_core::mine::Refusal;
     use terca_core::mine::commit::Commit;
+    use terca_core::mine::describe::Writer;
+    use terca_core::trial_error::ErrorKind;
 
     use super::*;
 
@@ -95,7 +119,7 @@ mod tests {
             message: "Fix it".into(),
         };
         let commits = vec![
-            MinedCommit::written(&commit("1"), "fix-it-111111111"),
+            MinedCommit::written(&commit("1"), "fix-it-111111111", None),
             MinedCommit::refused(&commit("2"), Reason::NoTests.into()),
             MinedCommit::refused(
                 &commit("3"),
@@ -105,7 +129,7 @@ mod tests {
             MinedCommit::refused(&commit("5"), Reason::Merge.into()),
         ];
         let text = mined(
-            &Mined::new("evals".into(), commits),
+            &Mined::new("evals".into(), commits, None),
             100,
             Palette { colour: false },
         );
@@ -117,6 +141,61 @@ mod tests {
         1 commit refused: it is a merge
         2 commits refused: it adds or changes no tests
         1 eval written, 4 commits refused
+        ");
+    }
+
+    #[test]
+    fn the_writer_of_a_prompt_is_named() {
+        let commit = |digit: &str| Commit {
+            id: digit.repeat(40),
+            parents: Vec::new(),
+            seconds: 1_700_000_000,
+            message: "Fix it".into(),
+        };
+        let by = |model: Option<&str>| Writer {
+            agent: "claude-code".into(),
+            model: model.map(str::to_owned),
+        };
+        let taken = Described {
+            by: by(Some("opus")),
+            cost_usd: Some(0.25),
+            reason: None,
+            detail: None,
+        };
+        let leaking = Described {
+            cost_usd: Some(0.5),
+            ..Described::not(
+                by(None),
+                NoTask::Leak,
+                Some("it repeats a line of a.py".into()),
+            )
+        };
+        let failed = Described::not(
+            by(None),
+            NoTask::Error(ErrorKind::Auth),
+            Some("HTTP 401".into()),
+        );
+        let commits = vec![
+            MinedCommit::written(&commit("1"), "fix-it-111111111", Some(taken)),
+            MinedCommit::written(&commit("2"), "fix-it-222222222", Some(leaking)),
+            MinedCommit::written(&commit("3"), "fix-it-333333333", Some(failed)),
+        ];
+        let text = mined(
+            &Mined::new("evals".into(), commits, Some(0.75)),
+            120,
+            Palette { colour: false },
+        );
+        insta::assert_snapshot!(text, @r"
+        111111111  2023-11-14  written: fix-it-111111111
+                               prompt by claude-code (opus), $0.250
+        222222222  2023-11-14  written: fix-it-222222222
+                               prompt not by claude-code: it leaks the answer, $0.500
+                               it repeats a line of a.py
+        333333333  2023-11-14  written: fix-it-333333333
+                               prompt not by claude-code: an error (auth)
+                               HTTP 401
+
+        3 evals written, 0 commits refused; the prompts cost $0.750
         ");
     }
 }

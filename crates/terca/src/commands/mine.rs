@@ -7,16 +7,18 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::mine::draft::Wishes;
+use terca_core::mine::mined::MinedCommit;
 use terca_core::run::settings;
 use terca_core::text::explain::Code;
 use terca_core::text::{prose, shell};
 use terca_engine::host::environment::Host;
-use terca_engine::mine::{MineError, Mining, Request, Stage, mine as dig};
+use terca_engine::mine::{Describing, MineError, Mining, Request, Stage, mine as dig};
+use terca_engine::run::load;
 use terca_engine::run::start::StartError;
 use terca_engine::sandbox::SandboxError;
 use terca_engine::suite::discover;
 
-use crate::args::values::{age, sandbox, seconds, within};
+use crate::args::values::{age, sandbox, seconds, usd, within};
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::{VERSION, run_output, screen};
@@ -53,6 +55,18 @@ pub struct MineArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
+    /// Have this agent write each prompt from the message and the diff of the proven commit, in an empty workspace
+    #[arg(long, value_name = "AGENT")]
+    describe_with: Option<String>,
+    /// The model of the agent that writes the prompts, instead of its own choice
+    #[arg(long, value_name = "NAME", requires = "describe_with")]
+    model: Option<String>,
+    /// The time limit of the agent for a prompt, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds, requires = "describe_with")]
+    describe_timeout: f64,
+    /// Ask for no further prompt once the known spending reaches this amount; the rest are the commits' messages
+    #[arg(long, value_name = "USD", value_parser = usd, requires = "describe_with")]
+    budget_usd: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
@@ -60,6 +74,31 @@ pub struct MineArgs {
 
 /// No commit became an eval.
 const NOTHING: u8 = 1;
+
+/// Reads who is to write the prompts. An agent that cannot is known before anything runs.
+fn describing(args: &MineArgs) -> Result<Option<Describing>, CliError> {
+    const OPTION: &str = "--describe-with";
+    let Some(name) = &args.describe_with else {
+        return Ok(None);
+    };
+    let agent = load::named_agent(OPTION, name).map_err(|problem| {
+        let error = CliError::misuse(problem.code, &problem.message);
+        problem.help.iter().fold(error, CliError::help)
+    })?;
+    let profile = agent.profile();
+    if profile.is_built_in() {
+        let text = format!("{OPTION} {name}: Terca plays this agent itself, and it writes nothing");
+        return Err(CliError::misuse(Code::Usage, text).help(
+            "name an agent that is installed and signed in (`terca doctor` lists them), or omit the option",
+        ));
+    }
+    Ok(Some(Describing {
+        agent: profile.name.to_owned(),
+        model: args.model.clone(),
+        seconds: args.describe_timeout,
+        budget_usd: args.budget_usd,
+    }))
+}
 
 pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     if args.sandbox == Sandbox::None {
@@ -84,6 +123,7 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         },
         sandbox: args.sandbox.clone(),
         concurrency: args.concurrency,
+        describing: describing(args)?,
         version: VERSION,
     };
     let Mining {
@@ -98,8 +138,18 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     if mined.written > 0 {
         let suite = screen::short(&mined.suite);
         let suite = shell::quoted(suite.as_str());
+        let is_described = |commit: &MinedCommit| {
+            let described = commit.described.as_ref();
+            described.is_some_and(|described| described.reason.is_none())
+        };
+        let edit = match mined.commits.iter().any(is_described) {
+            true => format!(
+                "read each prompt.md in {suite}, and edit those that are the commit's message"
+            ),
+            false => format!("edit each prompt.md in {suite}, which is the commit's message"),
+        };
         screen::err(&format!(
-            "\nnext: edit each prompt.md in {suite}, which is the commit's message; then put an agent into terca.yaml, and\n  \
+            "\nnext: {edit}; then put an agent into terca.yaml, and\n  \
              terca -C {suite} check    # check the suite\n  terca -C {suite}          # run it"
         ));
     }
@@ -115,6 +165,10 @@ fn tell(stage: Stage) {
         Stage::Proving { drafts, looked_at } => screen::err(&format!(
             "{} looked at; proving {} in a sandbox",
             prose::count(looked_at, "commit"),
+            prose::count(drafts, "draft")
+        )),
+        Stage::Describing { drafts } => screen::err(&format!(
+            "{} proven; an agent writes the prompts",
             prose::count(drafts, "draft")
         )),
         Stage::Trials { ended, of } if std::io::stderr().is_terminal() => {
@@ -136,6 +190,8 @@ impl From<MineError> for CliError {
             MineError::Files(_) => CliError::trouble(Code::CannotWrite, error)
                 .help("check the repository (`git fsck`), the disk space and the permissions"),
             MineError::Drafts(_) => CliError::trouble(Code::Internal, error),
+            MineError::Describing(_) => CliError::misuse(Code::Usage, error)
+                .help("choose another agent or model, or omit `--describe-with`"),
             MineError::Discover(error) => error.into(),
             MineError::Start(StartError::Sandbox(error @ (SandboxError::Neither { .. } | SandboxError::Missing | SandboxError::Refused { .. } | SandboxError::NotLinux))) => {
                 CliError::misuse(Code::NoSandbox, error).help(

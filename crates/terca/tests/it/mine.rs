@@ -299,3 +299,52 @@ fn wrong_places_and_wishes_are_refused() {
         outcome.stderr
     );
 }
+
+#[test]
+fn only_an_agent_that_writes_can_describe() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &[("greet.sh", CODE)]);
+    for (args, parts) in [
+        (
+            vec!["--describe-with", "cluade"],
+            [
+                "error[unknown-agent]: --describe-with cluade: no such agent",
+                "did you mean `claude-code`?",
+            ],
+        ),
+        (
+            vec!["--describe-with", "oracle"],
+            [
+                "error[usage]: --describe-with oracle: Terca plays this agent itself",
+                "help: name an agent that is installed",
+            ],
+        ),
+        (
+            vec!["--describe-with", "command"],
+            [
+                "error[usage]: --describe-with command: this agent needs a command",
+                "help: the agents are",
+            ],
+        ),
+        (
+            vec!["--describe-with", "codex", "--model", ""],
+            ["--model: the name is empty", "omit `--describe-with`"],
+        ),
+        (
+            vec!["--model", "gpt-5"],
+            ["required arguments", "--describe-with <AGENT>"],
+        ),
+        (
+            vec!["--budget-usd", "1"],
+            ["required arguments", "--describe-with <AGENT>"],
+        ),
+    ] {
+        let mut all = vec!["mine", "repository"];
+        all.extend(&args);
+        let outcome = project.terca(&all).expect_status(2);
+        for part in parts {
+            assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);
+        }
+    }
+}

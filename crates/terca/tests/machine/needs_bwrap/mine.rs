@@ -1,5 +1,7 @@
 //! `terca mine`: drafts that are proven in a sandbox, and those that are not.
 
+mod describe;
+
 use std::net::TcpListener;
 
 use rustix::process::Signal;

@@ -1,0 +1,205 @@
+//! Finds the answer in a text that was to leave it out.
+//!
+//! Names and signatures are wanted in a task. So a line that declares something, brings it in or comments on it is no answer,
+//! and neither is a short line in a sentence: `return a + b` may well be said.
+
+use std::collections::BTreeSet;
+
+use super::choice::Chosen;
+use super::contents::{ChangedFile, added_lines};
+use super::file_role::{Role, role_of};
+
+/// A line of the source with so many characters is an answer wherever it is. Spaces are not counted.
+const LONG_LINE: usize = 20;
+/// A line of code in a fence is one if it has so many.
+const FENCED_LINE: usize = 6;
+/// So many lines of the tests are a copy of them.
+const TEST_LINES: usize = 3;
+/// The characters of a hash by which a commit can be found.
+const HASH: usize = 7;
+/// The beginnings of lines that only a diff has.
+const DIFF: [&str; 4] = ["diff --git ", "@@ -", "+++ ", "--- a/"];
+
+const COMMENTS: [&str; 7] = ["//", "#", "/*", "*", "\"\"\"", "'''", "--"];
+const DECLARING: &str = "pub fn def class func function export interface type struct enum trait impl async static public \
+                         private protected abstract unsafe extern default module mod namespace package";
+const BRINGING: &str = "use import from require include using";
+
+/// Returns which part of a commit a text gives away, if it does.
+pub(super) fn leak(
+    text: &str,
+    chosen: &Chosen,
+    solution: &[ChangedFile],
+    tests: &[ChangedFile],
+) -> Option<String> {
+    if text
+        .lines()
+        .any(|line| DIFF.iter().any(|start| line.starts_with(start)))
+    {
+        return Some("it has lines of a diff".to_owned());
+    }
+    for id in [&chosen.commit.id, &chosen.parent] {
+        if id.get(..HASH).is_some_and(|start| text.contains(start)) {
+            return Some("it has the hash of a commit".to_owned());
+        }
+    }
+    let all = without_spaces(text);
+    let fenced = fenced_lines(text);
+    for file in solution.iter().filter(|file| is_source(file)) {
+        let lines = telling_lines(file);
+        if lines.iter().any(|line| is_in(line, &all, &fenced)) {
+            return Some(format!("it repeats a line of {}", file.path));
+        }
+    }
+    for file in tests {
+        let lines = telling_lines(file);
+        let repeated = lines.iter().filter(|line| is_in(line, &all, &fenced));
+        if repeated.count() >= TEST_LINES {
+            return Some(format!("it repeats lines of {}", file.path));
+        }
+    }
+    None
+}
+
+/// Documents and settings say what is wanted, and not how it is done.
+fn is_source(file: &ChangedFile) -> bool {
+    !matches!(role_of(&file.path), Role::Other)
+}
+
+fn is_in(line: &str, all: &str, fenced: &BTreeSet<String>) -> bool {
+    let length = line.chars().count();
+    (length >= LONG_LINE && all.contains(line)) || (length >= FENCED_LINE && fenced.contains(line))
+}
+
+/// Returns the new lines of a file that do more than name something.
+fn telling_lines(file: &ChangedFile) -> BTreeSet<String> {
+    let old = String::from_utf8_lossy(&file.old);
+    let new = String::from_utf8_lossy(&file.new);
+    let lines = added_lines(&old, &new).into_iter().map(str::trim);
+    let lines = lines.filter(|line| !only_names(line));
+    lines.map(without_spaces).collect()
+}
+
+/// Tells whether a line is a comment, a signature, or brings names in.
+fn only_names(line: &str) -> bool {
+    if COMMENTS.iter().any(|start| line.starts_with(start)) {
+        return true;
+    }
+    let first = line
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    let is_one_of = |words: &str| words.split_whitespace().any(|word| word == first);
+    if is_one_of(BRINGING) {
+        return true;
+    }
+    let goes_on = line.ends_with(['{', ':', '(', ',']);
+    let is_bodiless = line.ends_with(';') && !line.contains('=');
+    is_one_of(DECLARING) && (goes_on || is_bodiless)
+}
+
+/// Returns the lines of code in fences, without the marks of a diff.
+fn fenced_lines(text: &str) -> BTreeSet<String> {
+    let mut is_fenced = false;
+    let mut lines = BTreeSet::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            is_fenced = !is_fenced;
+        } else if is_fenced {
+            lines.insert(without_spaces(line));
+            lines.insert(without_spaces(line.trim_start_matches(['+', '-'])));
+        }
+    }
+    lines
+}
+
+/// A line may be broken, or have other spaces.
+fn without_spaces(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mine::commit::Commit;
+
+    const SOURCE: &str = "use std::fmt;\n/// Returns the number of words in a text.\npub fn words(text: &str) -> usize {\n    \
+                          text.split_whitespace().count()\n}\npub fn twelve() -> u8 { 6 + 6 }\n    all += b;\n";
+    const TESTS: &str = "def test_words():\n    assert words('a b') == 2\n    assert words('a b c') == 3\n    \
+                         assert words('') == 0\n";
+
+    fn found(text: &str) -> Option<String> {
+        let chosen = Chosen {
+            commit: Commit {
+                id: "3f2a1b9c0d".repeat(4),
+                parents: Vec::new(),
+                seconds: 0,
+                message: String::new(),
+            },
+            parent: "1a2b3c4d5e".repeat(4),
+            tests: Vec::new(),
+            solution: Vec::new(),
+            run: Vec::new(),
+        };
+        let file = |path: &str, new: &str| ChangedFile {
+            path: path.into(),
+            old: b"fn was_there_before() -> usize { 12_345_678 }\n".to_vec(),
+            new: format!("fn was_there_before() -> usize {{ 12_345_678 }}\n{new}").into_bytes(),
+        };
+        let solution = [
+            file("src/lib.rs", SOURCE),
+            file("README.md", "The function `words` counts the words.\n"),
+        ];
+        leak(text, &chosen, &solution, &[file("tests/a.py", TESTS)])
+    }
+
+    #[test]
+    fn names_signatures_and_behaviour_are_no_answer() {
+        for text in [
+            "Add `pub fn words(text: &str) -> usize {` to src/lib.rs.",
+            "```rust\nuse std::fmt;\npub fn words(text: &str) -> usize {\n```",
+            "Returns the number of words in a text.",
+            "The function `words` counts the words.",
+            "It says how much all += b; changes",
+            "`fn was_there_before() -> usize { 12_345_678 }` stays.",
+            "For example, `assert words('a b') == 2` holds.",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_the_change_are_an_answer() {
+        for (text, detail) in [
+            (
+                "Use `text.split_whitespace()\n  .count()` for it.",
+                Some("it repeats a line of src/lib.rs"),
+            ),
+            (
+                "Use `text.split_whitespace().count()` for it.",
+                Some("it repeats a line of src/lib.rs"),
+            ),
+            (
+                "Write pub fn twelve() -> u8 {  6 + 6 } there.",
+                Some("it repeats a line of src/lib.rs"),
+            ),
+            (
+                "```diff\n+    all += b;\n```",
+                Some("it repeats a line of src/lib.rs"),
+            ),
+            ("It is in 3f2a1b9.", Some("it has the hash of a commit")),
+            (
+                "It comes after 1a2b3c4d5e1a.",
+                Some("it has the hash of a commit"),
+            ),
+            ("@@ -1 +1 @@", Some("it has lines of a diff")),
+            (
+                "```py\nassert words('a b') == 2\nassert words('a b c') == 3\nassert words('') == 0\n```",
+                Some("it repeats lines of tests/a.py"),
+            ),
+        ] {
+            assert_eq!(found(text).as_deref(), detail, "{text}");
+        }
+    }
+}

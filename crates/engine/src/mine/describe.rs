@@ -1,0 +1,272 @@
+//! Has an agent write the tasks of proven drafts: a run of its own, with a workspace that is empty.
+//!
+//! A trial is what an agent runs in everywhere else, so its sandbox, its network, its sign-in, its time, its errors and
+//! its cost are those of any trial. The suite has no rules, skills or servers, and nothing of the repository but the question.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use similar::TextDiff;
+use terca_core::mine::contents::ChangedFile;
+use terca_core::mine::describe::{
+    Described, Material, NoTask, TASK_FILE, Writer, question, room_eval, room_file, task,
+};
+use terca_core::mine::draft::Draft;
+use terca_core::network::Network;
+use terca_core::run::outcome::Status;
+use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
+use terca_core::run::state::Trial;
+use terca_core::trial_error::ErrorKind;
+
+use super::MineError;
+use super::prove::{Counter, How, plan};
+use crate::run::files::open_run;
+use crate::run::start::{FinishedRun, PreparedRun};
+use crate::suite::discover::SUITE_FILE;
+use crate::tree::TreeError;
+
+/// A longer file is not read.
+const LARGEST_TASK: u64 = 1 << 20;
+
+/// The time for one comparison. After it, the diff is correct but longer than need be.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The agent that writes tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Describing {
+    /// Its name.
+    pub agent: String,
+    /// Its model, instead of its own choice.
+    pub model: Option<String>,
+    /// Its time limit for a task, in seconds.
+    pub seconds: f64,
+    /// No further task is asked for once those before have cost this much.
+    pub budget_usd: Option<f64>,
+}
+
+impl Describing {
+    fn writer(&self) -> Writer {
+        Writer {
+            agent: self.agent.clone(),
+            model: self.model.clone(),
+        }
+    }
+
+    fn settings(&self, how: &How<'_>, spent: Option<f64>) -> RunSettings {
+        RunSettings {
+            selection: SelectionSettings {
+                repetitions: Some(1),
+                agent: Some(self.agent.clone()),
+                model: self.model.clone(),
+                timeout: Some(self.seconds),
+                sandbox: Some(how.sandbox.clone()),
+                network: Some(Network::Model),
+                ..SelectionSettings::default()
+            },
+            budget_usd: self.budget_usd.map(|budget| budget - spent.unwrap_or(0.0)),
+            concurrency: how.concurrency,
+            // The whole workspace is one file.
+            keep: Keep::All,
+            ..RunSettings::default()
+        }
+    }
+}
+
+/// A proven draft with both sides of its files.
+pub(super) struct Proven<'a> {
+    pub(super) draft: &'a Draft,
+    pub(super) solution: Vec<ChangedFile>,
+    pub(super) tests: Vec<ChangedFile>,
+}
+
+/// The answers to the questions about some drafts.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// The new prompts, and what became of each question, by the names of the drafts.
+    pub(super) by_draft: BTreeMap<String, (Option<String>, Described)>,
+    /// The cost of all, where some of it is known.
+    pub(super) cost_usd: Option<f64>,
+    /// Tells whether a signal came.
+    pub(super) is_interrupted: bool,
+}
+
+/// Plans a question, so that an agent or a model that cannot be asked is known before anything is proven.
+pub(super) fn check(
+    describing: &Describing,
+    dir: &Utf8Path,
+    how: &How<'_>,
+) -> Result<(), MineError> {
+    write_room(dir, [("task", "Describe it.")])?;
+    plan(dir, &describing.settings(how, None), how).map_err(|error| match error {
+        MineError::Drafts(problems) => MineError::Describing(problems),
+        other => other,
+    })?;
+    Ok(())
+}
+
+/// Asks an agent for the tasks of drafts, in a directory that is empty. A question that has no answer is no error: the
+/// draft has been proven, and keeps the prompt that it has.
+pub(super) fn describe(
+    describing: &Describing,
+    spent: Option<f64>,
+    proven: &[Proven<'_>],
+    dir: &Utf8Path,
+    how: &How<'_>,
+) -> Answers {
+    let mut answers = Answers::default();
+    let mut asked: Vec<(&Proven<'_>, String)> = Vec::new();
+    let is_spent =
+        (describing.budget_usd).is_some_and(|budget| spent.is_some_and(|spent| spent >= budget));
+    for one in proven {
+        let (source, tests) = (diffs(&one.solution), diffs(&one.tests));
+        let material = Material {
+            chosen: &one.draft.chosen,
+            source: &source,
+            tests: &tests,
+        };
+        let fence = format!("{:032x}", fastrand::u128(..));
+        match question(&material, &fence) {
+            _ if is_spent => answers.not(describing, one, NoTask::Budget, None),
+            Ok(question) => asked.push((one, question)),
+            Err((reason, detail)) => answers.not(describing, one, reason, Some(detail)),
+        }
+    }
+    if !asked.is_empty()
+        && let Err(error) = ask(describing, spent, &asked, dir, how, &mut answers)
+    {
+        for (one, _) in asked {
+            let reason = NoTask::Error(ErrorKind::Internal);
+            answers.not(describing, one, reason, Some(error.to_string()));
+        }
+    }
+    answers
+}
+
+fn ask(
+    describing: &Describing,
+    spent: Option<f64>,
+    asked: &[(&Proven<'_>, String)],
+    dir: &Utf8Path,
+    how: &How<'_>,
+    answers: &mut Answers,
+) -> Result<(), MineError> {
+    let questions = asked.iter();
+    write_room(
+        dir,
+        questions.map(|(one, question)| (one.draft.folder.as_str(), question.as_str())),
+    )?;
+    let settings = describing.settings(how, spent);
+    let plan = plan(dir, &settings, how)?;
+    let run = PreparedRun::new(&plan, &settings, how.program(), how.host.clone())?;
+    let store = run.create_dir()?;
+    let finished = run.execute(store, None, &mut Counter(how.tell))?;
+    answers.cost_usd = finished.state.spent().spent.cost_usd;
+    answers.is_interrupted = finished.interrupted;
+    for trial in finished.state.trials() {
+        let mut drafts = asked.iter().map(|(one, _)| *one);
+        let Some(one) = drafts.find(|one| one.draft.folder == trial.head.eval) else {
+            continue;
+        };
+        let answer = answer(trial, &finished, one);
+        let (reason, detail) = answer.as_ref().err().cloned().unzip();
+        let described = Described {
+            by: Writer {
+                model: (trial.report.delivery.model_observed.clone()).or(describing.model.clone()),
+                ..describing.writer()
+            },
+            cost_usd: trial.report.stats.usage.cost_usd,
+            reason,
+            detail: detail.flatten(),
+        };
+        let folder = one.draft.folder.clone();
+        answers.by_draft.insert(folder, (answer.ok(), described));
+    }
+    Ok(())
+}
+
+/// Returns the prompt that a trial has ended with, or the reason why there is none.
+fn answer(
+    trial: &Trial,
+    run: &FinishedRun,
+    proven: &Proven<'_>,
+) -> Result<String, (NoTask, Option<String>)> {
+    let report = &trial.report;
+    if let Some(error) = &report.error {
+        return Err((NoTask::Error(error.kind), Some(error.message.clone())));
+    }
+    match report.status {
+        Status::Interrupted => return Err((NoTask::Interrupted, None)),
+        Status::Pending => return Err(not_started(run)),
+        _ if report.timed_out => return Err((NoTask::Timeout, None)),
+        _ => {}
+    }
+    let path = trial.head.dir.join("workspace").join(TASK_FILE);
+    let read = open_run(&run.dir).and_then(|run| run.read_file(path, LARGEST_TASK));
+    let written = read.map_err(|error| match error {
+        TreeError::LongFile { limit, .. } => (
+            NoTask::TooLong,
+            Some(format!("{TASK_FILE} has more than {limit} bytes")),
+        ),
+        _ => (NoTask::Empty, Some(format!("it left no file {TASK_FILE}"))),
+    })?;
+    let draft = proven.draft;
+    task(&written, &draft.chosen, &proven.solution, &proven.tests)
+        .map_err(|(reason, detail)| (reason, Some(detail)))
+}
+
+fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
+    // The first question has met an error that each would have met.
+    if let [stopped, ..] = run.state.stopped_variants() {
+        let error = &stopped.error;
+        return (NoTask::Error(error.kind), Some(error.message.clone()));
+    }
+    match run.interrupted {
+        true => (NoTask::Interrupted, None),
+        false => (NoTask::Budget, None),
+    }
+}
+
+impl Answers {
+    fn not(
+        &mut self,
+        describing: &Describing,
+        proven: &Proven<'_>,
+        reason: NoTask,
+        detail: Option<String>,
+    ) {
+        let described = Described::not(describing.writer(), reason, detail);
+        let folder = proven.draft.folder.clone();
+        self.by_draft.insert(folder, (None, described));
+    }
+}
+
+/// Writes the suite of the questions: each is an eval without a file.
+fn write_room<'a>(
+    dir: &Utf8Path,
+    questions: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), MineError> {
+    fs_err::write(dir.join(SUITE_FILE), room_file("room"))?;
+    for (name, question) in questions {
+        let eval = dir.join(name);
+        fs_err::create_dir(&eval)?;
+        fs_err::write(eval.join("prompt.md"), question)?;
+        fs_err::write(eval.join("eval.terca.yaml"), room_eval())?;
+    }
+    Ok(())
+}
+
+fn diffs(files: &[ChangedFile]) -> String {
+    let one = |file: &ChangedFile| {
+        let old = String::from_utf8_lossy(&file.old);
+        let new = String::from_utf8_lossy(&file.new);
+        let path = file.path.as_str();
+        let diff = TextDiff::configure()
+            .timeout(PATIENCE)
+            .diff_lines(old.as_ref(), new.as_ref());
+        let before = if old.is_empty() { "/dev/null" } else { path };
+        let after = if new.is_empty() { "/dev/null" } else { path };
+        diff.unified_diff().header(before, after).to_string()
+    };
+    files.iter().map(one).collect()
+}
