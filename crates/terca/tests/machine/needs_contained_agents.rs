@@ -1,10 +1,12 @@
 //! Real agents in a sandbox: they find their programs, their runtimes and their model, and come to the same.
 
+use crate::common::history::History;
 use crate::common::project;
 use crate::common::sandboxes::has_landlock;
+use crate::real::Bench;
 use serde_json::{Value, json};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
-use terca_testkit::{ModelServer, Scenario, Script};
+use terca_testkit::{Action, ModelServer, Request, Scenario, Script, Turn};
 
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
@@ -133,4 +135,56 @@ fn qwen_code() {
 #[ignore = "needs bwrap, Node and npm"]
 fn goose() {
     comes_to_the_same(GOOSE);
+}
+
+/// The question reaches its model, and the file that it writes becomes the prompt.
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn claude_code_writes_the_prompt_of_a_mined_commit() {
+    const TASK: &str = "Write greet.sh so that it greets the name that it is given.";
+    let scenario = Scenario::new([
+        Turn::calling("Writing it.", Action::write("task.md", TASK)),
+        Turn::saying("Done."),
+    ]);
+    let bench = Bench::new(CLAUDE, &[("describe", scenario)]);
+    let mut history = History::new(&bench.project);
+    let test = "tests/greet_test.sh";
+    history.commit(
+        "Start the whole project",
+        &[
+            ("greet.sh", "echo hello\n"),
+            (test, "[ \"$(sh ./greet.sh)\" = hello ]\n"),
+        ],
+    );
+    let commit = history.commit(
+        "Greet everybody by name scenario:describe",
+        &[
+            ("greet.sh", "echo \"hello $1\"\n"),
+            (test, "[ \"$(sh ./greet.sh you)\" = 'hello you' ]\n"),
+        ],
+    );
+    let args = ["mine", "repository", "--since", "100y", "--format", "json"];
+    let described = ["--describe-with", CLAUDE.name, "--model", CLAUDE.model];
+    let outcome = bench
+        .project
+        .terca(&[&args[..], &described].concat())
+        .expect_status(0);
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let entry = &answer["commits"][0];
+    assert_eq!(entry["commit"], *commit, "{answer:#}");
+    assert_eq!(
+        entry["described"]["reason"],
+        Value::Null,
+        "{answer:#}{}",
+        outcome.stderr
+    );
+    let prompt = format!(
+        "repository-evals/{}/prompt.md",
+        entry["eval"].as_str().unwrap()
+    );
+    assert!(bench.project.read(&prompt).starts_with(TASK));
+    let requests = bench.requests("describe");
+    let shows_diff = |request: &Request| request.mentions("+echo \"hello $1\"");
+    assert!(requests.iter().all(shows_diff), "{requests:?}");
+    assert!(!requests.is_empty());
 }
