@@ -198,8 +198,8 @@ fn hidden(
     Hidden { kept, removed }
 }
 
-/// Returns files that a step of the setup writes and that tests must find as they were.
-fn steps_of_tests(recipes: &[Recipe], wishes: &Wishes) -> Vec<(Utf8PathBuf, String)> {
+/// Returns files that a step of the setup writes and that tests must find as they were. Parts of one project share them.
+fn steps_of_tests(recipes: &[Recipe], wishes: &Wishes) -> BTreeMap<Utf8PathBuf, String> {
     let steps = recipes.iter().flat_map(|recipe| &recipe.setup);
     steps
         .filter(|_| wishes.setup.is_none())

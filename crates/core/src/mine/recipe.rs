@@ -257,10 +257,21 @@ mod tests {
             ("Cargo.toml", "[workspace]"),
             ("Cargo.lock", lock),
             ("crates/a/Cargo.toml", ""),
-            ("crates/a/tests/it/main.rs", ""),
+            ("crates/a/src/lib.rs", ""),
+            ("crates/a/tests/it/main.rs", "mod b;\nmod e;\n"),
+            ("crates/a/tests/it/b.rs", "#[test]\nfn b() {}\n"),
+            (
+                "crates/a/tests/it/e/mod.rs",
+                "#[tokio::test]\nasync fn e() {}\n",
+            ),
+            ("crates/a/tests/it/helper.rs", "pub fn help() {}\n"),
         ];
         let run = [
+            (Language::Rust, "crates/a/tests/it/main.rs"),
             (Language::Rust, "crates/a/tests/it/b.rs"),
+            (Language::Rust, "crates/a/tests/it/e/mod.rs"),
+            (Language::Rust, "crates/a/tests/it/helper.rs"),
+            (Language::Rust, "crates/a/tests/common/mod.rs"),
             (Language::Rust, "crates/a/tests/c.rs"),
             (Language::Rust, "crates/a/src/d/tests.rs"),
         ];
@@ -273,10 +284,36 @@ mod tests {
         let check = &recipes[0].check;
         for part in [
             "--manifest-path crates/a/Cargo.toml",
-            "--lib --bins --test c --test it",
+            " --lib --bins --test c >",
+            " --test it -- b:: e:: >",
         ] {
             assert!(check.contains(part), "{check}");
         }
+        assert!(!check.contains("common"), "{check}");
+        for (test, targets) in [
+            ("crates/a/tests/it/helper.rs", " --test it >"),
+            ("crates/a/tests/common/mod.rs", " --tests >"),
+        ] {
+            let check = &made(&files, &[(Language::Rust, test)])[0].check;
+            assert!(check.contains(targets), "{check}");
+        }
+        let settings = "[source.crates-io]\nreplace-with = \"kept\"\n";
+        let files = [
+            ("rust/Cargo.toml", "[workspace]\nmembers = [\"a\"]\n"),
+            ("rust/.cargo/config.toml", settings),
+            ("rust/a/Cargo.toml", ""),
+            ("rust/a/src/main.rs", ""),
+        ];
+        let recipes = made(&files, &[(Language::Rust, "rust/a/src/tests.rs")]);
+        assert_eq!(recipes[0].setup, [], "it has its crates");
+        let check = &recipes[0].check;
+        let start = "cd rust\ncargo test --offline --manifest-path a/Cargo.toml --bins >";
+        assert!(check.starts_with(start), "{check}");
+        let recipes = made(&files[2..], &[(Language::Rust, "rust/a/src/tests.rs")]);
+        assert_eq!(
+            commands(&recipes[0]),
+            ["cd rust/a && cargo vendor -q vendor > vendor.log"]
+        );
     }
 
     #[test]

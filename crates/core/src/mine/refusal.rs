@@ -44,6 +44,8 @@ pub enum Reason {
     Setup,
     /// Its tests fail after it, too.
     Broken,
+    /// Its tests take longer than they may.
+    Slow,
     /// Its tests pass before it.
     Trivial,
     /// Its tests can be passed without the work.
@@ -77,6 +79,7 @@ impl Reason {
             Reason::Unreadable => "it cannot be read",
             Reason::Setup => "the setup failed",
             Reason::Broken => "its tests fail after the commit, too",
+            Reason::Slow => "its tests take too long (--timeout)",
             Reason::Trivial => "its tests pass before the commit",
             Reason::Gameable => "its tests can be passed by cheating",
             Reason::Flaky => "its tests are flaky",

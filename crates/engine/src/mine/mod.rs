@@ -244,6 +244,7 @@ impl Miner<'_> {
         How {
             sandbox: &self.request.sandbox,
             concurrency: self.request.concurrency,
+            test_seconds: self.request.wishes.test_seconds,
             version: self.request.version,
             host: self.host,
             tell,

@@ -30,6 +30,8 @@ const REGRADES: u32 = 3;
 pub(super) struct How<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) concurrency: Option<u32>,
+    /// The time limit of tests.
+    pub(super) test_seconds: f64,
     pub(super) version: &'a str,
     pub(super) host: &'a Host,
     /// Told how many trials have ended, and of how many.
@@ -53,7 +55,7 @@ pub(super) fn prove(
     let mut refusals = BTreeMap::new();
     let mut sound = Vec::new();
     for proof in proofs(&results) {
-        match refusal(&proof) {
+        match refusal(&proof, how) {
             Some(refusal) => {
                 refusals.insert(proof.eval.to_owned(), refusal);
             }
@@ -70,7 +72,7 @@ pub(super) fn prove(
         let results = Results::of(&after);
         for proof in proofs(&results) {
             let is_sound = sound.iter().any(|name| name == proof.eval);
-            if let Some(refusal) = refusal(&proof).filter(|_| is_sound) {
+            if let Some(refusal) = refusal(&proof, how).filter(|_| is_sound) {
                 sound.retain(|name| name != proof.eval);
                 let detail = refusal.reason.words();
                 refusals.insert(proof.eval.to_owned(), Refusal::with(Reason::Flaky, detail));
@@ -141,7 +143,7 @@ fn graded_again(
 }
 
 /// Returns why an eval is not proven, if it is not.
-fn refusal(proof: &Proof<'_>) -> Option<Refusal> {
+fn refusal(proof: &Proof<'_>, how: &How<'_>) -> Option<Refusal> {
     let flaws = proof.flaws();
     let has = |flaw: Flaw| flaws.contains(&flaw);
     let trials = [proof.oracle, proof.nop, proof.cheat];
@@ -164,6 +166,9 @@ fn refusal(proof: &Proof<'_>) -> Option<Refusal> {
             .oracle
             .and_then(|trial| trial.report.tests.first_loss());
         return Some(match lost {
+            Some((_, grade)) if grade.duration_seconds >= how.test_seconds => {
+                Refusal::with(Reason::Slow, &grade.message)
+            }
             Some((_, grade)) => Refusal::with(Reason::Broken, &grade.message),
             None => Reason::Broken.into(),
         });

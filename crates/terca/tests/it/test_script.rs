@@ -14,17 +14,19 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 23] = [
     "needs_browser",
     "needs_bwrap",
     "needs_cgroups",
     "needs_contained_agents",
     "needs_docker",
+    "needs_go",
     "needs_landlock",
     "needs_more_agents",
     "needs_node",
     "needs_npm",
     "needs_overlay",
+    "needs_packages",
     "needs_podman",
     "needs_python_agents",
     "needs_real_agents",
@@ -96,6 +98,7 @@ impl Machine {
     fn with_everything(self) -> Self {
         [
             "node", "npm", "chromium", "xmllint", "zsh", "tmux", "python3", "bwrap", "setpriv",
+            "go",
         ]
         .into_iter()
         .fold(self, |machine, program| machine.with(program, ""))
@@ -215,14 +218,14 @@ fn what_can_run_is_included() {
     assert_eq!(
         asked,
         "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/(^|::)needs_/) or \
-         test(/(^|::)(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap|needs_browser|needs_real_agents|needs_contained_agents)::/))\n"
+         test(/(^|::)(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap|needs_go|needs_packages|needs_browser|needs_real_agents|needs_contained_agents)::/))\n"
     );
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
     assert_eq!(ignored(&outcome).len(), 14, "{}", outcome.stderr);
     assert!(asked.contains(
-        "(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap)::"
+        "(needs_node|needs_npm|needs_test_runners|needs_xmllint|needs_zsh|needs_tmux|needs_bwrap|needs_go|needs_packages)::"
     ));
 }
 

@@ -1,6 +1,6 @@
 //! Contained trials, in sandboxes that bubblewrap makes: nothing but the trial is in reach, and nothing else is different.
 
-mod mine;
+pub(crate) mod mine;
 pub(crate) mod network;
 mod workers;
 

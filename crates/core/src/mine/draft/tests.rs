@@ -153,8 +153,14 @@ fn files_of_the_set_up_stay_in_the_tests() {
         settings: vec![".cargo/config.toml".into()],
         files: Vec::new(),
     }];
+    // Two crates of one workspace have the same step.
+    recipes.push(recipes[0].clone());
     let draft = draft(chosen(), &tree(), &recipes, &WISHES).unwrap();
     assert_eq!(text(&draft, "_tests/.cargo/config.toml"), "a = \"${x}\"");
+    let mut paths: Vec<&Utf8PathBuf> = draft.written.iter().map(|(path, _)| path).collect();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(paths.len(), draft.written.len(), "no file is written twice");
     assert!(!text(&draft, "_tests/.mined/check.sh").contains(".cargo"));
     assert!(text(&draft, "eval.terca.yaml").contains("$${x}"));
     recipes.clear();

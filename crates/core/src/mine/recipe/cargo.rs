@@ -1,10 +1,10 @@
 //! Rust: the crates are kept in the workspace, since neither agents nor tests have a registry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Part, Project, Recipe, Step, within};
+use super::{Part, Project, Recipe, Step, enter, within};
 use crate::text::shell::quoted;
 
 const SETTINGS: &str = ".cargo/config.toml";
@@ -14,27 +14,36 @@ const KEPT_CRATES: &str =
 pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let root = root(part.dir, project);
     let lock = project.text(&root, "Cargo.lock");
-    let needs_crates = lock.as_ref().is_none_or(|lock| lock.contains("source = "));
+    let own = project.text(&root, SETTINGS).unwrap_or_default();
+    // A project that names another source keeps its crates itself.
+    let needs_crates =
+        lock.as_ref().is_none_or(|lock| lock.contains("source = ")) && !own.contains("[source.");
     let mut setup = Vec::new();
     if needs_crates {
         let locked = if lock.is_some() { " --locked" } else { "" };
         let command = format!("cargo vendor -q{locked} vendor > vendor.log");
         setup.push(Step::Command(within(&root, &command)));
-        let own = project.text(&root, SETTINGS).unwrap_or_default();
         let settings = format!(
             "{own}{}{KEPT_CRATES}",
             if own.is_empty() { "" } else { "\n" }
         );
         setup.push(Step::File(root.join(SETTINGS), settings));
     }
-    let manifest = quoted(part.dir.join("Cargo.toml").as_str());
-    let targets: Vec<String> = targets(part).into_iter().collect();
+    let inside = part.dir.strip_prefix(&root).unwrap_or(part.dir);
+    let manifest = quoted(inside.join("Cargo.toml").as_str());
     let report = "\"$TMPDIR/ran\"";
-    let check = format!(
-        "cargo test --offline --manifest-path {manifest} {} > {report} 2>&1 || {{ cat {report}; exit 1; }}\n\
-         cat {report}\ngrep -q '^test result: ok\\. [1-9]' {report}\n",
-        targets.join(" ")
-    );
+    let run = |targets: &str| {
+        format!(
+            "cargo test --offline --manifest-path {manifest} {targets} > {report} 2>&1 || {{ cat {report}; exit 1; }}\n\
+             cat {report}\ngrep -q '^test result: ok\\. [1-9]' {report}\n"
+        )
+    };
+    let runs: String = targets(part, project)
+        .iter()
+        .map(|targets| run(targets))
+        .collect();
+    // Cargo looks for its settings from the directory that it is started in.
+    let check = format!("{}{runs}", enter(&root));
     Recipe {
         tag: "rust",
         setup,
@@ -44,25 +53,89 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     }
 }
 
-/// Returns the directory of the workspace: the highest one above with a lock file, or else the crate's.
+/// Returns the directory of the workspace: the highest one above with a lock file, or else that of a workspace, or else the
+/// crate's.
 fn root(dir: &Utf8Path, project: &Project<'_>) -> Utf8PathBuf {
-    let above = dir
-        .ancestors()
-        .filter(|above| project.has(above, "Cargo.lock"));
-    above.last().unwrap_or(dir).to_owned()
+    let highest =
+        |is_root: &dyn Fn(&Utf8Path) -> bool| dir.ancestors().filter(|dir| is_root(dir)).last();
+    let is_workspace = |dir: &Utf8Path| {
+        let manifest = project.text(dir, "Cargo.toml").unwrap_or_default();
+        manifest.lines().any(|line| line.trim() == "[workspace]")
+    };
+    highest(&|dir| project.has(dir, "Cargo.lock"))
+        .or_else(|| highest(&is_workspace))
+        .unwrap_or(dir)
+        .to_owned()
 }
 
-/// Returns the flags for the targets that have the tests.
-fn targets(part: &Part<'_>) -> BTreeSet<String> {
-    let target = |test: &Utf8Path| {
-        let mut parts = test.components().map(|part| part.as_str());
-        match (parts.next(), parts.next()) {
-            (Some("tests"), Some(name)) => {
-                let name = name.strip_suffix(".rs").unwrap_or(name);
-                format!("--test {}", quoted(name))
+/// Cargo refuses to test the library of a crate that has none.
+fn has_library(dir: &Utf8Path, project: &Project<'_>) -> bool {
+    let manifest = project.text(dir, "Cargo.toml").unwrap_or_default();
+    project.has(dir, "src/lib.rs") || manifest.lines().any(|line| line.trim() == "[lib]")
+}
+
+/// Returns the targets and the names of the tests to run, a text for each time that cargo is started.
+fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
+    let mut whole: BTreeSet<String> = BTreeSet::new();
+    let mut by_module: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (test, inside) in part.tests.iter().zip(part.inside()) {
+        let Some((name, rest)) = below_tests(inside) else {
+            whole.insert(match has_library(part.dir, project) {
+                true => "--lib --bins".to_owned(),
+                false => "--bins".to_owned(),
+            });
+            continue;
+        };
+        match rest {
+            None => {
+                whole.insert(format!("--test {}", quoted(name)));
             }
-            _ => "--lib --bins".to_owned(),
+            // A directory without it is a module that several targets share.
+            Some(rest) if project.has(&part.dir.join("tests").join(name), "main.rs") => {
+                let modules = by_module.entry(name).or_default();
+                let text = (project.text)(test).unwrap_or_default();
+                modules.extend(module(rest).filter(|_| has_tests(&text)));
+            }
+            Some(_) => {}
         }
-    };
-    part.inside().map(target).collect()
+    }
+    let mut runs: Vec<String> = Vec::new();
+    if !whole.is_empty() {
+        runs.push(whole.into_iter().collect::<Vec<_>>().join(" "));
+    }
+    // A large target has many tests that are of other work, take long, or need what a sandbox has not.
+    for (name, modules) in by_module {
+        let modules: Vec<String> = modules.iter().map(|module| quoted(module)).collect();
+        let names = match modules.is_empty() {
+            true => String::new(),
+            false => format!(" -- {}", modules.join(" ")),
+        };
+        runs.push(format!("--test {}{names}", quoted(name)));
+    }
+    if runs.is_empty() {
+        runs.push("--tests".to_owned());
+    }
+    runs
+}
+
+/// Returns the name below `tests`, and the path below that in a directory.
+fn below_tests(test: &Utf8Path) -> Option<(&str, Option<&str>)> {
+    let rest = test.as_str().strip_prefix("tests/")?;
+    Some(match rest.split_once('/') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (rest.strip_suffix(".rs").unwrap_or(rest), None),
+    })
+}
+
+/// Returns the beginning of the names of a file's tests; none for the root of the target.
+fn module(path: &str) -> Option<String> {
+    let path = path.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    (path != "main").then(|| format!("{}::", path.replace('/', "::")))
+}
+
+/// Tells whether a file has tests of its own, by any attribute for one.
+fn has_tests(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| line.starts_with("#[") && line.contains("test") && !line.contains("cfg("))
 }
