@@ -61,8 +61,10 @@ impl Writer {
 pub enum NoTask {
     /// The agent wrote nothing.
     Empty,
-    /// The agent wrote more than a task has, or no text.
+    /// The agent wrote more than a task has.
     TooLong,
+    /// The agent wrote something else than text.
+    NotText,
     /// The answer is in the text.
     Leak,
     /// The diff or the text has a key in it.
@@ -83,6 +85,7 @@ impl NoTask {
         match self {
             NoTask::Empty => "empty",
             NoTask::TooLong => "tooLong",
+            NoTask::NotText => "notText",
             NoTask::Leak => "leak",
             NoTask::Secret => "secret",
             NoTask::Timeout => "timeout",
@@ -96,7 +99,8 @@ impl NoTask {
     pub fn words(self) -> &'static str {
         match self {
             NoTask::Empty => "it wrote no task",
-            NoTask::TooLong => "its text is no task",
+            NoTask::TooLong => "its text is too long",
+            NoTask::NotText => "it wrote no text",
             NoTask::Leak => "it leaks the answer",
             NoTask::Secret => "a secret in the text",
             NoTask::Timeout => "its time was over",
@@ -206,7 +210,7 @@ pub fn task(
     solution: &[ChangedFile],
     tests: &[ChangedFile],
 ) -> Result<String, (NoTask, String)> {
-    let not_text = || (NoTask::TooLong, format!("{TASK_FILE} is not text in UTF-8"));
+    let not_text = || (NoTask::NotText, format!("{TASK_FILE} is not text in UTF-8"));
     let text = std::str::from_utf8(written).map_err(|_| not_text())?;
     let text = text.replace("\r\n", "\n");
     let text = text.trim();
@@ -288,8 +292,8 @@ mod tests {
         let reason = |text: &[u8]| written(text).unwrap_err().0;
         assert_eq!(reason(b""), NoTask::Empty);
         assert_eq!(reason(b" \n- \n"), NoTask::Empty);
-        assert_eq!(reason(b"Count the \xff words"), NoTask::TooLong);
-        assert_eq!(reason(b"Count the \x1b[1mwords"), NoTask::TooLong);
+        assert_eq!(reason(b"Count the \xff words"), NoTask::NotText);
+        assert_eq!(reason(b"Count the \x1b[1mwords"), NoTask::NotText);
         assert_eq!(
             reason("many words ".repeat(1_000).as_bytes()),
             NoTask::TooLong

@@ -1,6 +1,6 @@
 //! Has an agent write the tasks of proven drafts: a run of its own, with a workspace that is empty.
 //!
-//! A trial is what an agent runs in everywhere else, so its sandbox, its network, its sign-in, its time, its errors and
+//! Each question is a trial, so its sandbox, its network, its sign-in, its time, its errors and
 //! its cost are those of any trial. The suite has no rules, skills or servers, and nothing of the repository but the question.
 
 use std::collections::BTreeMap;

@@ -154,7 +154,7 @@ fn an_answer_that_is_none_leaves_the_message() {
     let agent = project.path("bin/claude");
     let script = std::fs::read_to_string(&agent).unwrap();
     std::fs::write(&agent, script.replace("@HASH@", hash)).unwrap();
-    let (outcome, answer) = described(&project, &["--describe-timeout", "10"]);
+    let (outcome, answer) = described(&project, &["--describe-timeout", "20"]);
     // The proof is not lost.
     assert_eq!(
         (outcome.status, &answer["written"]),
