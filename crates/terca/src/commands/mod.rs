@@ -56,7 +56,7 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Check the evals: the solution must pass, and doing nothing or cheating must not
     Validate(validate::ValidateArgs),
-    /// Find which part of an experiment earns its effect: of its rules, its MCP servers or its skills
+    /// Find which part of an experiment earns its effect: of its rules, its MCP servers and their tools, or its skills
     Ablate(Box<ablate::AblateArgs>),
     /// Show the results of a run, or of one trial
     Show(show::ShowArgs),

@@ -7,6 +7,16 @@ use crate::common::mcp::{
     HTTP_TOKEN as TOKEN, project_with_http_server as project_with, recorded_events as events,
 };
 
+/// Begins to talk by the older transport. Every answer is awaited in the stream.
+const OLDER_TRANSPORT: &str = r#"
+request GET "$url"; exec 6<&5
+await() { while read -r line <&6; do printf '%s\n' "$line" >>stream.txt; case $line in *"$1"*) break;; esac; done; }
+await 'data: http'
+url=$(printf '%s' "${line#data: }" | tr -d '\r')
+post 0 initialize; await serverInfo
+post 1 tools/list; await tools
+"#;
+
 fn server(trial: &Value) -> &Value {
     &trial["delivery"]["mcpServers"]["docs"]
 }
@@ -86,18 +96,9 @@ fn every_call_is_recorded_and_the_agent_has_no_key() {
 #[test]
 fn the_older_transport_is_led_through_the_gateway_too() {
     let docs = HttpMcpServer::start(TOKEN);
-    // Every answer is awaited in the stream.
-    let script = r#"
-request GET "$url"; exec 6<&5
-await() { while read -r line <&6; do printf '%s\n' "$line" >>stream.txt; case $line in *"$1"*) break;; esac; done; }
-await 'data: http'
-url=$(printf '%s' "${line#data: }" | tr -d '\r')
-post 0 initialize; await serverInfo
-post 1 tools/list; await tools
-post 2 tools/call search; await FOUND-IT
-post 3 tools/call fail; await REFUSED
-"#;
-    let project = project_with(&docs.url("/sse"), script, "");
+    let calls = "post 2 tools/call search; await FOUND-IT\npost 3 tools/call fail; await REFUSED";
+    let script = format!("{OLDER_TRANSPORT}{calls}");
+    let project = project_with(&docs.url("/sse"), &script, "");
     project.terca(&["run"]).expect_status(0);
     let trial = project.only_trial();
     let server = server(&trial);
@@ -326,16 +327,8 @@ fn hidden_tools_of_a_server_by_http_are_not_offered_and_not_called() {
     assert_eq!(docs.called(), ["tool-not-offered", "stream"]);
 
     let docs = HttpMcpServer::start(TOKEN);
-    let script = r#"
-request GET "$url"; exec 6<&5
-await() { while read -r line <&6; do printf '%s\n' "$line" >>stream.txt; case $line in *"$1"*) break;; esac; done; }
-await 'data: http'
-url=$(printf '%s' "${line#data: }" | tr -d '\r')
-post 0 initialize; await serverInfo
-post 1 tools/list; await tools
-"#;
     let off = format!("mcpPreflight: false\n{hiding}");
-    let project = project_with(&docs.url("/sse"), script, &off);
+    let project = project_with(&docs.url("/sse"), OLDER_TRANSPORT, &off);
     project.terca(&["run"]).expect_status(0);
     let stream = project.trial_file("workspace/stream.txt");
     assert!(

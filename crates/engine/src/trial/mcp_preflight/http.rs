@@ -12,15 +12,26 @@ use crate::trial::mcp_answers::Answer;
 use crate::trial::plain_proxy::is_behind_plain_proxy;
 use crate::trial::stage_error::StageError;
 
+/// A server by HTTP.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Remote<'a> {
+    pub(super) url: &'a str,
+    pub(super) headers: &'a [(String, String)],
+    pub(super) transport: RemoteTransport,
+}
+
 /// Asks the server for its tools.
 pub(super) fn ask_tools(
     context: &Context,
-    url: &str,
-    headers: &[(String, String)],
-    transport: RemoteTransport,
+    server: Remote<'_>,
     env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
+    let Remote {
+        url,
+        headers,
+        transport,
+    } = server;
     if transport == RemoteTransport::Sse {
         return Ok(Answer::NotAsked(
             "servers by `sse` are not asked for their tools; use `http` if the server has it",
@@ -45,12 +56,15 @@ pub(super) fn ask_tools(
 /// Asks the server once.
 pub(super) fn ask(
     context: &Context,
-    url: &str,
-    headers: &[(String, String)],
-    transport: RemoteTransport,
+    server: Remote<'_>,
     env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
+    let Remote {
+        url,
+        headers,
+        transport,
+    } = server;
     if is_behind_plain_proxy(url, env) {
         return Ok(Answer::NotAsked(
             "it may be behind an `http` proxy; only the agent can try it",

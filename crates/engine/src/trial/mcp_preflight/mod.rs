@@ -23,6 +23,7 @@ use terca_core::plan::Case;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
+use self::http::Remote;
 use super::Context;
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
@@ -192,12 +193,17 @@ fn ask_apart(
             url,
             headers,
             transport,
-        } if is_for_tools => http::ask_tools(context, url, headers, *transport, &env, limit),
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => http::ask(context, url, headers, *transport, &env, limit),
+        } => {
+            let server = Remote {
+                url,
+                headers,
+                transport: *transport,
+            };
+            match is_for_tools {
+                true => http::ask_tools(context, server, &env, limit),
+                false => http::ask(context, server, &env, limit),
+            }
+        }
     }
 }
 
