@@ -376,7 +376,7 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     let (outcome, asked) = debian("0").test(&[], &[]);
     assert!(
         asked.contains(
-            "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs libxml2-utils munge nodejs npm \
+            "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs golang-go libxml2-utils munge nodejs npm \
              openssh-client openssh-server podman python3-venv runc slurm-client slurmctld slurmd tmux util-linux zsh"
         ),
         "{asked}"
