@@ -12,6 +12,7 @@ use crate::http::{self, Message, Over, Server};
 const BIG: usize = 8 * 1024 * 1024;
 
 /// An MCP server by HTTP: Streamable HTTP at `/mcp`, the older transport at `/sse`, and `/moved`, which sends on to `/mcp`.
+/// The answers of `/packed` are compressed, although nobody asked for it.
 /// `/elsewhere` sends on to another host, and `/see-other` to a page of its own; both name the query that they were asked with.
 ///
 /// `search` answers, `stream` answers by server-sent events, `fail` refuses, `big` answers with a text of several
@@ -147,6 +148,7 @@ fn answer(stream: TcpStream, over: &Over, state: &Mutex<State>) -> io::Result<()
             say(out, "303 See Other", &[&location], &message.path)
         }
         ("GET", "/page") => say(out, "200 OK", &[], "THE-PAGE"),
+        ("POST", "/packed") => say(out, "200 OK", &["content-encoding: gzip"], "{}"),
         ("POST", "/mcp") => streamable(out, &message, &asked),
         ("DELETE", "/mcp") => say(out, "200 OK", &[], ""),
         ("GET", "/sse") => {

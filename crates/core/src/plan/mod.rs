@@ -3,6 +3,7 @@
 pub mod aa_check;
 pub mod ablated;
 pub mod agent_named;
+mod arm;
 pub mod descriptions;
 pub mod expand;
 pub mod fingerprint;

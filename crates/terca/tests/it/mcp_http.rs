@@ -336,3 +336,27 @@ fn hidden_tools_of_a_server_by_http_are_not_offered_and_not_called() {
         "{stream}"
     );
 }
+
+/// Where messages cannot be searched, the agent is offered nothing instead of everything.
+#[test]
+fn tools_that_cannot_be_hidden_are_not_offered_either() {
+    let hiding = "experiments: [{name: few, hideTools: {docs: [search]}}]\n";
+    let docs = HttpMcpServer::start(TOKEN);
+    let off = format!("mcpPreflight: false\n{hiding}");
+    let project = project_with(&docs.url("/packed"), "hello", &off);
+    project.terca(&["run"]).expect_status(0);
+    let answers = project.trial_file("workspace/answers.txt");
+    let refusal = "a compressed answer cannot be searched for hidden tools";
+    assert_eq!(answers.matches(refusal).count(), 2, "{answers}");
+
+    let proxy = format!("env: {{http_proxy: 'http://127.0.0.1:9'}}\n{hiding}");
+    let project = project_with("http://docs.example/mcp", "hello", &proxy);
+    project.terca(&["run"]).expect_status(3);
+    let error = project.only_trial()["error"].clone();
+    let message =
+        "the tools of the MCP server `docs` cannot be hidden: it may be behind an `http` proxy";
+    assert_eq!(
+        (&error["kind"], &error["message"]),
+        (&json!("mcp"), &json!(message))
+    );
+}

@@ -20,43 +20,11 @@ pub(super) struct Remote<'a> {
     pub(super) transport: RemoteTransport,
 }
 
-/// Asks the server for its tools.
-pub(super) fn ask_tools(
-    context: &Context,
-    server: Remote<'_>,
-    env: &Variables,
-    limit: Duration,
-) -> Result<Answer, StageError> {
-    let Remote {
-        url,
-        headers,
-        transport,
-    } = server;
-    if transport == RemoteTransport::Sse {
-        return Ok(Answer::NotAsked(
-            "servers by `sse` are not asked for their tools; use `http` if the server has it",
-        ));
-    }
-    let question = ToolsQuestion {
-        url,
-        headers,
-        initialize: initialize(),
-        limit,
-    };
-    let variable = |name: &str| env.get(name).cloned();
-    let is_stopped = || context.interrupt.is_stop();
-    Ok(match question.ask(&variable, &is_stopped) {
-        Ok(tools) => Answer::ready(tools),
-        Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
-        Err(NoAnswer::Silent) => Answer::Silent(silence(limit)),
-        Err(error) => Answer::Failed(error.to_string()),
-    })
-}
-
-/// Asks the server once.
+/// Asks the server once, or for its tools. Those of a server by `sse` stay unknown: it answers in a stream of its own.
 pub(super) fn ask(
     context: &Context,
     server: Remote<'_>,
+    is_for_tools: bool,
     env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
@@ -69,6 +37,9 @@ pub(super) fn ask(
         return Ok(Answer::NotAsked(
             "it may be behind an `http` proxy; only the agent can try it",
         ));
+    }
+    if is_for_tools && transport == RemoteTransport::Http {
+        return ask_tools(context, server, env, limit);
     }
     let (body, accept) = match transport {
         // The handshake of Streamable HTTP.
@@ -105,6 +76,28 @@ pub(super) fn ask(
         },
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
         Err(NoAnswer::Silent) => Answer::Failed(silence(limit)),
+        Err(error) => Answer::Failed(error.to_string()),
+    })
+}
+
+fn ask_tools(
+    context: &Context,
+    server: Remote<'_>,
+    env: &Variables,
+    limit: Duration,
+) -> Result<Answer, StageError> {
+    let question = ToolsQuestion {
+        url: server.url,
+        headers: server.headers,
+        initialize: initialize(),
+        limit,
+    };
+    let variable = |name: &str| env.get(name).cloned();
+    let is_stopped = || context.interrupt.is_stop();
+    Ok(match question.ask(&variable, &is_stopped) {
+        Ok(tools) => Answer::ready(tools),
+        Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
+        Err(NoAnswer::Silent) => Answer::Silent(silence(limit)),
         Err(error) => Answer::Failed(error.to_string()),
     })
 }

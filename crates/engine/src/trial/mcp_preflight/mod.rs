@@ -130,7 +130,9 @@ pub fn offered_tools(
     let limit = case.suite.mcp_preflight.0.or(McpPreflight::default().0);
     let answer = ask_apart(context, case, server, true, limit.unwrap_or_default());
     match answer {
-        Ok(Answer::Ready { tools, .. }) => Ok(tools.unwrap_or_default()),
+        Ok(Answer::Ready { tools, .. }) => {
+            tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
+        }
         Ok(Answer::NotAsked(why)) => Err(why.to_owned()),
         Ok(Answer::Failed(why) | Answer::Silent(why)) => Err(why),
         Err(StageError::Interrupted) => Err("it was interrupted".to_owned()),
@@ -199,10 +201,7 @@ fn ask_apart(
                 headers,
                 transport: *transport,
             };
-            match is_for_tools {
-                true => http::ask_tools(context, server, &env, limit),
-                false => http::ask(context, server, &env, limit),
-            }
+            http::ask(context, server, is_for_tools, &env, limit)
         }
     }
 }

@@ -104,18 +104,11 @@ pub(super) fn ask(
     let ended = match ended {
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
-            // Where evals are, a sandbox shows nothing.
-            let is_hidden = cwd
-                .as_ref()
-                .is_some_and(|cwd| context.suite_dir.starts_with(cwd));
-            let hint = match is_hidden {
-                true => {
-                    "; a sandbox hides the suite's own directory, so put the server into one below it and name that in `cwd`"
-                }
-                false => "",
-            };
-            return Ok(Answer::Failed(format!(
-                "`{command}` could not be started: {reason}{hint}"
+            return Ok(Answer::Failed(not_started(
+                context,
+                command,
+                cwd.as_ref(),
+                &reason,
             )));
         }
         Err(error) => return Err(error.into()),
@@ -134,6 +127,19 @@ pub(super) fn ask(
     } else {
         Answer::Failed(why)
     })
+}
+
+/// Says why a program could not be started.
+fn not_started(context: &Context, command: &str, cwd: Option<&String>, reason: &str) -> String {
+    // Where evals are, a sandbox shows nothing.
+    let is_hidden = cwd.is_some_and(|cwd| context.suite_dir.starts_with(cwd));
+    let hint = match is_hidden {
+        true => {
+            "; a sandbox hides the suite's own directory, so put the server into one below it and name that in `cwd`"
+        }
+        false => "",
+    };
+    format!("`{command}` could not be started: {reason}{hint}")
 }
 
 /// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`. The files of an image are
