@@ -129,6 +129,10 @@ impl From<AblateError> for CliError {
                 "write `{key}` into the experiment itself: those of environments are not split"
             )),
             AblateError::Tools(ToolsError::Start(error)) => error.into(),
+            AblateError::Tools(ToolsError::Interrupted) => CliError {
+                status: INTERRUPTED,
+                message: Some((Code::Interrupted, text)),
+            },
             AblateError::Tools(ToolsError::Server { .. }) => CliError::trouble(Code::Mcp, text)
                 .help("it is started in an empty directory, without `before`; `--parts servers` leaves out whole servers"),
             AblateError::Unreadable(_) => CliError::trouble(Code::MissingFile, text),

@@ -16,6 +16,9 @@ pub enum ToolsError {
     /// Nothing can be started here.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A signal came first.
+    #[error("interrupted before the servers had listed their tools")]
+    Interrupted,
     /// A server did not say what it offers.
     #[error("the tools of the MCP server `{server}` cannot be listed: {reason}")]
     Server {
@@ -72,6 +75,9 @@ fn ask(
             }
             asked.push(question);
             let tools = offered_tools(context, case, server).map_err(|reason| {
+                if context.interrupt.is_stop() {
+                    return ToolsError::Interrupted;
+                }
                 let server = name.clone();
                 ToolsError::Server { server, reason }
             })?;

@@ -522,3 +522,27 @@ fn tools_of_servers_are_parts() {
     project.wait_until_nothing_runs();
     project.assert_nothing_left();
 }
+
+/// A server that is asked for its tools and stays silent can be left.
+#[test]
+fn an_interrupt_ends_the_question_for_tools() {
+    let project = project();
+    let asked = project.path("asked");
+    let project = project
+        .executable("silent", &format!("#!/bin/sh\ntouch '{asked}'\nexec sleep 60\n"))
+        .file(
+            "terca.yaml",
+            "environments: [{name: script, sandbox: none, agent: {name: command, command: 'true'}}]\n\
+             experiments: [{name: control, baseline: true}, {name: more, mcpServers: {docs: {command: ./silent}}}]\n\
+             evals: [{name: a, prompt: a, tests: [{fileExists: done}]}]\n",
+        );
+    let mut session = project.start(&["ablate", "more", "--parts", "tools"]);
+    session.wait_until("the server is asked", || asked.exists());
+    session.signal(Signal::INT);
+    let outcome = session.finish().expect_status(130);
+    let said = "interrupted before the servers had listed their tools";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert!(!project.has_run());
+    project.wait_until_nothing_runs();
+    project.assert_nothing_left();
+}
