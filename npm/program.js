@@ -33,7 +33,7 @@ function hasTarget(target) {
 }
 
 // Builds the program for a target and returns its path.
-function build(target, buildDir, profile = "release") {
+function build(target, buildDir, profile = "dist") {
   const args = ["build", "--profile", profile, "--locked", "--package", "terca", "--target", target];
   execFileSync("cargo", args, { cwd: root, stdio: ["ignore", 2, 2] });
   return path.join(buildDir, target, profile === "dev" ? "debug" : profile, "terca");

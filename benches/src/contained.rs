@@ -32,14 +32,7 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
         cost_of(&mut place.terca(
             &suite,
             &[
-                "-n",
-                &count,
-                "-c",
-                "1",
-                "--format",
-                "plain",
-                "--sandbox",
-                sandbox,
+                "-n", &count, "-c", "1", "--format", "plain", "--sandbox", sandbox,
             ],
         )?)
     };

@@ -91,14 +91,7 @@ fn build() -> io::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args([
-        "build",
-        "--quiet",
-        "--release",
-        "--bins",
-        "-p",
-        "terca",
-        "-p",
-        "terca-benches",
+        "build", "--quiet", "--release", "--bins", "-p", "terca", "-p", "terca-benches",
     ]);
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let status = command.stdin(Stdio::null()).status()?;

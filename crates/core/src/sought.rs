@@ -516,10 +516,7 @@ mod tests {
             assert_eq!(seen(&body, &[skill]).found, ["skill skills/w"], "{head}");
         }
         for none in [
-            "",
-            "Text.",
-            "---\nname: x\n---\n",
-            "---\ndescription:\n---\n",
+            "", "Text.", "---\nname: x\n---\n", "---\ndescription:\n---\n",
         ] {
             assert_eq!(Sought::skill("s", none), None, "{none:?}");
         }

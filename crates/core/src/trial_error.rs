@@ -105,18 +105,8 @@ mod tests {
             Replay, Setup,
         };
         for kind in [
-            Setup,
-            AgentMissing,
-            Auth,
-            RateLimit,
-            ModelApi,
-            Model,
-            Mcp,
-            Delivery,
-            Replay,
-            Agent,
-            Lost,
-            Internal,
+            Setup, AgentMissing, Auth, RateLimit, ModelApi, Model, Mcp, Delivery, Replay, Agent,
+            Lost, Internal,
         ] {
             assert_eq!(Code::from(kind).as_str(), kind.as_str());
             assert_eq!(Code::from(kind).topic(), Topic::Trials);

@@ -202,9 +202,7 @@ impl Wire {
             sent.name = mask.text(&sent.name);
         }
         for counts in [
-            &mut self.models_asked,
-            &mut self.models_answered,
-            &mut self.stop_reasons,
+            &mut self.models_asked, &mut self.models_answered, &mut self.stop_reasons,
         ] {
             if counts.keys().any(|name| mask.hides(name.as_bytes())) {
                 let named = std::mem::take(counts);
@@ -311,9 +309,7 @@ impl Wire {
             ("requests", reported.requests, seen.requests),
             ("input tokens", reported.input_tokens, seen.input_tokens),
             (
-                "cached input tokens",
-                reported.cached_input_tokens,
-                seen.cached_input_tokens,
+                "cached input tokens", reported.cached_input_tokens, seen.cached_input_tokens,
             ),
             ("output tokens", reported.output_tokens, seen.output_tokens),
         ];

@@ -96,9 +96,7 @@ thread_local! {
 const SHAPES: [&str; 3] = ["unknown_keys", "wrong_types", "numbers_out_of_range"];
 /// JSON has no such numbers, and a schema cannot compare one with another.
 const BEYOND_SCHEMAS: [&str; 3] = [
-    "a timeout that is no number",
-    "a cost without end",
-    "adaptive repetitions upside down",
+    "a timeout that is no number", "a cost without end", "adaptive repetitions upside down",
 ];
 
 fn editors_complain() -> bool {
@@ -152,9 +150,7 @@ fn unknown_keys() {
             ),
             ("in a test, misspelt", test, "fileExist: a.js"),
             (
-                "in a test, unlike any",
-                test,
-                "fileExists: a.js\ncolour: blue",
+                "in a test, unlike any", test, "fileExists: a.js\ncolour: blue",
             ),
             (
                 "in `commandSuccess`",
@@ -165,29 +161,19 @@ fn unknown_keys() {
             ("in an action, unlike any", action, "colour: blue"),
             ("in a command", action, "command: {command: ls, timeout: 3}"),
             (
-                "in an environment, misspelt",
-                environment,
-                "agent: nop\nmcpServer: {}",
+                "in an environment, misspelt", environment, "agent: nop\nmcpServer: {}",
             ),
             (
-                "in an environment, unlike any",
-                environment,
-                "agent: nop\ncolour: blue",
+                "in an environment, unlike any", environment, "agent: nop\ncolour: blue",
             ),
             (
-                "in an agent",
-                environment,
-                "agent: {name: nop, colour: blue}",
+                "in an agent", environment, "agent: {name: nop, colour: blue}",
             ),
             (
-                "in an MCP server, misspelt",
-                mcp_server,
-                "comand: x\ncommand: y",
+                "in an MCP server, misspelt", mcp_server, "comand: x\ncommand: y",
             ),
             (
-                "in an MCP server, unlike any",
-                mcp_server,
-                "command: y\ncolour: blue",
+                "in an MCP server, unlike any", mcp_server, "command: y\ncolour: blue",
             ),
             ("a key that is no text", suite, "? [a, b]\n: 1"),
         ],
@@ -249,9 +235,7 @@ fn names_used_twice() {
             "environments:\n  - name: a.b\n  - name: a\nexperiments:\n  - name: c\n  - name: b.c",
         ),
         (
-            "a name that the run needs for itself",
-            eval,
-            "name: results.json",
+            "a name that the run needs for itself", eval, "name: results.json",
         ),
     ];
     let reports: Vec<String> = [section("evals across files", &across)]
@@ -284,14 +268,10 @@ fn workers() {
         ("a pool that is no map", suite, "workers: {cluster: srun}"),
         ("a pool without a value", suite, "workers:\n  cluster:"),
         (
-            "a name with a comma",
-            suite,
-            "workers: {\"a,b\": {preset: slurm}}",
+            "a name with a comma", suite, "workers: {\"a,b\": {preset: slurm}}",
         ),
         (
-            "a name that is an option",
-            suite,
-            "workers: {-a: {preset: slurm}}",
+            "a name that is an option", suite, "workers: {-a: {preset: slurm}}",
         ),
         ("a misspelt key", pool, "preset: ssh\nhost: [a]"),
         ("an unknown key", pool, "preset: slurm\nenv: {A: 1}"),
@@ -301,61 +281,41 @@ fn workers() {
         ("a command line that is missing", pool, "start:"),
         ("a preset that is unknown", pool, "preset: pbs"),
         (
-            "`options` of a command line",
-            pool,
-            "start: srun\noptions: [--mem=4G]",
+            "`options` of a command line", pool, "start: srun\noptions: [--mem=4G]",
         ),
         (
-            "an option that is a list",
-            pool,
-            "preset: slurm\noptions: [[a]]",
+            "an option that is a list", pool, "preset: slurm\noptions: [[a]]",
         ),
         (
-            "`image` of a command line",
-            pool,
-            "start: srun\nimage: node",
+            "`image` of a command line", pool, "start: srun\nimage: node",
         ),
         (
-            "`image` of a preset without one",
-            pool,
-            "preset: slurm\nimage: node",
+            "`image` of a preset without one", pool, "preset: slurm\nimage: node",
         ),
         ("an image that is missing", pool, "preset: kubernetes"),
         (
-            "an image that is an option",
-            pool,
-            "preset: docker\nimage: --privileged",
+            "an image that is an option", pool, "preset: docker\nimage: --privileged",
         ),
         (
-            "`hosts` of a preset without them",
-            pool,
-            "preset: slurm\nhosts: [a]",
+            "`hosts` of a preset without them", pool, "preset: slurm\nhosts: [a]",
         ),
         ("hosts that are missing", pool, "preset: ssh"),
         ("`{host}` without hosts", pool, "start: ssh {host}"),
         (
-            "`{host}` in options, without hosts",
-            pool,
-            "preset: slurm\noptions: [\"-w{host}\"]",
+            "`{host}` in options, without hosts", pool, "preset: slurm\noptions: [\"-w{host}\"]",
         ),
         (
-            "hosts without `{host}`",
-            pool,
-            "start: ssh ${host}\nhosts: [a]",
+            "hosts without `{host}`", pool, "start: ssh ${host}\nhosts: [a]",
         ),
         ("an empty list of hosts", pool, "preset: ssh\nhosts: []"),
         (
-            "a host that is an option",
-            pool,
-            "preset: ssh\nhosts: [-oProxyCommand=x]",
+            "a host that is an option", pool, "preset: ssh\nhosts: [-oProxyCommand=x]",
         ),
         ("a host with a space", pool, "preset: ssh\nhosts: [a b]"),
         ("a host twice", pool, "preset: ssh\nhosts: [a, b, a]"),
         ("no slots", pool, "preset: slurm\nslots: 0"),
         (
-            "too little silence",
-            pool,
-            "preset: slurm\nsilenceSeconds: 2",
+            "too little silence", pool, "preset: slurm\nsilenceSeconds: 2",
         ),
         (
             "a path of Terca in a home",
@@ -403,9 +363,7 @@ fn wrong_types() {
             ("list: nothing", eval, "tests:"),
             ("list of texts: a number in it", eval, "tags: [a, 1]"),
             (
-                "list of texts: nothing in it",
-                eval,
-                "tests: [fileExists: [a, null]]",
+                "list of texts: nothing in it", eval, "tests: [fileExists: [a, null]]",
             ),
             ("map: text", suite, "env: A=1"),
             ("map: a list", suite, "env: [A=1]"),
@@ -426,9 +384,7 @@ fn wrong_types() {
                 "agent: gemini-cli\nmcpServers: {files: npx files}",
             ),
             (
-                "config: text",
-                environment,
-                "agent: gemini-cli\nconfig: fast",
+                "config: text", environment, "agent: gemini-cli\nconfig: fast",
             ),
             ("gateway: a word that is none", suite, "gateway: taste"),
             ("gateway: the word of a command", suite, "gateway: replay"),
@@ -440,39 +396,27 @@ fn wrong_types() {
             ("network: a word that is none", suite, "network: closed"),
             ("network: no hosts", suite, "network: []"),
             (
-                "network: an address",
-                suite,
-                "network: [https://example.com]",
+                "network: an address", suite, "network: [https://example.com]",
             ),
             ("allow: every host", suite, "allow: [\"*\"]"),
             (
-                "allow: a port that is none",
-                suite,
-                "allow: [\"localhost:http\"]",
+                "allow: a port that is none", suite, "allow: [\"localhost:http\"]",
             ),
             ("sandbox: a number", suite, "sandbox: 1"),
             ("sandbox: a word that is none", suite, "sandbox: bwarp"),
             (
-                "sandbox: a map of something else",
-                suite,
-                "sandbox: {chroot: x}",
+                "sandbox: a map of something else", suite, "sandbox: {chroot: x}",
             ),
             (
-                "sandbox: an image that is an option",
-                suite,
-                "sandbox: {docker: -v/:/}",
+                "sandbox: an image that is an option", suite, "sandbox: {docker: -v/:/}",
             ),
             ("sandbox: an empty map", suite, "sandbox: {}"),
             ("sandbox: no image", suite, "sandbox: {docker: }"),
             (
-                "sandbox: two images",
-                suite,
-                "sandbox: {docker: a, podman: b}",
+                "sandbox: two images", suite, "sandbox: {docker: a, podman: b}",
             ),
             (
-                "sandbox: an image without a name",
-                suite,
-                "sandbox: {podman: 22}",
+                "sandbox: an image without a name", suite, "sandbox: {podman: 22}",
             ),
         ],
     );
@@ -508,9 +452,7 @@ fn numbers_out_of_range() {
                 "repetitions: {min: 3, until: conclusive}",
             ),
             (
-                "adaptive repetitions for no reason",
-                suite,
-                "repetitions: {min: 3, max: 5}",
+                "adaptive repetitions for no reason", suite, "repetitions: {min: 3, max: 5}",
             ),
             (
                 "adaptive repetitions until anything",
@@ -524,19 +466,13 @@ fn numbers_out_of_range() {
             ),
             ("concurrency 0", suite, "concurrency: 0"),
             (
-                "concurrency of an agent 0",
-                suite,
-                "concurrency: {default: 8, codex: 0}",
+                "concurrency of an agent 0", suite, "concurrency: {default: 8, codex: 0}",
             ),
             (
-                "concurrency of nobody",
-                suite,
-                "concurrency: {cluade-code: 2}",
+                "concurrency of nobody", suite, "concurrency: {cluade-code: 2}",
             ),
             (
-                "concurrency of something else",
-                suite,
-                "concurrency: {everything: 2}",
+                "concurrency of something else", suite, "concurrency: {everything: 2}",
             ),
             ("concurrency that is a list", suite, "concurrency: [2]"),
             ("retries below 0", suite, "retries: -1"),
@@ -563,9 +499,7 @@ fn numbers_out_of_range() {
             ("a part of a request", test, "budget: {maxRequests: 2.5}"),
             ("tool calls below 0", test, "transcript: {maxToolCalls: -1}"),
             (
-                "a score to pass above 1",
-                test,
-                "judge: {rubric: good?, passScore: 80}",
+                "a score to pass above 1", test, "judge: {rubric: good?, passScore: 80}",
             ),
         ],
     );
@@ -582,36 +516,24 @@ fn paths() {
                 "agent: nop\nrules: [AGENTS.md, AGENT.md]",
             ),
             (
-                "rules that are a directory",
-                environment,
-                "agent: nop\nrules: docs",
+                "rules that are a directory", environment, "agent: nop\nrules: docs",
             ),
             (
-                "missing copy source",
-                action,
-                "copy: {../notes.md: notes.md}",
+                "missing copy source", action, "copy: {../notes.md: notes.md}",
             ),
             ("missing prompt file", eval_file, "promptFile: prompt.md"),
             (
-                "prompt file that is a directory",
-                eval_file,
-                "promptFile: ../docs",
+                "prompt file that is a directory", eval_file, "promptFile: ../docs",
             ),
             (
-                "prompt file that cannot be read",
-                eval_file,
-                "promptFile: ../binary.md",
+                "prompt file that cannot be read", eval_file, "promptFile: ../binary.md",
             ),
             (
-                "prompt file with nothing in it",
-                eval_file,
-                "promptFile: ../empty.md",
+                "prompt file with nothing in it", eval_file, "promptFile: ../empty.md",
             ),
             ("missing workspaceDir", suite, "workspaceDir: start"),
             (
-                "workspaceDir that is a file",
-                suite,
-                "workspaceDir: AGENTS.md",
+                "workspaceDir that is a file", suite, "workspaceDir: AGENTS.md",
             ),
             (
                 "missing program of an agent",
@@ -619,48 +541,32 @@ fn paths() {
                 "agent: {name: command, command: ./agent.sh --fast}",
             ),
             (
-                "missing program of an MCP server",
-                mcp_server,
-                "command: ./server",
+                "missing program of an MCP server", mcp_server, "command: ./server",
             ),
             (
-                "copy: destination above",
-                action,
-                "copy: {../AGENTS.md: ../AGENTS.md}",
+                "copy: destination above", action, "copy: {../AGENTS.md: ../AGENTS.md}",
             ),
             (
-                "copy: absolute destination",
-                action,
-                "copy: {../AGENTS.md: /etc/AGENTS.md}",
+                "copy: absolute destination", action, "copy: {../AGENTS.md: /etc/AGENTS.md}",
             ),
             (
-                "copy: destination through a link",
-                action,
-                "copy: {../AGENTS.md: out/AGENTS.md}",
+                "copy: destination through a link", action, "copy: {../AGENTS.md: out/AGENTS.md}",
             ),
             ("copy: no destination", action, "copy: {../AGENTS.md: }"),
             ("files: destination above", action, "files: {a/../../b: x}"),
             (
-                "files: absolute destination",
-                action,
-                "files: {/etc/passwd: x}",
+                "files: absolute destination", action, "files: {/etc/passwd: x}",
             ),
             (
-                "files: destination through a link",
-                action,
-                "files: {up/b: x}",
+                "files: destination through a link", action, "files: {up/b: x}",
             ),
             (
-                "files: destination that is a link",
-                action,
-                "files: {out: x}",
+                "files: destination that is a link", action, "files: {out: x}",
             ),
             ("files: no file name", action, "files: {docs/: x}"),
             ("files: no content", action, "files: {a.txt: }"),
             (
-                "test: outside the workspace",
-                test,
-                "fileExists: [a.js, ../b.js]",
+                "test: outside the workspace", test, "fileExists: [a.js, ../b.js]",
             ),
             (
                 "test: absolute",
@@ -685,9 +591,7 @@ fn agents() {
                 "agent: {name: gemini-cli, command: gemini}",
             ),
             (
-                "without a name",
-                environment,
-                "agent: {command: ./agent.sh}",
+                "without a name", environment, "agent: {command: ./agent.sh}",
             ),
             (
                 "that cannot be given MCP servers",
@@ -765,16 +669,12 @@ fn tests_of_an_eval() {
             ("bad glob", test, "fileExists: 'src/[a.js'"),
             ("a kind that does not exist", test, "fileMissing: a.js"),
             (
-                "a score without a command",
-                test,
-                "commandScore: {command: ./score}",
+                "a score without a command", test, "commandScore: {command: ./score}",
             ),
             ("an empty command", test, "commandScore: ' '"),
             ("a transcript that asks for nothing", test, "transcript: {}"),
             (
-                "a transcript with an unknown key",
-                test,
-                "transcript: {usedTools: shell}",
+                "a transcript with an unknown key", test, "transcript: {usedTools: shell}",
             ),
             (
                 "bad globs of tools",
@@ -782,9 +682,7 @@ fn tests_of_an_eval() {
                 "transcript: {usedTool: 'a{b', notUsedTool: [ok, 'x[']}",
             ),
             (
-                "changed files that ask for nothing",
-                test,
-                "changedFiles: {never: []}",
+                "changed files that ask for nothing", test, "changedFiles: {never: []}",
             ),
             ("changed files as a list", test, "changedFiles: ['src/**']"),
             (
@@ -793,9 +691,7 @@ fn tests_of_an_eval() {
                 "changedFiles: {only: ['src/[', ok], never: ['../x', 'a{']}",
             ),
             (
-                "a budget that asks for nothing",
-                test,
-                "budget: {maxTokens: null}",
+                "a budget that asks for nothing", test, "budget: {maxTokens: null}",
             ),
             (
                 "a budget in words",
@@ -828,25 +724,17 @@ fn judges() {
         ),
         ("no rubric", "judge: {agent: codex}", "gemini"),
         (
-            "an empty rubric",
-            "judge: {rubric: ' ', agent: codex}",
-            "gemini",
+            "an empty rubric", "judge: {rubric: ' ', agent: codex}", "gemini",
         ),
         ("a rubric by itself", "judge: is it good?", "gemini"),
         (
-            "an unknown agent",
-            "judge: {rubric: good?, agent: codecs}",
-            "gemini",
+            "an unknown agent", "judge: {rubric: good?, agent: codecs}", "gemini",
         ),
         (
-            "an agent that is built in",
-            "judge: {rubric: good?, agent: oracle}",
-            "gemini",
+            "an agent that is built in", "judge: {rubric: good?, agent: oracle}", "gemini",
         ),
         (
-            "a command that is missing",
-            "judge: {rubric: good?, agent: command}",
-            "gemini",
+            "a command that is missing", "judge: {rubric: good?, agent: command}", "gemini",
         ),
         (
             "a program that is missing",
@@ -854,19 +742,13 @@ fn judges() {
             "gemini",
         ),
         (
-            "settings for nobody",
-            "judge: {rubric: good?, config: {a: 1}}",
-            "gemini",
+            "settings for nobody", "judge: {rubric: good?, config: {a: 1}}", "gemini",
         ),
         (
-            "a score that any work has",
-            "judge: {rubric: good?, passScore: 0}",
-            "gemini",
+            "a score that any work has", "judge: {rubric: good?, passScore: 0}", "gemini",
         ),
         (
-            "a score above 1",
-            "judge: {rubric: good?, passScore: 1.5}",
-            "gemini",
+            "a score above 1", "judge: {rubric: good?, passScore: 1.5}", "gemini",
         ),
         ("an unknown key", "judge: {rubrik: good?}", "gemini"),
     ];
@@ -937,9 +819,7 @@ fn syntax() {
             ("text after a quote", suite, "name: \"a\" b"),
             ("wrong indentation", suite, "env:\n    A: 1\n  B: 2"),
             (
-                "text that begins with a reserved sign",
-                suite,
-                "name: @home",
+                "text that begins with a reserved sign", suite, "name: @home",
             ),
             (
                 "a line that is no key",
@@ -972,14 +852,10 @@ fn setups() {
         "setups",
         &[
             (
-                "environment without a name",
-                suite,
-                "environments:\n  - agent: nop",
+                "environment without a name", suite, "environments:\n  - agent: nop",
             ),
             (
-                "experiment without a name",
-                suite,
-                "experiments: [{model: x}]",
+                "experiment without a name", suite, "experiments: [{model: x}]",
             ),
             (
                 "two baselines",
@@ -987,14 +863,10 @@ fn setups() {
                 "experiments:\n  - {name: a, baseline: true}\n  - {name: b, baseline: true}",
             ),
             (
-                "baseline in an environment",
-                environment,
-                "agent: nop\nbaseline: true",
+                "baseline in an environment", environment, "agent: nop\nbaseline: true",
             ),
             (
-                "invalid variable names",
-                environment,
-                "agent: nop\nenv: {A=B: 1, '': 2}",
+                "invalid variable names", environment, "agent: nop\nenv: {A=B: 1, '': 2}",
             ),
             (
                 "variable that is not set",
@@ -1017,14 +889,10 @@ fn mcp_servers() {
         &[
             ("neither command nor url", mcp_server, "args: [a]"),
             (
-                "both command and url",
-                mcp_server,
-                "command: a\nurl: http://localhost",
+                "both command and url", mcp_server, "command: a\nurl: http://localhost",
             ),
             (
-                "unknown type",
-                mcp_server,
-                "url: http://localhost\ntype: websocket",
+                "unknown type", mcp_server, "url: http://localhost\ntype: websocket",
             ),
             (
                 "keys of a remote server for a command",

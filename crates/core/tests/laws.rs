@@ -702,8 +702,7 @@ fn results_have_the_keys_of_the_specification() {
              model phases repetition score spent startedAt stats status tests timedOut",
         ),
         (
-            "/trials/0/tests/check-file",
-            "durationSeconds message score",
+            "/trials/0/tests/check-file", "durationSeconds message score",
         ),
         (
             "/trials/0/stats",
@@ -715,8 +714,7 @@ fn results_have_the_keys_of_the_specification() {
         ),
         ("/trials/0/delivery/rules/0", "mayBeCut path sha256"),
         (
-            "/trials/0/delivery/mcpServers/firebase",
-            "calls failedCalls status",
+            "/trials/0/delivery/mcpServers/firebase", "calls failedCalls status",
         ),
         ("/trials/0/spent", "costUsd inputTokens outputTokens"),
         (

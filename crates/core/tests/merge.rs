@@ -326,8 +326,7 @@ fn variables_of_the_eval_win_then_of_the_experiment_the_environment_the_suite() 
     let suite = format!(
         "env: {{A: suite, B: suite, C: suite, D: suite, GONE: x}}\n{}",
         two_setups(
-            "env: {B: below, C: below, D: below}",
-            "env: {C: above, D: above}"
+            "env: {B: below, C: below, D: below}", "env: {C: above, D: above}"
         )
     );
     let eval = "prompt: go\nenv: {D: eval, GONE: null}\n";
@@ -418,17 +417,7 @@ fn every_string_of_an_mcp_server_is_filled_in_and_its_paths_start_from_the_file(
 #[test]
 fn values_of_variables_keep_their_spelling() {
     for written in [
-        "1.10",
-        "true",
-        "False",
-        "0x1F",
-        "1_000",
-        "007",
-        "1e3",
-        "+5",
-        "12:30",
-        "2026-11-14",
-        "no",
+        "1.10", "true", "False", "0x1F", "1_000", "007", "1e3", "+5", "12:30", "2026-11-14", "no",
         "~x",
     ] {
         let plan = planned(project(&format!("env: {{A: {written}}}\n")));

@@ -128,9 +128,7 @@ fn a_schema_refuses_missing_and_conflicting_keys() {
             false,
         ),
         (
-            "eval.terca.yaml",
-            "{prompt: a, tests: [{fileExists: b}]}",
-            true,
+            "eval.terca.yaml", "{prompt: a, tests: [{fileExists: b}]}", true,
         ),
         ("eval.terca.yaml", "{}", false),
         ("eval.terca.yaml", "{prompt: a, promptFile: b}", false),
@@ -141,9 +139,7 @@ fn a_schema_refuses_missing_and_conflicting_keys() {
             false,
         ),
         (
-            "eval.terca.yaml",
-            "{prompt: a, tests: [{fileExists: []}]}",
-            false,
+            "eval.terca.yaml", "{prompt: a, tests: [{fileExists: []}]}", false,
         ),
         (
             "eval.terca.yaml",
@@ -233,9 +229,7 @@ fn the_comments_of_new_files_teach_what_is_right() {
         "{suite:#?}"
     );
     for name in [
-        "small/experiments.yaml",
-        "example/rules.yaml",
-        "example/preamble.yaml",
+        "small/experiments.yaml", "example/rules.yaml", "example/preamble.yaml",
     ] {
         let text = uncommented(&std::fs::read_to_string(dir.join(name)).unwrap());
         assert!(

@@ -93,8 +93,7 @@ fn real_outputs() {
         ),
         ("python-assert.txt", "AssertionError: small numbers"),
         (
-            "python-bare-assert.txt",
-            "AssertionError: assert total == 3",
+            "python-bare-assert.txt", "AssertionError: assert total == 3",
         ),
         (
             "python-missing.txt",
@@ -170,8 +169,7 @@ fn outputs_of_no_runner() {
             "main: old words",
         ),
         (
-            "TAP version 13\n1..3\nok 1 - a\n",
-            "the plan: 3 were planned, and 1 ran",
+            "TAP version 13\n1..3\nok 1 - a\n", "the plan: 3 were planned, and 1 ran",
         ),
         (
             "1..2\nok 1 - a\nnot ok 2 - b\n# (in test file t.bats, line 3)\n#   `[ 1 -eq 2 ]' failed\n",
@@ -307,8 +305,7 @@ fn reports_that_are_none() {
         (&deep, "its XML is deeper than 64 levels"),
         ("{\"a\": 1}", "it is not the JSON of vitest or jest"),
         (
-            "{\"testResults\": [",
-            "it is not the JSON of vitest or jest",
+            "{\"testResults\": [", "it is not the JSON of vitest or jest",
         ),
     ] {
         let error = read(text).unwrap_err();

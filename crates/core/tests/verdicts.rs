@@ -739,14 +739,7 @@ fn the_summary_has_the_keys_it_is_documented_with() {
 fn any_report() -> impl Strategy<Value = TrialReport> {
     use Status::*;
     let status = prop::sample::select(vec![
-        Passed,
-        Passed,
-        Partial,
-        Failed,
-        Failed,
-        Error,
-        Interrupted,
-        Pending,
+        Passed, Passed, Partial, Failed, Failed, Error, Interrupted, Pending,
     ]);
     let figure = || option::of(prop_oneof![8 => 1e-9..1e12f64, 1 => Just(0.0)]);
     (status, figure(), figure(), option::of(0..u64::MAX / 4)).prop_map(

@@ -171,10 +171,7 @@ fn has_figure_beyond_measure(text: &str) -> bool {
 fn stays_known(before: Usage, after: Usage) -> bool {
     let figures = |usage: Usage| {
         [
-            usage.requests,
-            usage.input_tokens,
-            usage.cached_input_tokens,
-            usage.output_tokens,
+            usage.requests, usage.input_tokens, usage.cached_input_tokens, usage.output_tokens,
             usage.tool_calls,
         ]
     };

@@ -116,30 +116,9 @@ fn read_all(dir: &Path) -> Vec<Vec<u8>> {
 
 /// What readers trip over.
 const TOKENS: [&str; 24] = [
-    "null",
-    "true",
-    "-1",
-    "0",
-    "18446744073709551615",
-    "1e308",
-    "\"\"",
-    "{}",
-    "[]",
-    "\n",
-    "\r\n",
-    "\t",
-    ": ",
-    "- ",
-    "&a ",
-    "*a",
-    "<<: ",
-    "|",
-    "${X}",
-    "\u{feff}",
-    "ä",
-    "\u{1F469}\u{200d}\u{1F467}",
-    "\0",
-    "\\u0000",
+    "null", "true", "-1", "0", "18446744073709551615", "1e308", "\"\"", "{}", "[]", "\n", "\r\n",
+    "\t", ": ", "- ", "&a ", "*a", "<<: ", "|", "${X}", "\u{feff}", "ä",
+    "\u{1F469}\u{200d}\u{1F467}", "\0", "\\u0000",
 ];
 
 /// One to four changes to a seed.
@@ -194,13 +173,7 @@ fn number(input: &mut Vec<u8>, from: usize, rng: &mut Rng) {
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     let extreme = rng.choice([
-        "0",
-        "18446744073709551615",
-        "9223372036854775808",
-        "4294967296",
-        "-5",
-        "1.5",
-        "null",
+        "0", "18446744073709551615", "9223372036854775808", "4294967296", "-5", "1.5", "null",
     ]);
     input.splice(start..start + length, extreme.unwrap_or_default().bytes());
 }

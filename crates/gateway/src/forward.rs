@@ -215,10 +215,7 @@ struct LookedFor {
 async fn look_for(player: Arc<Player>, request: LookedFor) -> Found {
     let found = tokio::task::spawn_blocking(move || {
         player.find(
-            &request.method,
-            &request.path,
-            &request.body,
-            request.is_for_model,
+            &request.method, &request.path, &request.body, request.is_for_model,
         )
     });
     found.await.unwrap_or(Found::Refused)

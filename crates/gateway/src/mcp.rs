@@ -27,9 +27,7 @@ const MESSAGES: &str = "messages";
 pub(crate) const WELL_KNOWN: &str = "/.well-known/";
 /// The documents about signing in that clients ask for.
 const DOCUMENTS: [&str; 3] = [
-    PROTECTED_RESOURCE,
-    "oauth-authorization-server",
-    "openid-configuration",
+    PROTECTED_RESOURCE, "oauth-authorization-server", "openid-configuration",
 ];
 /// The document that says who signs clients in to a server.
 pub(crate) const PROTECTED_RESOURCE: &str = "oauth-protected-resource";

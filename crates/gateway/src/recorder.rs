@@ -33,23 +33,12 @@ const MOST_HELD: usize = 4 * LARGEST_ANSWER;
 const STEP: u64 = 100;
 /// The headers of a request that matter to a service. None has a key.
 const OF_REQUEST: [&str; 6] = [
-    "accept",
-    "anthropic-beta",
-    "anthropic-version",
-    "content-type",
-    "openai-beta",
-    "user-agent",
+    "accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta", "user-agent",
 ];
 /// The headers of an answer that matter to an agent.
 const OF_ANSWER: [&str; 8] = [
-    "cache-control",
-    "content-encoding",
-    "content-type",
-    "request-id",
-    "retry-after",
-    "retry-after-ms",
-    "x-request-id",
-    "x-should-retry",
+    "cache-control", "content-encoding", "content-type", "request-id", "retry-after",
+    "retry-after-ms", "x-request-id", "x-should-retry",
 ];
 
 /// A recording that is to be made.

@@ -24,12 +24,7 @@ use terca_report::{
 };
 
 const EVALS: [&str; 6] = [
-    "fib",
-    "fib-recursive",
-    "add-endpoint",
-    "日本語-i18n",
-    "migrate-to-v2",
-    "fix-flaky-test",
+    "fib", "fib-recursive", "add-endpoint", "日本語-i18n", "migrate-to-v2", "fix-flaky-test",
 ];
 const VARIANTS: [(&str, &str); 2] = [("gemini", "base"), ("gemini", "with-rules")];
 const DOING: [&str; 5] = [

@@ -325,11 +325,9 @@ pub(crate) fn busy_run() -> Script {
         "$ npm test -- --watch=false --reporter=dot src/fib.test.js",
         20_512,
     );
-    script.doing(18, "write_file fib.js", 950).doing(
-        19,
-        "thinking: the loop is off by one",
-        1_204_000,
-    );
+    script
+        .doing(18, "write_file fib.js", 950)
+        .doing(19, "thinking: the loop is off by one", 1_204_000);
     script
         .phase(20, Phase::Tests)
         .doing(20, "unit-tests", 31_700)

@@ -128,9 +128,7 @@ mod tests {
         assert_eq!(
             reasons(&report),
             [
-                "one: one.txt does not exist",
-                "two: about two",
-                "four: about four"
+                "one: one.txt does not exist", "two: about two", "four: about four"
             ]
         );
         assert_eq!(

@@ -16,18 +16,8 @@ const CACHE: &str = "TERCA_TEST_CACHE";
 
 /// What npm and pip need of this environment to reach their registries; nothing else is passed on to them.
 const NETWORK: [&str; 12] = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "all_proxy",
-    "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "TMPDIR",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy",
+    "all_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR",
 ];
 
 /// The end of the name of a package that has the program itself, for the one platform that the tests run on.

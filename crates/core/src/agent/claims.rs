@@ -64,8 +64,7 @@ fn an_agent_that_repeats_the_request_has_seen_no_model() {
 #[test]
 fn the_model_that_the_service_names_is_seen_by_the_agents_that_pass_it_on() {
     let swapped = recorded("claude-success.jsonl").replace(
-        r#""model":"claude-opus-4-8","#,
-        r#""model":"swapped-model-x","#,
+        r#""model":"claude-opus-4-8","#, r#""model":"swapped-model-x","#,
     );
     let reading = read(&super::claude_code::AGENT, "claude-opus-4-8", &swapped);
     assert_eq!(reading.model.as_deref(), Some("swapped-model-x"));

@@ -4,13 +4,7 @@ use serde_json::Value;
 
 /// The ends of names whose values are keys, in lower case and without `_` and `-`.
 const NAMES: &[&str] = &[
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "token",
-    "secret",
-    "password",
-    "authorization",
+    "apikey", "accesskey", "secretkey", "token", "secret", "password", "authorization",
 ];
 /// A shorter value is no key, and masking it would hide words.
 const SHORTEST: usize = 6;
@@ -113,10 +107,7 @@ mod tests {
         assert_eq!(
             secrets,
             [
-                "b3arer-123456",
-                "sk-droid-123456",
-                "sk-pi-123456",
-                "t0ken-123456"
+                "b3arer-123456", "sk-droid-123456", "sk-pi-123456", "t0ken-123456"
             ]
         );
     }

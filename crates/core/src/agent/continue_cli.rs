@@ -35,14 +35,8 @@ pub(super) static AGENT: Agent = Agent {
         streams_events: false,
         skills_dir: ".continue/skills",
         credential_variables: &[
-            "OPENAI_API_KEY",
-            "ANTHROPIC_API_KEY",
-            "GEMINI_API_KEY",
-            "OPENROUTER_API_KEY",
-            "DEEPSEEK_API_KEY",
-            "GROQ_API_KEY",
-            "MISTRAL_API_KEY",
-            "XAI_API_KEY",
+            "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY",
+            "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY",
             "CONTINUE_API_KEY",
         ],
         hosts: &["api.continue.dev"],
@@ -58,11 +52,7 @@ const ERRORS: Patterns = &[
     (
         ErrorKind::ModelApi,
         &[
-            "Connection error",
-            "fetch failed",
-            "ECONN",
-            "ENOTFOUND",
-            "ETIMEDOUT",
+            "Connection error", "fetch failed", "ECONN", "ENOTFOUND", "ETIMEDOUT",
             "Premature close",
         ],
     ),
@@ -70,22 +60,8 @@ const ERRORS: Patterns = &[
 
 /// Its own tools. Those of MCP servers have no sign of their server.
 const OWN_TOOLS: [&str; 17] = [
-    "Read",
-    "Write",
-    "List",
-    "Bash",
-    "Fetch",
-    "Checklist",
-    "CheckBackgroundJob",
-    "AskQuestion",
-    "Edit",
-    "MultiEdit",
-    "Exit",
-    "Skills",
-    "Search",
-    "Status",
-    "Subagent",
-    "ReportFailure",
+    "Read", "Write", "List", "Bash", "Fetch", "Checklist", "CheckBackgroundJob", "AskQuestion",
+    "Edit", "MultiEdit", "Exit", "Skills", "Search", "Status", "Subagent", "ReportFailure",
     "UploadArtifact",
 ];
 

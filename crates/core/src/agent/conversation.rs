@@ -186,10 +186,7 @@ mod tests {
             ("a tool that hangs", "call", 59, None),
             ("a tool that hangs after trouble", "500 call", 59, None),
             (
-                "a tool that hangs and is stopped",
-                "call stop result",
-                59,
-                None,
+                "a tool that hangs and is stopped", "call stop result", 59, None,
             ),
             (
                 "a service that falls silent",

@@ -30,12 +30,8 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@github/copilot")),
         skills_dir: ".github/skills",
         credential_variables: &[
-            "COPILOT_GITHUB_TOKEN",
-            "GH_TOKEN",
-            "GITHUB_TOKEN",
-            "COPILOT_PROVIDER_API_KEY",
-            "COPILOT_PROVIDER_BEARER_TOKEN",
-            "COPILOT_PROVIDER_HEADERS",
+            "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY",
+            "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_PROVIDER_HEADERS",
         ],
         // A sign-in is kept in the system's keyring, or among its state and not by itself, so there are no files.
         services: &[ModelService::by_variable(
@@ -44,19 +40,11 @@ pub(super) static AGENT: Agent = Agent {
             "",
         )],
         setting_variables: &[
-            "COPILOT_GH_HOST",
-            "GH_HOST",
-            "COPILOT_OFFLINE",
-            "COPILOT_PROVIDER_BASE_URL",
-            "COPILOT_PROVIDER_TYPE",
-            "COPILOT_PROVIDER_WIRE_API",
-            "COPILOT_PROVIDER_TRANSPORT",
-            "COPILOT_PROVIDER_AZURE_API_VERSION",
-            "COPILOT_PROVIDER_API_KEY_COMMAND",
-            "COPILOT_PROVIDER_MODEL_ID",
-            "COPILOT_PROVIDER_WIRE_MODEL",
-            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS",
-            "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
+            "COPILOT_GH_HOST", "GH_HOST", "COPILOT_OFFLINE", "COPILOT_PROVIDER_BASE_URL",
+            "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_WIRE_API", "COPILOT_PROVIDER_TRANSPORT",
+            "COPILOT_PROVIDER_AZURE_API_VERSION", "COPILOT_PROVIDER_API_KEY_COMMAND",
+            "COPILOT_PROVIDER_MODEL_ID", "COPILOT_PROVIDER_WIRE_MODEL",
+            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
             PROGRAM_CACHE,
         ],
         caches: &[Cache {
@@ -77,31 +65,20 @@ const ERRORS: Patterns = &[
     (
         ErrorKind::RateLimit,
         &[
-            "rate limit",
-            "too many requests",
-            "quota",
-            "premium requests",
+            "rate limit", "too many requests", "quota", "premium requests",
         ],
     ),
     (
         ErrorKind::Auth,
         &[
-            "authentication",
-            "unauthorized",
-            "forbidden",
-            "api key",
-            "not logged in",
+            "authentication", "unauthorized", "forbidden", "api key", "not logged in",
             "access denied by policy",
         ],
     ),
     (
         ErrorKind::ModelApi,
         &[
-            "failed to get response",
-            "connect",
-            "network",
-            "fetch failed",
-            "timed out",
+            "failed to get response", "connect", "network", "fetch failed", "timed out",
             "overloaded",
         ],
     ),
@@ -109,16 +86,10 @@ const ERRORS: Patterns = &[
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec![
-        "--output-format",
-        "json",
+        "--output-format", "json",
         // Without it every tool is denied, and the session succeeds all the same.
-        "--allow-all",
-        "--no-ask-user",
-        "--no-auto-update",
-        "--no-color",
-        "--disable-client-telemetry",
-        "--session-id",
-        inputs.session_id,
+        "--allow-all", "--no-ask-user", "--no-auto-update", "--no-color",
+        "--disable-client-telemetry", "--session-id", inputs.session_id,
     ];
     if let Some(model) = inputs.model {
         args.extend(["--model", model]);

@@ -44,10 +44,7 @@ const LOG: &str = "droid.log";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec![
-        "exec",
-        "--skip-permissions-unsafe",
-        "--output-format",
-        "stream-json",
+        "exec", "--skip-permissions-unsafe", "--output-format", "stream-json",
     ];
     if let Some(model) = inputs.model {
         args.extend(["--model", model]);
@@ -330,9 +327,7 @@ impl Totals {
     fn tokens(self) -> Tokens {
         Tokens {
             input: total([
-                self.input_tokens,
-                self.cache_read_input_tokens,
-                self.cache_creation_input_tokens,
+                self.input_tokens, self.cache_read_input_tokens, self.cache_creation_input_tokens,
             ]),
             cached: self.cache_read_input_tokens,
             output: self.output_tokens,

@@ -15,42 +15,22 @@ pub(super) const COMMON: Patterns = &[
     (
         ErrorKind::RateLimit,
         &[
-            "rate limit",
-            "rate_limit",
-            "quota",
-            "too many requests",
-            "usage limit",
-            "insufficient credit",
-            "resource_exhausted",
+            "rate limit", "rate_limit", "quota", "too many requests", "usage limit",
+            "insufficient credit", "resource_exhausted",
         ],
     ),
     (
         ErrorKind::Auth,
         &[
-            "api key",
-            "api_key",
-            "unauthorized",
-            "unauthenticated",
-            "authentication",
-            "credentials",
-            "forbidden",
-            "sign in",
-            "no models available",
-            "no model selected",
+            "api key", "api_key", "unauthorized", "unauthenticated", "authentication",
+            "credentials", "forbidden", "sign in", "no models available", "no model selected",
         ],
     ),
     (
         ErrorKind::ModelApi,
         &[
-            "unable to connect",
-            "cannot connect",
-            "connection",
-            "econnre",
-            "enotfound",
-            "fetch failed",
-            "overloaded",
-            "socket",
-            "timed out",
+            "unable to connect", "cannot connect", "connection", "econnre", "enotfound",
+            "fetch failed", "overloaded", "socket", "timed out",
         ],
     ),
 ];
@@ -112,18 +92,9 @@ pub(super) fn is_wrong_model(text: &str) -> bool {
 /// Returns whether an error says that the conversation has outgrown the model's context.
 pub(super) fn is_context_overflow(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "context_length_exceeded",
-        "contextwindowexceeded",
-        "contextoverflow",
-        "context window",
-        "context length",
-        "context limit",
-        "context size",
-        "maximum context",
-        "prompt is too long",
-        "input is too long",
-        "prompt too long",
-        "reduce the length of the messages",
+        "context_length_exceeded", "contextwindowexceeded", "contextoverflow", "context window",
+        "context length", "context limit", "context size", "maximum context", "prompt is too long",
+        "input is too long", "prompt too long", "reduce the length of the messages",
         "exceeds the maximum number of tokens",
     ];
     let lower = text.to_lowercase();

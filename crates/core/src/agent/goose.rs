@@ -33,22 +33,12 @@ pub(super) static AGENT: Agent = Agent {
         skills_dir: ".agents/skills",
         read_above: &["AGENTS.md", ".goosehints", ".goose", ".agents"],
         credential_variables: &[
-            "OPENAI_API_KEY",
-            "ANTHROPIC_API_KEY",
-            "GOOGLE_API_KEY",
-            "OPENROUTER_API_KEY",
-            "DATABRICKS_TOKEN",
-            "GROQ_API_KEY",
-            "XAI_API_KEY",
+            "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
+            "DATABRICKS_TOKEN", "GROQ_API_KEY", "XAI_API_KEY",
         ],
         setting_variables: &[
-            "GOOSE_PROVIDER",
-            "OPENAI_HOST",
-            "OPENAI_BASE_PATH",
-            "ANTHROPIC_HOST",
-            "GOOGLE_HOST",
-            "OLLAMA_HOST",
-            "DATABRICKS_HOST",
+            "GOOSE_PROVIDER", "OPENAI_HOST", "OPENAI_BASE_PATH", "ANTHROPIC_HOST", "GOOGLE_HOST",
+            "OLLAMA_HOST", "DATABRICKS_HOST",
         ],
         services: &[
             ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
@@ -72,35 +62,21 @@ const ERRORS: Patterns = &[
     (
         ErrorKind::RateLimit,
         &[
-            "Rate limit",
-            "Status: 429",
-            "429 Too Many",
-            "quota",
-            "Credits exhausted",
+            "Rate limit", "Status: 429", "429 Too Many", "quota", "Credits exhausted",
         ],
     ),
     (
         ErrorKind::Auth,
         &[
-            "Authentication",
-            "Status: 401",
-            "Status: 403",
-            "Forbidden",
-            "Unauthorized",
-            "No provider configured",
-            "API key",
-            "API_KEY",
+            "Authentication", "Status: 401", "Status: 403", "Forbidden", "Unauthorized",
+            "No provider configured", "API key", "API_KEY",
         ],
     ),
     (
         ErrorKind::ModelApi,
         &[
-            "Server error",
-            "Network error",
-            "Request failed",
-            "error sending request",
-            "Could not connect",
-            "overloaded",
+            "Server error", "Network error", "Request failed", "error sending request",
+            "Could not connect", "overloaded",
         ],
     ),
 ];
@@ -119,13 +95,7 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     ];
     env.extend(inputs.model.into_iter().flat_map(model_variables));
     let args = [
-        "run",
-        "--quiet",
-        "--no-session",
-        "--output-format",
-        "stream-json",
-        "--instructions",
-        "-",
+        "run", "--quiet", "--no-session", "--output-format", "stream-json", "--instructions", "-",
     ];
     Invocation {
         launch: Launch::program("goose", &args),

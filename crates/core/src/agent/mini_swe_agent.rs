@@ -66,14 +66,8 @@ const ERRORS: Patterns = &[
     (
         ErrorKind::ModelApi,
         &[
-            "APIConnectionError",
-            "APIError",
-            "BadGatewayError",
-            "BadRequestError",
-            "InternalServerError",
-            "NotFoundError",
-            "ServiceUnavailableError",
-            "litellm.Timeout",
+            "APIConnectionError", "APIError", "BadGatewayError", "BadRequestError",
+            "InternalServerError", "NotFoundError", "ServiceUnavailableError", "litellm.Timeout",
         ],
     ),
 ];

@@ -26,13 +26,8 @@ const RUNNERS: [(&str, &[&str]); 12] = [
 
 /// The variables that name another registry.
 const REGISTRIES: [&str; 7] = [
-    "npm_config_registry",
-    "NPM_CONFIG_REGISTRY",
-    "PIP_INDEX_URL",
-    "UV_DEFAULT_INDEX",
-    "UV_INDEX_URL",
-    "YARN_NPM_REGISTRY_SERVER",
-    "YARN_REGISTRY",
+    "npm_config_registry", "NPM_CONFIG_REGISTRY", "PIP_INDEX_URL", "UV_DEFAULT_INDEX",
+    "UV_INDEX_URL", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY",
 ];
 
 /// The programs whose arguments are a script.

@@ -89,16 +89,10 @@ mod tests {
                 Some("does not know them"),
             ),
             (
-                "gemini-cli",
-                ".gemini/settings.json",
-                r#"{"mcpServers": {}}"#,
-                None,
+                "gemini-cli", ".gemini/settings.json", r#"{"mcpServers": {}}"#, None,
             ),
             (
-                "gemini-cli",
-                ".gemini/settings.json",
-                r#"{"general": {}}"#,
-                None,
+                "gemini-cli", ".gemini/settings.json", r#"{"general": {}}"#, None,
             ),
             ("gemini-cli", ".mcp.json", servers, None),
             ("claude-code", ".mcp.json", servers, Some("does not get")),

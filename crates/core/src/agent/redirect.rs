@@ -369,9 +369,7 @@ mod tests {
     use crate::agent::find;
 
     const ADDRESSES: [&str; 4] = [
-        "http://127.0.0.1:7/t/0",
-        "http://127.0.0.1:7/t/1",
-        "http://127.0.0.1:7/t/2",
+        "http://127.0.0.1:7/t/0", "http://127.0.0.1:7/t/1", "http://127.0.0.1:7/t/2",
         "http://127.0.0.1:7/t/3",
     ];
     const TOKENS: [&str; 3] = ["token-0", "token-1", "token-2"];
@@ -407,11 +405,8 @@ mod tests {
     fn agents_with_a_key_are_led_to_the_gateway() {
         for (agent, key, variable, origin, address) in [
             (
-                "claude-code",
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_BASE_URL",
-                "https://api.anthropic.com",
-                "http://127.0.0.1:7/t/0",
+                "claude-code", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
+                "https://api.anthropic.com", "http://127.0.0.1:7/t/0",
             ),
             (
                 "gemini-cli",
@@ -421,31 +416,19 @@ mod tests {
                 "http://127.0.0.1:7/t/0",
             ),
             (
-                "qwen-code",
-                "OPENAI_API_KEY",
-                "OPENAI_BASE_URL",
-                "https://api.openai.com",
+                "qwen-code", "OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com",
                 "http://127.0.0.1:7/t/0/v1",
             ),
             (
-                "goose",
-                "OPENAI_API_KEY",
-                "OPENAI_HOST",
-                "https://api.openai.com",
+                "goose", "OPENAI_API_KEY", "OPENAI_HOST", "https://api.openai.com",
                 "http://127.0.0.1:7/t/0",
             ),
             (
-                "aider",
-                "OPENAI_API_KEY",
-                "OPENAI_API_BASE",
-                "https://api.openai.com",
+                "aider", "OPENAI_API_KEY", "OPENAI_API_BASE", "https://api.openai.com",
                 "http://127.0.0.1:7/t/0/v1",
             ),
             (
-                "command",
-                "OPENAI_API_KEY",
-                "OPENAI_BASE_URL",
-                "https://api.openai.com",
+                "command", "OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com",
                 "http://127.0.0.1:7/t/0/v1",
             ),
         ] {
@@ -463,8 +446,7 @@ mod tests {
         let env = [
             ("ANTHROPIC_AUTH_TOKEN", "sk-secret"),
             (
-                "ANTHROPIC_BASE_URL",
-                "https://proxy.example:8443/anthropic/",
+                "ANTHROPIC_BASE_URL", "https://proxy.example:8443/anthropic/",
             ),
         ];
         let (redirect, env, _) = redirected("claude-code", &env, None);
@@ -559,9 +541,7 @@ mod tests {
         assert_eq!(
             redirect.origins,
             [
-                "https://api.anthropic.com",
-                "https://api.openai.com",
-                "http://10.0.0.1",
+                "https://api.anthropic.com", "https://api.openai.com", "http://10.0.0.1",
                 "http://10.0.0.2"
             ]
         );
@@ -654,11 +634,8 @@ mod tests {
     #[test]
     fn what_is_no_address_of_http_is_left_alone() {
         for address in [
-            "localhost:11434",
-            "unix:///run/model",
-            "https://me:secret@proxy.example",
-            "https:///nothing",
-            "https://proxy.example/?key=abc",
+            "localhost:11434", "unix:///run/model", "https://me:secret@proxy.example",
+            "https:///nothing", "https://proxy.example/?key=abc",
         ] {
             assert_eq!(split(address), None, "{address}");
         }

@@ -239,25 +239,19 @@ mod tests {
             (
                 "gemini-cli",
                 &[
-                    "gemini-success.jsonl",
-                    "gemini-mcp.jsonl",
-                    "gemini-500.jsonl",
+                    "gemini-success.jsonl", "gemini-mcp.jsonl", "gemini-500.jsonl",
                 ][..],
             ),
             (
                 "claude-code",
                 &[
-                    "claude-success.jsonl",
-                    "claude-subagent.jsonl",
-                    "claude-mcp-hooks.jsonl",
+                    "claude-success.jsonl", "claude-subagent.jsonl", "claude-mcp-hooks.jsonl",
                 ],
             ),
             (
                 "qwen-code",
                 &[
-                    "qwen-success.jsonl",
-                    "qwen-mcp-failed.jsonl",
-                    "qwen-500-recovered.jsonl",
+                    "qwen-success.jsonl", "qwen-mcp-failed.jsonl", "qwen-500-recovered.jsonl",
                 ],
             ),
         ] {

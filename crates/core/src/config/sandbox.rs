@@ -276,15 +276,7 @@ mod tests {
         }
         let long = "x".repeat(256);
         for name in [
-            "",
-            "-v/:/host",
-            "--privileged",
-            "a b",
-            "a\nb",
-            "ä",
-            "a,b",
-            "/a",
-            &long,
+            "", "-v/:/host", "--privileged", "a b", "a\nb", "ä", "a,b", "/a", &long,
         ] {
             assert_eq!(Image::try_from(name.to_owned()), Err(BadImage), "{name}");
             let written = json!({ "docker": name });

@@ -36,12 +36,7 @@ pub(super) fn trial_variables() -> Kind<Variables> {
 
 /// Variables that lead to the directories that each trial has for itself.
 const PRIVATE: [&str; 6] = [
-    "HOME",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
+    "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 ];
 
 fn replaces_private(name: &str, value: &Template) -> Diagnostic {

@@ -94,14 +94,7 @@ impl Written {
 
 fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let all = [
-        "start",
-        "preset",
-        "options",
-        "hosts",
-        "slots",
-        "image",
-        "terca",
-        "silenceSeconds",
+        "start", "preset", "options", "hosts", "slots", "image", "terca", "silenceSeconds",
     ];
     let keys = fields.present(&all);
     let problems = fields.problem_count();

@@ -13,11 +13,7 @@ use crate::text::{excerpt, globs};
 const LONGEST_SHOWN: usize = 100;
 /// Files that make the container and are not part of it, although `COPY . .` copies them.
 const BUILD_FILES: [&str; 5] = [
-    "Dockerfile",
-    ".dockerignore",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-    "compose.yaml",
+    "Dockerfile", ".dockerignore", "docker-compose.yaml", "docker-compose.yml", "compose.yaml",
 ];
 
 pub(super) fn base(

@@ -21,16 +21,9 @@ pub(super) struct Settings {
 const WITHOUT_EFFECT: [&str; 4] = ["/version", "/schema_version", "/task/name", "/task/authors"];
 /// Keys that are read below.
 const USED: [&str; 10] = [
-    "/task/description",
-    "/task/keywords",
-    "/metadata/tags",
-    "/metadata/difficulty",
-    "/metadata/category",
-    "/agent/timeout_sec",
-    "/verifier/timeout_sec",
-    "/environment/env",
-    "/environment/workdir",
-    "/environment/os",
+    "/task/description", "/task/keywords", "/metadata/tags", "/metadata/difficulty",
+    "/metadata/category", "/agent/timeout_sec", "/verifier/timeout_sec", "/environment/env",
+    "/environment/workdir", "/environment/os",
 ];
 
 /// Keys whose meaning is lost, with the note about it.
@@ -71,8 +64,7 @@ const LOST: [(&str, &str); 14] = [
         "skills belong to environments and experiments in terca.yaml",
     ),
     (
-        "/environment/healthcheck",
-        "there is no container to wait for",
+        "/environment/healthcheck", "there is no container to wait for",
     ),
     ("/artifacts", "the whole workspace is kept"),
     ("/metadata", "evals have nothing like it"),
@@ -132,10 +124,7 @@ fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
 fn tags(document: &Value) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for path in [
-        "/metadata/tags",
-        "/task/keywords",
-        "/metadata/difficulty",
-        "/metadata/category",
+        "/metadata/tags", "/task/keywords", "/metadata/difficulty", "/metadata/category",
     ] {
         let value = document.pointer(path);
         let list = value

@@ -261,8 +261,7 @@ mod tests {
             ("crates/a/tests/it/main.rs", "mod b;\nmod e;\n"),
             ("crates/a/tests/it/b.rs", "#[test]\nfn b() {}\n"),
             (
-                "crates/a/tests/it/e/mod.rs",
-                "#[tokio::test]\nasync fn e() {}\n",
+                "crates/a/tests/it/e/mod.rs", "#[tokio::test]\nasync fn e() {}\n",
             ),
             ("crates/a/tests/it/helper.rs", "pub fn help() {}\n"),
         ];
@@ -283,8 +282,7 @@ mod tests {
         );
         let check = &recipes[0].check;
         for part in [
-            "--manifest-path crates/a/Cargo.toml",
-            " --lib --bins --test c >",
+            "--manifest-path crates/a/Cargo.toml", " --lib --bins --test c >",
             " --test it -- b:: e:: >",
         ] {
             assert!(check.contains(part), "{check}");

@@ -44,14 +44,10 @@ impl Descriptions {
             );
             let variant = &case.variant;
             add_setup(
-                &mut found.environments,
-                &suite.environments,
-                &variant.environment,
+                &mut found.environments, &suite.environments, &variant.environment,
             );
             add_setup(
-                &mut found.experiments,
-                &suite.experiments,
-                &variant.experiment,
+                &mut found.experiments, &suite.experiments, &variant.experiment,
             );
             for test in &case.eval.tests {
                 if let Some(text) = test.description.as_deref().and_then(filled) {

@@ -96,9 +96,7 @@ pub fn expand(
                 trials.push(TrialSpec {
                     id: trials.len() as u32 + 1,
                     dir: trial_folder(
-                        &case.eval.name,
-                        &case.variant.environment,
-                        &case.variant.experiment,
+                        &case.eval.name, &case.variant.environment, &case.variant.experiment,
                         repetition,
                     ),
                     case: case.clone(),

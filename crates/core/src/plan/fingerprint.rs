@@ -314,14 +314,7 @@ const VARIANT_SETTING: &str = "variant's ";
 
 /// Parts of a variant, which are equal in every eval.
 const OF_VARIANT: [&str; 9] = [
-    "agent",
-    "agent's program",
-    "model",
-    "rules",
-    "skills",
-    "MCP servers",
-    "config",
-    "command",
+    "agent", "agent's program", "model", "rules", "skills", "MCP servers", "config", "command",
     "injected faults",
 ];
 

@@ -47,11 +47,7 @@ pub fn select<'a>(
     Selected {
         evals: pick(EVAL, &selection.evals, &suite.evals, eval, problems),
         experiments: pick(
-            "experiment",
-            &selection.experiments,
-            &suite.experiments,
-            setup,
-            problems,
+            "experiment", &selection.experiments, &suite.experiments, setup, problems,
         ),
         environments: selected_environments(suite, selection, problems),
     }
@@ -64,11 +60,7 @@ pub fn selected_environments<'a>(
     problems: &mut Diagnostics,
 ) -> Vec<&'a Setup> {
     pick(
-        "environment",
-        &selection.environments,
-        &suite.environments,
-        setup,
-        problems,
+        "environment", &selection.environments, &suite.environments, setup, problems,
     )
 }
 

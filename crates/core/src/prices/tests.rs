@@ -84,13 +84,7 @@ fn a_model_is_found_by_any_of_its_names() {
     assert_eq!(prices.of("gpt-5-2025-08-07"), prices.of("openai/gpt-5"));
     assert_ne!(prices.of("gpt-5-mini"), prices.of("gpt-5"));
     for name in [
-        "",
-        "mock-model",
-        "gpt",
-        "claude",
-        "haiku",
-        "/",
-        "gpt-5-unheard-of",
+        "", "mock-model", "gpt", "claude", "haiku", "/", "gpt-5-unheard-of",
     ] {
         assert_eq!(prices.of(name), None, "{name}");
     }

@@ -128,8 +128,7 @@ mod tests {
         check(&body, &body.replace(FROM, TO));
         check(&format!("plain {FROM}."), &format!("plain {TO}."));
         check(
-            "home/-var-tmp-run-1-t-abc-w",
-            "home/-tmp-another-run-2-t-xyzxyz-w",
+            "home/-var-tmp-run-1-t-abc-w", "home/-tmp-another-run-2-t-xyzxyz-w",
         );
         check("nothing", "nothing");
     }

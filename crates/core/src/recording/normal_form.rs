@@ -223,8 +223,7 @@ mod tests {
 
     fn form() -> NormalForm {
         let directories = [
-            "/var/tmp/terca-0/run-1/t/abc",
-            "/var/tmp/terca-0/run-2/t/xyz",
+            "/var/tmp/terca-0/run-1/t/abc", "/var/tmp/terca-0/run-2/t/xyz",
         ];
         NormalForm::new(
             &directories,
@@ -251,12 +250,10 @@ mod tests {
                 "Today's date is Tuesday, November 17, 2026",
             ),
             (
-                "Today's date: Mon Nov 16 2026",
-                "Today's date: Tue Dec 1 2026",
+                "Today's date: Mon Nov 16 2026", "Today's date: Tue Dec 1 2026",
             ),
             (
-                "Mon Nov 16 12:34:56 UTC 2026",
-                "Tue Nov 17 09:00:01 UTC 2026",
+                "Mon Nov 16 12:34:56 UTC 2026", "Tue Nov 17 09:00:01 UTC 2026",
             ),
             ("on 2026-11-16T12:00:00.123Z", "on 2026-11-17T09:30:00.9Z"),
             (
@@ -264,8 +261,7 @@ mod tests {
                 "<current_date>2026-11-17</current_date>",
             ),
             (
-                "-rw-r--r-- 1 u u 3 Nov 16 12:34 a.txt",
-                "-rw-r--r-- 1 u u 3 Nov 17 09:01 a.txt",
+                "-rw-r--r-- 1 u u 3 Nov 16 12:34 a.txt", "-rw-r--r-- 1 u u 3 Nov 17 09:01 a.txt",
             ),
             ("it is 12:34:56", "it is 9:01:02"),
             (
@@ -273,8 +269,7 @@ mod tests {
                 "session 5f1b2c3d-0000-4000-8000-abcdefabcdef",
             ),
             (
-                "write_file-1763292000123-1a2b3c4d",
-                "write_file-1763299999999-9f8e7d6c",
+                "write_file-1763292000123-1a2b3c4d", "write_file-1763299999999-9f8e7d6c",
             ),
             ("write_file_1794837020440_0", "write_file_1794837034814_0"),
             ("ses_5f3kQ2vXfZp1aB7y", "ses_2a9Kd81LmNo3pQ4r"),

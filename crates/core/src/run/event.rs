@@ -274,10 +274,7 @@ impl TrialHead {
     /// Returns the folder that the trial's names make. In a run that somebody changed, `dir` may be another.
     pub fn folder(&self) -> Utf8PathBuf {
         trial_folder(
-            &self.eval,
-            &self.environment,
-            &self.experiment,
-            self.repetition,
+            &self.eval, &self.environment, &self.experiment, self.repetition,
         )
     }
 

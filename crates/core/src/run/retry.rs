@@ -49,10 +49,7 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
             None => Some(doubled(FIRST_WAIT, LONGEST_WAIT, attempts, draw)),
         },
         ErrorKind::Lost => Some(doubled(
-            FIRST_WAIT_FOR_WORKER,
-            LONGEST_WAIT_FOR_WORKER,
-            attempts,
-            draw,
+            FIRST_WAIT_FOR_WORKER, LONGEST_WAIT_FOR_WORKER, attempts, draw,
         )),
     }
 }

@@ -73,17 +73,8 @@ mod tests {
             assert_eq!(eval_name_problem(good), None, "{good}");
         }
         for bad in [
-            "",
-            " ",
-            "_base",
-            ".hidden",
-            "a/_tests",
-            "../up",
-            "/abs",
-            "node_modules",
-            "a\nb",
-            "./x",
-            "x ",
+            "", " ", "_base", ".hidden", "a/_tests", "../up", "/abs", "node_modules", "a\nb",
+            "./x", "x ",
         ] {
             assert!(eval_name_problem(bad).is_some(), "{bad}");
         }

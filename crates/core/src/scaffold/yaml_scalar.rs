@@ -53,15 +53,8 @@ mod tests {
     #[test]
     fn paths_stay_paths() {
         for text in [
-            "../AGENTS.md",
-            "../../.cursor/rules/a b.mdc",
-            "no",
-            ".",
-            "..",
-            "src/007",
-            "../1.5",
-            "a: b",
-            "@x/y",
+            "../AGENTS.md", "../../.cursor/rules/a b.mdc", "no", ".", "..", "src/007", "../1.5",
+            "a: b", "@x/y",
         ] {
             let written = format!("path: {}\n", path(text));
             let read: serde_json::Value = serde_saphyr::from_str(&written).expect("YAML");

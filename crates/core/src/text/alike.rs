@@ -100,8 +100,7 @@ mod tests {
             ("", ""),
             ("no such word", "no such word"),
             (
-                "exit status 1: Node.js v20.20.2",
-                "exit status ‹n›: Node.js v‹n›",
+                "exit status 1: Node.js v20.20.2", "exit status ‹n›: Node.js v‹n›",
             ),
             ("expected 200, got 404", "expected ‹n›, got ‹n›"),
             ("3 of 12 tests passed: x", "‹n› of ‹n› tests passed: x"),
@@ -111,8 +110,7 @@ mod tests {
                 "‹path›(‹n›,‹n›): error TS‹n›",
             ),
             (
-                "at 2026-11-14T10:00:00Z and 10:00:07",
-                "at ‹time› and ‹time›",
+                "at 2026-11-14T10:00:00Z and 10:00:07", "at ‹time› and ‹time›",
             ),
             ("after 3.2s, 120ms", "after ‹time›, ‹time›"),
             ("commit 3b18e51f, 0xdeadBEEF", "commit ‹hash›, ‹hash›"),

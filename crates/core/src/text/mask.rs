@@ -487,16 +487,8 @@ mod tests {
         let (one, rest) = KEY.split_at(11);
         let (two, three) = rest.split_at(11);
         for control in [
-            "\u{1b}[1;31m",
-            "\u{1b}[0m\u{1b}[K",
-            "\u{1b}(B",
-            "\u{1b}7",
-            "\u{1b}]0;a title\u{7}",
-            "\u{1b}]8;;http://x\u{1b}\\",
-            "\0",
-            "\u{8}",
-            r"\u001b[1m",
-            r"\u001B]0;x\u0007",
+            "\u{1b}[1;31m", "\u{1b}[0m\u{1b}[K", "\u{1b}(B", "\u{1b}7", "\u{1b}]0;a title\u{7}",
+            "\u{1b}]8;;http://x\u{1b}\\", "\0", "\u{8}", r"\u001b[1m", r"\u001B]0;x\u0007",
             r"\u0000",
         ] {
             let text = format!("<{one}{control}{two}{control}{three}>{control}.");
@@ -505,11 +497,7 @@ mod tests {
             assert_eq!(mask.keys_in(&line), format!(r#"{{"t":"<***>{control}."}}"#));
         }
         for text in [
-            "\u{1b}[31mred\u{1b}[0m",
-            "\u{1b}]never ended",
-            "\u{1b}",
-            r"\u00",
-            r"\u00e9",
+            "\u{1b}[31mred\u{1b}[0m", "\u{1b}]never ended", "\u{1b}", r"\u00", r"\u00e9",
         ] {
             assert_eq!(mask.text(text), text);
         }

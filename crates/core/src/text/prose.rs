@@ -118,12 +118,7 @@ mod tests {
     #[test]
     fn what_was_probably_meant() {
         let keys = [
-            "name",
-            "prompt",
-            "repetitions",
-            "timeoutSeconds",
-            "fileExists",
-            "fileContains",
+            "name", "prompt", "repetitions", "timeoutSeconds", "fileExists", "fileContains",
         ];
         for (typed, meant) in [
             ("promt", Some("prompt")),

@@ -33,20 +33,10 @@ pub enum Change<'a> {
 }
 
 const BEFORE: [&str; 6] = [
-    "old_string",
-    "old_str",
-    "oldString",
-    "oldText",
-    "old_text",
-    "search",
+    "old_string", "old_str", "oldString", "oldText", "old_text", "search",
 ];
 const AFTER: [&str; 6] = [
-    "new_string",
-    "new_str",
-    "newString",
-    "newText",
-    "new_text",
-    "replace",
+    "new_string", "new_str", "newString", "newText", "new_text", "replace",
 ];
 const WHOLE: [&str; 4] = ["content", "file_text", "contents", "fileText"];
 const PATCHES: [&str; 4] = ["patch", "diff", "input", "patchText"];

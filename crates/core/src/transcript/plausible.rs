@@ -22,9 +22,7 @@ impl Usage {
             ("requests", &mut self.requests, MOST_CALLS),
             ("inputTokens", &mut self.input_tokens, MOST_TOKENS),
             (
-                "cachedInputTokens",
-                &mut self.cached_input_tokens,
-                MOST_TOKENS,
+                "cachedInputTokens", &mut self.cached_input_tokens, MOST_TOKENS,
             ),
             ("outputTokens", &mut self.output_tokens, MOST_TOKENS),
             ("toolCalls", &mut self.tool_calls, MOST_CALLS),

@@ -8,13 +8,7 @@ use crate::text::excerpt::first_line;
 const COMMANDS: [&str; 3] = ["command", "commands", "cmd"];
 /// Arguments that hold a path.
 const PATHS: [&str; 8] = [
-    "file_path",
-    "filePath",
-    "filepath",
-    "path",
-    "absolute_path",
-    "notebook_path",
-    "dir_path",
+    "file_path", "filePath", "filepath", "path", "absolute_path", "notebook_path", "dir_path",
     "target_directory",
 ];
 /// Other arguments that describe a call.
@@ -40,12 +34,7 @@ pub(crate) fn path_argument(arguments: &Map<String, Value>) -> Option<&str> {
 /// Removes the shell in front of a command, which is the same every time.
 pub(crate) fn bare_command(command: &str) -> &str {
     let shells = [
-        "/bin/bash -lc ",
-        "/bin/bash -c ",
-        "bash -lc ",
-        "bash -c ",
-        "/bin/sh -c ",
-        "sh -c ",
+        "/bin/bash -lc ", "/bin/bash -c ", "bash -lc ", "bash -c ", "/bin/sh -c ", "sh -c ",
     ];
     let Some(inner) = shells.iter().find_map(|shell| command.strip_prefix(shell)) else {
         return command;

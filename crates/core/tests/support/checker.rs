@@ -108,18 +108,8 @@ fn patterns_of(schema: &Value) -> impl Iterator<Item = (regex::Regex, &Value)> {
 
 /// Keywords that say nothing about values of other types.
 const KEYWORDS: [&str; 12] = [
-    "pattern",
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "items",
-    "minItems",
-    "required",
-    "minProperties",
-    "properties",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
+    "pattern", "minimum", "exclusiveMinimum", "maximum", "items", "minItems", "required",
+    "minProperties", "properties", "additionalProperties", "patternProperties", "propertyNames",
 ];
 
 fn is(kind: &Value, value: &Value) -> bool {

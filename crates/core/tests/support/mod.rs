@@ -89,11 +89,7 @@ impl Project {
         let suite = self.load()?;
         let variable = |name: &str| self.variables.get(name).cloned();
         Some(expand(
-            &suite,
-            selection,
-            overrides,
-            &variable,
-            &mut self.problems,
+            &suite, selection, overrides, &variable, &mut self.problems,
         ))
     }
 

@@ -238,12 +238,7 @@ mod tests {
             .collect();
         let long = format!("{BEGINNING} {}", LONGEST_LINE + 11);
         let expected = [
-            "5 6",
-            "{\"id\":1}",
-            &long,
-            "3 4",
-            "{\"last\":true}",
-            "Silence",
+            "5 6", "{\"id\":1}", &long, "3 4", "{\"last\":true}", "Silence",
         ];
         assert_eq!(shown, expected);
     }

@@ -13,27 +13,9 @@ pub type Variables = BTreeMap<String, String>;
 
 /// The variables that are passed on from Terca's own environment: for programs, the language and the network.
 const PASSED_ON: [&str; 22] = [
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "all_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "JAVA_HOME",
+    "PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "HTTP_PROXY", "HTTPS_PROXY",
+    "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy", "SSL_CERT_FILE",
+    "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "JAVA_HOME",
     "GOROOT",
 ];
 
@@ -63,13 +45,8 @@ const QUIET: [(&str, &str); 6] = [
 
 /// Variables that are passed on and hold a path: of certificates, and of toolchains that have no directory in the home.
 const PATHS: [&str; 7] = [
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "JAVA_HOME",
-    "GOROOT",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    "JAVA_HOME", "GOROOT",
 ];
 
 /// Returns the variables whose values are files or directories outside of a trial that its programs read.

@@ -12,70 +12,30 @@ use crate::host::environment::{Host, Variables};
 
 /// The files in a home that name registries, or have the tokens for them.
 const FILES: [&str; 10] = [
-    ".npmrc",
-    ".yarnrc.yml",
-    ".config/pip/pip.conf",
-    ".pip/pip.conf",
-    ".config/uv/uv.toml",
-    ".netrc",
-    ".cargo/config.toml",
-    ".cargo/config",
-    ".cargo/credentials.toml",
+    ".npmrc", ".yarnrc.yml", ".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml",
+    ".netrc", ".cargo/config.toml", ".cargo/config", ".cargo/credentials.toml",
     ".cargo/credentials",
 ];
 
 /// Variables that name registries, or have the tokens for them.
 const VARIABLES: [&str; 21] = [
-    "NPM_TOKEN",
-    "NODE_AUTH_TOKEN",
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_FIND_LINKS",
-    "PIP_NO_INDEX",
-    "PIP_TRUSTED_HOST",
-    "PIP_CERT",
-    "PIP_CLIENT_CERT",
-    "PIP_PROXY",
-    "PIP_KEYRING_PROVIDER",
-    "UV_FIND_LINKS",
-    "UV_KEYRING_PROVIDER",
-    "UV_INSECURE_HOST",
-    "UV_NATIVE_TLS",
-    "GOPROXY",
-    "GOPRIVATE",
-    "GONOPROXY",
-    "GONOSUMDB",
-    "GOSUMDB",
-    "GOINSECURE",
+    "NPM_TOKEN", "NODE_AUTH_TOKEN", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS",
+    "PIP_NO_INDEX", "PIP_TRUSTED_HOST", "PIP_CERT", "PIP_CLIENT_CERT", "PIP_PROXY",
+    "PIP_KEYRING_PROVIDER", "UV_FIND_LINKS", "UV_KEYRING_PROVIDER", "UV_INSECURE_HOST",
+    "UV_NATIVE_TLS", "GOPROXY", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOSUMDB", "GOINSECURE",
 ];
 
 /// The beginnings of the names of other such variables.
 const PREFIXES: [&str; 8] = [
-    "CARGO_REGISTRIES_",
-    "CARGO_REGISTRY_",
-    "CARGO_SOURCE_",
-    "CARGO_NET_",
-    "CARGO_HTTP_",
-    "UV_INDEX",
-    "YARN_NPM_",
-    "POETRY_HTTP_BASIC_",
+    "CARGO_REGISTRIES_", "CARGO_REGISTRY_", "CARGO_SOURCE_", "CARGO_NET_", "CARGO_HTTP_",
+    "UV_INDEX", "YARN_NPM_", "POETRY_HTTP_BASIC_",
 ];
 
 /// The settings of npm that are about registries, as they end in lower case. The others are about directories of this
 /// machine, and `npm run` sets them all.
 const NPM_SETTINGS: [&str; 12] = [
-    "registry",
-    "_auth",
-    "_authtoken",
-    "_password",
-    "username",
-    "always_auth",
-    "ca",
-    "cafile",
-    "strict_ssl",
-    "proxy",
-    "https_proxy",
-    "noproxy",
+    "registry", "_auth", "_authtoken", "_password", "username", "always_auth", "ca", "cafile",
+    "strict_ssl", "proxy", "https_proxy", "noproxy",
 ];
 
 /// Parts of the names of settings whose values are secrets.
@@ -274,27 +234,16 @@ mod tests {
     #[test]
     fn settings_of_registries_are_told_from_settings_of_the_machine() {
         for name in [
-            "NPM_CONFIG_REGISTRY",
-            "npm_config_@acme:registry",
-            "npm_config_//npm.acme.test/:_authToken",
-            "NPM_TOKEN",
-            "PIP_INDEX_URL",
-            "UV_INDEX_ACME_PASSWORD",
-            "UV_DEFAULT_INDEX",
-            "CARGO_REGISTRIES_ACME_TOKEN",
+            "NPM_CONFIG_REGISTRY", "npm_config_@acme:registry",
+            "npm_config_//npm.acme.test/:_authToken", "NPM_TOKEN", "PIP_INDEX_URL",
+            "UV_INDEX_ACME_PASSWORD", "UV_DEFAULT_INDEX", "CARGO_REGISTRIES_ACME_TOKEN",
             "CARGO_NET_GIT_FETCH_WITH_CLI",
         ] {
             assert!(is_about_registries(name), "{name}");
         }
         for name in [
-            "npm_config_prefix",
-            "npm_config_cache",
-            "NPM_CONFIG_USERCONFIG",
-            "PIP_CACHE_DIR",
-            "PIP_TARGET",
-            "UV_CACHE_DIR",
-            "CARGO_HOME",
-            "CARGO_TARGET_DIR",
+            "npm_config_prefix", "npm_config_cache", "NPM_CONFIG_USERCONFIG", "PIP_CACHE_DIR",
+            "PIP_TARGET", "UV_CACHE_DIR", "CARGO_HOME", "CARGO_TARGET_DIR",
             "AWS_SECRET_ACCESS_KEY",
         ] {
             assert!(!is_about_registries(name), "{name}");

@@ -361,12 +361,8 @@ mod tests {
         assert_eq!(
             limited.enclosure.unwrap().args,
             [
-                "run",
-                "--memory=64000000b",
-                "--memory-swap=64000000b",
-                "--pids-limit=21",
-                "--cpus=1.5",
-                "image"
+                "run", "--memory=64000000b", "--memory-swap=64000000b", "--pids-limit=21",
+                "--cpus=1.5", "image"
             ]
         );
         let kept = keeper.kept_by(&limits, true).unwrap();

@@ -129,17 +129,8 @@ impl Git {
     /// Returns what differs between a commit and its parent.
     pub(super) fn changes(&self, parent: &str, id: &str) -> Result<Vec<Change>, Refusal> {
         let answer = self.ask(&[
-            "diff-tree",
-            "-r",
-            "-z",
-            "--raw",
-            "--no-renames",
-            "--no-abbrev",
-            "--no-ext-diff",
-            "--no-textconv",
-            parent,
-            id,
-            "--",
+            "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
+            "--no-textconv", parent, id, "--",
         ]);
         commit::changes(&answer.map_err(|error| unreadable(&error))?)
     }

@@ -326,19 +326,15 @@ mod tests {
     #[test]
     fn a_single_command_takes_the_place_of_the_shell() {
         for line in [
-            "srun --quiet terca worker",
-            "ssh host 'a; b | c' terca worker",
+            "srun --quiet terca worker", "ssh host 'a; b | c' terca worker",
             r#"ssh host "sh -c 'x; y'" \; z"#,
         ] {
             assert_eq!(in_place_of_shell(line), format!("exec {line}"));
         }
         for line in [
-            "A=1 srun terca worker",
-            "tee sent | srun terca worker",
-            "cd /x && ./start terca worker",
-            "./start `date` terca worker",
-            "exec srun terca worker",
-            "./start > log terca worker",
+            "A=1 srun terca worker", "tee sent | srun terca worker",
+            "cd /x && ./start terca worker", "./start `date` terca worker",
+            "exec srun terca worker", "./start > log terca worker",
         ] {
             assert_eq!(in_place_of_shell(line), line);
         }

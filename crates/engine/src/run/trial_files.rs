@@ -373,10 +373,7 @@ mod tests {
         )
         .unwrap();
         for dir in [
-            "../outside",
-            "eval/../../outside",
-            "link",
-            "eval/a.b.01/../../../outside",
+            "../outside", "eval/../../outside", "link", "eval/a.b.01/../../../outside",
         ] {
             assert!(open(&run, Utf8Path::new(dir), LOG).is_err(), "{dir}");
         }

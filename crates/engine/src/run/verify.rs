@@ -243,13 +243,8 @@ fn contradiction(record: &Record, end: &JournalEnd) -> Option<String> {
 /// The counts that every version counts alike.
 fn counts(summary: &Summary) -> [usize; 7] {
     [
-        summary.trials,
-        summary.passed,
-        summary.partial,
-        summary.failed,
-        summary.errors,
-        summary.interrupted,
-        summary.pending,
+        summary.trials, summary.passed, summary.partial, summary.failed, summary.errors,
+        summary.interrupted, summary.pending,
     ]
 }
 

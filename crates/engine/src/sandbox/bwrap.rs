@@ -140,17 +140,9 @@ fn keep_settings(kept: &Utf8Path, base: &mut Mounts, host: &Host) -> io::Result<
 /// Returns the first arguments of every sandbox.
 fn walls() -> Vec<String> {
     let walls = [
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--disable-userns",
-        "--cap-drop",
-        "ALL",
-        "--new-session",
-        "--die-with-parent",
-        "--as-pid-1",
+        "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+        "--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--new-session",
+        "--die-with-parent", "--as-pid-1",
     ];
     let (user, group) = ids();
     let mut args: Vec<String> = walls.map(str::to_owned).to_vec();
@@ -162,14 +154,7 @@ fn walls() -> Vec<String> {
 /// Returns the last arguments of every sandbox.
 fn last() -> Vec<String> {
     let own = [
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--remount-ro",
-        "/",
-        "--chdir",
-        "/",
+        "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", "/",
     ];
     let mut args: Vec<String> = own.map(str::to_owned).to_vec();
     args.extend(close_kernel_files());

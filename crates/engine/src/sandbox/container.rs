@@ -40,28 +40,11 @@ const OF_IMAGE: [&str; 16] = [
 
 /// The variables that the programs of engines read. Containers have none of them.
 const OF_ENGINES: [&str; 22] = [
-    "HOME",
-    "PATH",
-    "USER",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DOCKER_API_VERSION",
-    "DOCKER_CERT_PATH",
-    "DOCKER_CONFIG",
-    "DOCKER_CONTEXT",
-    "DOCKER_HOST",
-    "DOCKER_TLS_VERIFY",
-    "CONTAINERS_CONF",
-    "CONTAINERS_CONF_OVERRIDE",
-    "CONTAINERS_REGISTRIES_CONF",
-    "CONTAINERS_STORAGE_CONF",
-    "CONTAINER_CONNECTION",
-    "CONTAINER_HOST",
-    "STORAGE_DRIVER",
-    "STORAGE_OPTS",
+    "HOME", "PATH", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS", "DOCKER_API_VERSION", "DOCKER_CERT_PATH", "DOCKER_CONFIG",
+    "DOCKER_CONTEXT", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "CONTAINERS_CONF",
+    "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_REGISTRIES_CONF", "CONTAINERS_STORAGE_CONF",
+    "CONTAINER_CONNECTION", "CONTAINER_HOST", "STORAGE_DRIVER", "STORAGE_OPTS",
 ];
 
 /// The program of an engine.
@@ -399,24 +382,12 @@ fn walls(dir: &Utf8Path) -> Vec<String> {
     let mut args = vec!["--label".to_owned(), format!("{LABEL}={dir}")];
     let walls = [
         // An image is never fetched by the way: `docker run` would.
-        "--pull",
-        "never",
+        "--pull", "never",
         // Terca reads files; what is printed past them is nobody's.
-        "--log-driver",
-        "none",
-        "--no-healthcheck",
-        "--read-only",
-        "--cap-drop",
-        "ALL",
-        "--security-opt",
-        "no-new-privileges",
+        "--log-driver", "none", "--no-healthcheck", "--read-only", "--cap-drop", "ALL",
+        "--security-opt", "no-new-privileges",
         // The files of the trial would need a label of the container's.
-        "--security-opt",
-        "label=disable",
-        "--workdir",
-        "/",
-        "--entrypoint",
-        "",
+        "--security-opt", "label=disable", "--workdir", "/", "--entrypoint", "",
     ];
     args.extend(walls.map(str::to_owned));
     args

@@ -17,11 +17,7 @@ use crate::process::walls::{self, Tcp, Walls};
 const READABLE: [&str; 3] = ["/etc/passwd", "/etc/group", "/proc"];
 /// Devices that every command uses. Terminals and shared memory are not among them: they are the user's.
 const DEVICES: [&str; 5] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 ];
 
 /// Landlock, as it works on this machine.

@@ -284,9 +284,7 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(temporary.path()).unwrap();
         for dir in [
-            "suite/eval/_solution",
-            "suite/tools",
-            "suite/.terca/run/trial",
+            "suite/eval/_solution", "suite/tools", "suite/.terca/run/trial",
         ] {
             fs_err::create_dir_all(root.join(dir)).unwrap();
         }

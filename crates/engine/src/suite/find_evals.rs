@@ -11,11 +11,7 @@ pub const EVAL_FILE: &str = "eval.terca.yaml";
 
 /// Names that people give to an `eval.terca.yaml` by mistake.
 const OTHER_NAMES: [&str; 6] = [
-    "eval.terca.yml",
-    "Eval.terca.yaml",
-    "eval.terca.yaml.txt",
-    "terca.eval.yaml",
-    "eval.yaml",
+    "eval.terca.yml", "Eval.terca.yaml", "eval.terca.yaml.txt", "terca.eval.yaml", "eval.yaml",
     "eval.yml",
 ];
 

@@ -9,11 +9,7 @@ use crate::suite::find_evals::holds_no_evals;
 
 /// Names that people give to a `terca.yaml` by mistake.
 const OTHER_NAMES: [&str; 5] = [
-    "terca.yml",
-    "Terca.yaml",
-    "Terca.yml",
-    "terca.yaml.txt",
-    ".terca.yaml",
+    "terca.yml", "Terca.yaml", "Terca.yml", "terca.yaml.txt", ".terca.yaml",
 ];
 
 /// The levels below a directory that are searched for suites.

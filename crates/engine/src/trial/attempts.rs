@@ -101,8 +101,7 @@ mod tests {
         assert_eq!(
             found(&dir),
             [
-                "attempts/01/artifacts/stdout.log: one",
-                "attempts/01/run.log: one"
+                "attempts/01/artifacts/stdout.log: one", "attempts/01/run.log: one"
             ]
         );
         leave("killed");
@@ -115,10 +114,8 @@ mod tests {
         assert_eq!(
             found(&dir),
             [
-                "attempts/01/artifacts/stdout.log: one",
-                "attempts/01/run.log: one",
-                "attempts/02/artifacts/stdout.log: two",
-                "attempts/02/run.log: two"
+                "attempts/01/artifacts/stdout.log: one", "attempts/01/run.log: one",
+                "attempts/02/artifacts/stdout.log: two", "attempts/02/run.log: two"
             ]
         );
         assert!(!dir.join("attempts/.02").exists());

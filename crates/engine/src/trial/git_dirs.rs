@@ -66,11 +66,7 @@ mod tests {
         fs_err::write(root.join("git/modules/own/commondir"), "../..\n").unwrap();
         assert!(git_dirs(&tree).is_empty(), "no repository");
         for text in [
-            "",
-            "gitdir: ",
-            "../git",
-            "gitdir: ../home",
-            "gitdir: ../gone",
+            "", "gitdir: ", "../git", "gitdir: ../home", "gitdir: ../gone",
         ] {
             fs_err::write(tree.join(".git"), text).unwrap();
             assert!(git_dirs(&tree).is_empty(), "{text}");

@@ -147,8 +147,7 @@ fn an_agent_that_crashes_without_work_is_not_graded_and_its_run_is_reported() {
 #[test]
 fn an_agent_that_crashes_with_work_is_graded_by_it() {
     let suite = suite_with(
-        "touch work; exit 9",
-        "    tests:\n      - fileExists: work\n",
+        "touch work; exit 9", "    tests:\n      - fileExists: work\n",
     );
     let trial = suite.run();
     assert_eq!(status(&trial), Status::Passed);

@@ -17,18 +17,8 @@ use crate::outcome::reasons;
 
 /// The columns of a trial's row that say how it went in numbers.
 const FIGURES: [&str; 12] = [
-    "score",
-    "requests",
-    "inputTokens",
-    "cachedInputTokens",
-    "outputTokens",
-    "toolCalls",
-    "costUsd",
-    "agentSeconds",
-    "attempts",
-    "timedOut",
-    "modelObserved",
-    "dir",
+    "score", "requests", "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls",
+    "costUsd", "agentSeconds", "attempts", "timedOut", "modelObserved", "dir",
 ];
 
 pub fn junit(results: &Results) -> String {

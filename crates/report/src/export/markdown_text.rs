@@ -86,8 +86,7 @@ mod tests {
                 "\\<script\\>alert(1)\\</script\\> \\&lt;",
             ),
             (
-                "one\n\n## two\r\n- three",
-                "one \\#\u{200b}\\#\u{200b} two - three",
+                "one\n\n## two\r\n- three", "one \\#\u{200b}\\#\u{200b} two - three",
             ),
             (
                 "@octocat fixes #12, GH-3",

@@ -308,13 +308,7 @@ mod tests {
         let script = fixture::Script::new(fixture::heads(1, 1, 1), 1);
         let row: Value = serde_json::from_str(json_lines(&script.results()).trim()).unwrap();
         for name in [
-            "score",
-            "totalSeconds",
-            "costUsd",
-            "timedOut",
-            "testsRun",
-            "mcpCalls",
-            "tests",
+            "score", "totalSeconds", "costUsd", "timedOut", "testsRun", "mcpCalls", "tests",
         ] {
             assert_eq!(row[name], Value::Null, "{name}");
         }

@@ -179,8 +179,7 @@ mod tests {
                 "<p>pixel (<span class=\"address\">https://evil.invalid/x.png</span>)</p>",
             ),
             (
-                "<img src=x onerror=alert(1)>",
-                "&lt;img src=x onerror=alert(1)&gt;",
+                "<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;",
             ),
             ("a <b>c</b>", "<p>a &lt;b&gt;c&lt;/b&gt;</p>"),
             ("```\n<i>\n```", "<pre class=\"code\">&lt;i&gt;</pre>"),

@@ -79,11 +79,7 @@ mod tests {
         let mut names = std::collections::HashSet::new();
         for line in SCRIPT.lines() {
             let declared = [
-                "function ",
-                "async function ",
-                "async function* ",
-                "const ",
-                "let ",
+                "function ", "async function ", "async function* ", "const ", "let ",
             ]
             .iter()
             .find_map(|word| line.strip_prefix(word));

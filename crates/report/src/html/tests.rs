@@ -228,13 +228,7 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
     let page = run_page(&compared(), &within("run", &prompts, &bodies));
     let page = all_markup(&page);
     for forbidden in [
-        "http://",
-        "https://",
-        " style=",
-        " onclick=",
-        "<link",
-        "<img",
-        "unsafe-inline",
+        "http://", "https://", " style=", " onclick=", "<link", "<img", "unsafe-inline",
     ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }

@@ -352,10 +352,7 @@ fn run_log(text: &Excerpt, room: usize) -> Markup {
 
 fn files(page: &TrialPage<'_>) -> Markup {
     const NAMES: [&str; 4] = [
-        "run.log",
-        "changes.diff",
-        "transcript.jsonl",
-        "trajectory.json",
+        "run.log", "changes.diff", "transcript.jsonl", "trajectory.json",
     ];
     let head = &page.trial.head;
     match page.files {

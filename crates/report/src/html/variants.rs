@@ -18,12 +18,7 @@ const SHORT_HASH: usize = 8;
 /// More variants than this would be a table that nobody reads.
 const MOST: usize = 60;
 const TITLES: [&str; 6] = [
-    "Variant",
-    "Model",
-    "Rules",
-    "Skills",
-    "MCP servers",
-    "In full",
+    "Variant", "Model", "Rules", "Skills", "MCP servers", "In full",
 ];
 
 /// The things that the agents of a variant were given, in the order of the columns.

@@ -103,12 +103,7 @@ fn trials(
         .filter_map(|trial| {
             let live = trial.live.as_ref()?;
             Some(trial_line::in_flight(
-                &trial.head,
-                live,
-                names,
-                clock.now,
-                limits,
-                &layout,
+                &trial.head, live, names, clock.now, limits, &layout,
             ))
         })
         .collect();

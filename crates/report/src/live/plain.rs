@@ -82,10 +82,7 @@ impl<W: Write> Plain<W> {
         let mut line = StyledLine::of(Role::Dim, &format!("{} ", counter(state)));
         let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
         line.append(trial_line::finished(
-            &trial.head,
-            &trial.report,
-            names,
-            &layout,
+            &trial.head, &trial.report, names, &layout,
         ));
         self.write(&line);
     }

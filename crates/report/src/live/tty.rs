@@ -203,10 +203,7 @@ impl Above {
                 let room = MaxWidth::Columns(columns);
                 let layout = Layout::new(names, state.reports_tokens(), room);
                 Some(trial_line::finished(
-                    &trial.head,
-                    &trial.report,
-                    names,
-                    &layout,
+                    &trial.head, &trial.report, names, &layout,
                 ))
             }
         }

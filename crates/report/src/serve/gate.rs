@@ -114,19 +114,9 @@ mod tests {
             Ok("runs|2026-11-14-001|".to_owned())
         );
         for path in [
-            "/",
-            "//",
-            "/0123abcX/",
-            "/0123abc/",
-            "/0123abcdd/",
-            "/0123abcd/../x",
-            "/0123abcd/..",
-            "/0123abcd/%2e%2e/x",
-            "/0123abcd/.terca",
-            "/0123abcd/a//b",
-            "/0123abcd/a\\b",
-            "/0123abcd/ä",
-            "/runs/",
+            "/", "//", "/0123abcX/", "/0123abc/", "/0123abcdd/", "/0123abcd/../x", "/0123abcd/..",
+            "/0123abcd/%2e%2e/x", "/0123abcd/.terca", "/0123abcd/a//b", "/0123abcd/a\\b",
+            "/0123abcd/ä", "/runs/",
         ] {
             assert_eq!(of(path), Err(Refusal::NotFound), "{path}");
         }

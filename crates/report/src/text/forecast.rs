@@ -146,11 +146,7 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     sides[..2].fill(Side::Left);
     let mut grid = Grid::new(&sides);
     let titles = [
-        "detects (80 % power)",
-        "",
-        "evals",
-        "on these evals",
-        "for other tasks",
+        "detects (80 % power)", "", "evals", "on these evals", "for other tasks",
     ];
     grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
     let room = columns.saturating_sub(53).max(12);

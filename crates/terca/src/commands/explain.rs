@@ -102,11 +102,7 @@ mod tests {
     #[test]
     fn a_code_may_be_copied_with_what_stands_around_it() {
         for word in [
-            "no-runs",
-            "error[no-runs]",
-            "[no-runs]:",
-            "`no-runs`",
-            "No_Runs",
+            "no-runs", "error[no-runs]", "[no-runs]:", "`no-runs`", "No_Runs",
         ] {
             assert_eq!(find(word).ok(), Some(Code::NoRuns), "{word}");
         }

@@ -122,12 +122,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         ci: &args.ci,
     };
     start(
-        &settings,
-        &plan,
-        host,
-        args.conduct.no_cache,
-        display,
-        common,
+        &settings, &plan, host, args.conduct.no_cache, display, common,
     )
 }
 

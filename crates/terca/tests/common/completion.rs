@@ -47,22 +47,16 @@ pub fn complete_everything(terminal: &mut Terminal, run: &str) {
     completes(terminal, "terca -t sorting,fiz", "sorting,fizzbuzz");
     completes(terminal, "terca run -x exp", "terca run -x expedition");
     completes(
-        terminal,
-        "terca validate -e env",
-        "terca validate -e envelope",
+        terminal, "terca validate -e env", "terca validate -e envelope",
     );
     completes(
-        terminal,
-        "terca run --agent ora",
-        "terca run --agent oracle",
+        terminal, "terca run --agent ora", "terca run --agent oracle",
     );
     completes(terminal, "terca -C below check -t dee", "-t deeper");
     completes(terminal, "terca show 2", &format!("terca show {run}"));
     completes(terminal, "terca completions fi", "terca completions fish");
     completes(
-        terminal,
-        "terca explain unknown-k",
-        "terca explain unknown-key",
+        terminal, "terca explain unknown-k", "terca explain unknown-key",
     );
     // Several: all are shown.
     terminal

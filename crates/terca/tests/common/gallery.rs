@@ -19,13 +19,8 @@ pub const EVIL: &str =
     "<script>window.pwned=1</script><img src=https://evil.invalid/x onerror=window.pwned=1>";
 
 const EVALS: [&str; 7] = [
-    "auth/sign-in",
-    "auth/refresh-token",
-    "rest/add-endpoint",
-    "rest/pagination",
-    "i18n/größe",
-    "migrate-to-v2",
-    "evil <script>window.pwned=1</script>",
+    "auth/sign-in", "auth/refresh-token", "rest/add-endpoint", "rest/pagination", "i18n/größe",
+    "migrate-to-v2", "evil <script>window.pwned=1</script>",
 ];
 /// Environment, experiment, and how often it passes, of ten.
 const VARIANTS: [(&str, &str, u32); 4] = [
@@ -313,9 +308,7 @@ fn judged(head: &TrialHead, score: f64) -> Option<(String, Grade)> {
             score,
             reasons: vec![
                 reason(
-                    "uses the new client",
-                    score,
-                    "it adds a helper around the old client",
+                    "uses the new client", score, "it adds a helper around the old client",
                 ),
                 reason("keeps the tests", score, EVIL),
             ],

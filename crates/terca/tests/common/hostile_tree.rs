@@ -38,21 +38,9 @@ const ATTRIBUTE: &str = "user.note";
 /// Adds the files that [`HOSTILE`] changes.
 pub fn with_hostile_base(mut suite: Project) -> Project {
     for file in [
-        "src/changed.txt",
-        "src/removed.txt",
-        "src/moved.txt",
-        "src/mode.txt",
-        "src/kept.txt",
-        "src/forged.txt",
-        "src/closed.txt",
-        "gone/a",
-        "gone/b/c",
-        "old-dir/x",
-        "was-dir/y",
-        "was-file",
-        "twice/a",
-        "closed-to-lists/a",
-        "100%",
+        "src/changed.txt", "src/removed.txt", "src/moved.txt", "src/mode.txt", "src/kept.txt",
+        "src/forged.txt", "src/closed.txt", "gone/a", "gone/b/c", "old-dir/x", "was-dir/y",
+        "was-file", "twice/a", "closed-to-lists/a", "100%",
     ] {
         suite = suite.file(&format!("task/_base/{file}"), "before");
     }

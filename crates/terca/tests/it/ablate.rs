@@ -75,9 +75,7 @@ fn the_parts_that_matter_are_found_out() {
         .expect_status(0);
     // Before the run: the parts, the trials, and what they can detect.
     for said in [
-        "Testing",
-        "48 trials: 3 evals × 16 rows",
-        "detects an effect of",
+        "Testing", "48 trials: 3 evals × 16 rows", "detects an effect of",
     ] {
         assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }
@@ -186,10 +184,7 @@ fn the_design_is_stored_and_read_again() {
     );
     let page = View::open(&project, &[]).get(&format!("runs/{run}/"));
     for said in [
-        "Parts</h2>",
-        ">earns its place</button>",
-        ">no effect shown</button>",
-        "hint: ",
+        "Parts</h2>", ">earns its place</button>", ">no effect shown</button>", "hint: ",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
@@ -213,11 +208,7 @@ fn a_plan_is_shown_and_nothing_runs() {
         .terca(&ablate(&["--dry-run", "-n", "12"]))
         .expect_status(0);
     for said in [
-        "Legacy",
-        "~6",
-        "36 trials: 3 evals × 12 rows",
-        "(it has 16)",
-        "not known",
+        "Legacy", "~6", "36 trials: 3 evals × 12 rows", "(it has 16)", "not known",
     ] {
         assert!(plan.stdout.contains(said), "{said}: {}", plan.stdout);
     }
@@ -238,12 +229,7 @@ fn a_plan_is_shown_and_nothing_runs() {
 fn a_budget_stops_it_and_resume_finishes_it() {
     let project = eight_parts();
     let stopped = project.terca(&ablate(&[
-        "-c",
-        "1",
-        "--budget-usd",
-        "1",
-        "--format",
-        "plain",
+        "-c", "1", "--budget-usd", "1", "--format", "plain",
     ]));
     assert!(
         stopped.stderr.contains("the budget is spent"),
@@ -326,36 +312,19 @@ fn mistakes_are_told_before_anything_runs() {
         ),
         (
             &[
-                "ablate",
-                "with-rules",
-                "--parts",
-                "skills",
-                "--split",
-                "items",
+                "ablate", "with-rules", "--parts", "skills", "--split", "items",
             ],
             "only rules are split",
         ),
         (
             &[
-                "ablate",
-                "with-rules",
-                "--parts",
-                "rules",
-                "-t",
-                "a",
-                "-n",
-                "4",
+                "ablate", "with-rules", "--parts", "rules", "-t", "a", "-n", "4",
             ],
             "every row is needed once",
         ),
         (
             &[
-                "ablate",
-                "with-rules",
-                "--parts",
-                "rules",
-                "--write",
-                "rules.md",
+                "ablate", "with-rules", "--parts", "rules", "--write", "rules.md",
             ],
             "is a rules file of",
         ),
@@ -481,11 +450,7 @@ fn tools_of_servers_are_parts() {
         .terca(&["ablate", "both", "--parts", "tools", "--dry-run"])
         .expect_status(0);
     for tool in [
-        "docs/find",
-        "docs/legacy",
-        "pages/search",
-        "pages/stream",
-        "tool ",
+        "docs/find", "docs/legacy", "pages/search", "pages/stream", "tool ",
     ] {
         assert!(plan.stdout.contains(tool), "{tool}: {}", plan.stdout);
     }

@@ -102,11 +102,7 @@ on_prompt() {
     assert_eq!(trial["agentVersion"], "9.8");
     let stats = &trial["stats"];
     let figures = [
-        "inputTokens",
-        "cachedInputTokens",
-        "outputTokens",
-        "toolCalls",
-        "costUsd",
+        "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls", "costUsd",
     ];
     let figures = figures.map(|name| stats[name].clone());
     assert_eq!(json!(figures), json!([27, 7, 20, 2, 0.25]), "{stats}");

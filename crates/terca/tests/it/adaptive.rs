@@ -106,8 +106,7 @@ fn a_clear_effect_stops_early() {
     assert_eq!(results["status"], "complete");
     assert_eq!(
         (
-            &results["summary"]["trials"],
-            &results["summary"]["pending"]
+            &results["summary"]["trials"], &results["summary"]["pending"]
         ),
         (&18.into(), &0.into())
     );
@@ -306,8 +305,7 @@ fn a_budget_stops_a_run_of_any_kind() {
     // Nine trials of 3 cents; what is left is not what was asked for.
     assert_eq!(
         (
-            &results["summary"]["passed"],
-            &results["summary"]["pending"]
+            &results["summary"]["passed"], &results["summary"]["pending"]
         ),
         (&9.into(), &9.into())
     );
@@ -397,8 +395,7 @@ fn a_budget_for_less_than_the_fewest_leaves_a_rest() {
     let results = project.results();
     assert_eq!(
         (
-            &results["summary"]["passed"],
-            &results["summary"]["pending"]
+            &results["summary"]["passed"], &results["summary"]["pending"]
         ),
         (&4.into(), &8.into())
     );

@@ -282,8 +282,7 @@ fn links_out_of_the_workspace_do_not_count_for_files() {
         ("ln -s nowhere out.js", "fileExists: out.js"),
         ("ln -s nowhere out.js", "fileExists: '*.js'"),
         (
-            "ln -s ../tmp/x out.js; touch ../tmp/x",
-            "fileExists: '**/out.js'",
+            "ln -s ../tmp/x out.js; touch ../tmp/x", "fileExists: '**/out.js'",
         ),
         (
             "ln -s /proc/self/environ out.js",
@@ -362,8 +361,7 @@ fn settings_above_the_workspace_do_not_reach_the_tests() {
         judged(&project, "passed");
     }
     let project = suite(
-        "touch ready ../../../../conftest.py",
-        "tests: [{fileExists: ready}]\n",
+        "touch ready ../../../../conftest.py", "tests: [{fileExists: ready}]\n",
     );
     project.terca(&["--format", "plain"]).expect_status(3);
     let trial = project.only_trial();

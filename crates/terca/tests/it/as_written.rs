@@ -201,11 +201,7 @@ fn null_drops_what_the_levels_around_it_add() {
             "suite before|environment before|experiment before|go|experiment after|environment after|suite after",
         ),
         (
-            "",
-            "preamble: null",
-            "",
-            "suite eval environment",
-            "go|environment after|suite after",
+            "", "preamble: null", "", "suite eval environment", "go|environment after|suite after",
         ),
     ] {
         let project = levels(environment, experiment, eval);
@@ -318,9 +314,7 @@ fn a_variable_that_is_not_set_is_an_error_with_its_place_and_the_escape() {
             "user.name",
         ),
         (
-            "    before: [{copy: {'${NOPE}': a}}]\n",
-            "terca.yaml:5:22",
-            "NOPE",
+            "    before: [{copy: {'${NOPE}': a}}]\n", "terca.yaml:5:22", "NOPE",
         ),
     ] {
         let project = suite(&format!(
@@ -370,16 +364,14 @@ fn directories_of_the_same_name_are_told_apart_by_their_paths() {
             "prompt: go\ntags: [slow]\nallowWarnings: no-tests\n",
         )
         .file(
-            "py/Fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "py/Fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .file(
             "002-two/eval.terca.yaml",
             "prompt: go\nname: Two Named\nallowWarnings: no-tests\n",
         )
         .file(
-            "js/sort/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "js/sort/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     project.terca(&["run"]).expect_status(0);
     let results = project.results();
@@ -455,8 +447,7 @@ fn a_written_name_stays_and_the_other_directory_is_named_by_its_path() {
     let plan = checked(&project, &[]);
     assert!(plan.contains("evals fib 1 trial py/fib 1 trial"), "{plan}");
     let project = project.file(
-        "py-fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "py-fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     let outcome = project.terca(&["check"]).expect_status(2);
     assert!(
@@ -583,8 +574,7 @@ fn an_experiment_that_changes_nothing_is_pointed_out() {
     let suite = "environments:\n  - {name: one, agent: nop}\n  - {name: two, agent: nop, preamble: Be brief.}\n\
                  experiments:\n  - {name: control}\n  - {name: empty, description: nothing}\n  - {name: named, env: {A: b}}\n";
     let project = project().file("terca.yaml", suite).file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     let said = "the experiment `empty` changes nothing: it is the same as the baseline `control`";
     for args in [&["check"][..], &["run"], &["run", "-e", "one"]] {
@@ -706,13 +696,7 @@ fn descriptions_are_where_names_are() {
 
     project
         .terca(&[
-            "report",
-            "--html",
-            "r.html",
-            "--markdown",
-            "r.md",
-            "--junit",
-            "r.xml",
+            "report", "--html", "r.html", "--markdown", "r.md", "--junit", "r.xml",
         ])
         .expect_status(0);
     for (name, eval) in [
@@ -722,11 +706,7 @@ fn descriptions_are_where_names_are() {
     ] {
         let text = unpacked(&project.read(name));
         for said in [
-            "ABOUT-SUITE",
-            eval,
-            "ABOUT-ENVIRONMENT",
-            "ABOUT-EXPERIMENT",
-            "ABOUT-TEST",
+            "ABOUT-SUITE", eval, "ABOUT-ENVIRONMENT", "ABOUT-EXPERIMENT", "ABOUT-TEST",
         ] {
             assert!(text.contains(said), "{name} has no {said}:\n{text}");
         }

@@ -10,30 +10,14 @@ fn small() -> Project {
             "name: small\nenvironments: [{name: default, agent: nop}]\n",
         )
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
 }
 
 /// Every command that the program is to have one day.
 const COMMANDS: [&str; 17] = [
-    "run",
-    "create",
-    "create-eval",
-    "check",
-    "validate",
-    "doctor",
-    "explain",
-    "list",
-    "show",
-    "compare",
-    "report",
-    "view",
-    "resume",
-    "regrade",
-    "schema",
-    "completions",
-    "merge",
+    "run", "create", "create-eval", "check", "validate", "doctor", "explain", "list", "show",
+    "compare", "report", "view", "resume", "regrade", "schema", "completions", "merge",
 ];
 
 #[test]
@@ -338,8 +322,7 @@ fn runs_are_listed_and_shown_by_name_and_number() {
 #[test]
 fn a_run_is_shown_as_it_was_at_its_end() {
     let project = small().file(
-        "fib/eval.terca.yaml",
-        "prompt: go\ntests: [{fileExists: a}]\n",
+        "fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n",
     );
     let ran = project.terca(&[]).expect_status(1);
     let shown = project.terca(&["show"]).expect_status(0);
@@ -364,8 +347,7 @@ fn a_run_that_cannot_be_read_is_listed_all_the_same() {
 #[test]
 fn a_run_is_shown_by_its_number_without_zeros() {
     let project = project().agent("true").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     project.terca(&[]).expect_status(0);
     project.terca(&["show", "1"]).expect_status(0);

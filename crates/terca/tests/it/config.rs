@@ -408,10 +408,7 @@ fn files_that_are_not_utf_8_are_refused() {
         b"prompt: \xfe\nallowWarnings: no-tests\n",
     );
     none(&faults(
-        "eval",
-        &project,
-        "fib/eval.terca.yaml",
-        "not UTF-8",
+        "eval", &project, "fib/eval.terca.yaml", "not UTF-8",
     ));
 }
 
@@ -422,10 +419,7 @@ fn names_given_twice_across_files_are_shown_at_both_places() {
         "prompt: go\nname: fib\nallowWarnings: no-tests\n",
     );
     none(&faults(
-        "twice",
-        &project,
-        "other/eval.terca.yaml:2:7",
-        "fib/eval.terca.yaml",
+        "twice", &project, "other/eval.terca.yaml:2:7", "fib/eval.terca.yaml",
     ));
 }
 
@@ -435,17 +429,13 @@ fn the_mistakes_of_all_files_are_reported_in_one_go() {
         .file("terca.yaml", format!("{NOP}repetition: 2\n"))
         .file("fib/eval.terca.yaml", "promt: go\n")
         .file(
-            "sort/eval.terca.yaml",
-            "prompt: go\ntests: [{fileExist: a}]\n",
+            "sort/eval.terca.yaml", "prompt: go\ntests: [{fileExist: a}]\n",
         )
         .file("tree/eval.terca.yaml", "prompt: [\n");
     let stderr = project.terca(&[]).expect_status(2).stderr;
     for place in [
-        "terca.yaml:2:1",
-        "fib/eval.terca.yaml:1:1",
-        "sort/eval.terca.yaml:2:10",
-        "tree/eval.terca.yaml:",
-        "errors: nothing was run",
+        "terca.yaml:2:1", "fib/eval.terca.yaml:1:1", "sort/eval.terca.yaml:2:10",
+        "tree/eval.terca.yaml:", "errors: nothing was run",
     ] {
         assert!(stderr.contains(place), "{place}: {stderr}");
     }
@@ -522,22 +512,13 @@ fn a_suite_file_is_not_needed() {
 #[test]
 fn evals_are_found_at_any_depth_but_not_in_skipped_directories() {
     let skipped = [
-        "_base/eval.terca.yaml",
-        "fib/_base/eval.terca.yaml",
-        "fib/_solution/eval.terca.yaml",
-        "_drafts/eval.terca.yaml",
-        ".hidden/eval.terca.yaml",
-        "node_modules/pkg/eval.terca.yaml",
-        "group/node_modules/eval.terca.yaml",
-        "group/_old/x/eval.terca.yaml",
+        "_base/eval.terca.yaml", "fib/_base/eval.terca.yaml", "fib/_solution/eval.terca.yaml",
+        "_drafts/eval.terca.yaml", ".hidden/eval.terca.yaml", "node_modules/pkg/eval.terca.yaml",
+        "group/node_modules/eval.terca.yaml", "group/_old/x/eval.terca.yaml",
     ];
     let found = [
-        "zeta/eval.terca.yaml",
-        "fib/eval.terca.yaml",
-        "group/b/eval.terca.yaml",
-        "group/a/deep/er/eval.terca.yaml",
-        "fib/nested/eval.terca.yaml",
-        "alpha/eval.terca.yaml",
+        "zeta/eval.terca.yaml", "fib/eval.terca.yaml", "group/b/eval.terca.yaml",
+        "group/a/deep/er/eval.terca.yaml", "fib/nested/eval.terca.yaml", "alpha/eval.terca.yaml",
     ];
     let project = project().file("terca.yaml", NOP);
     let project = skipped.iter().fold(project, |project, path| {

@@ -122,13 +122,7 @@ fn every_agent_makes_a_suite_without_a_complaint() {
     assert!(made >= 14, "{made}");
     project
         .terca(&[
-            "create",
-            "two",
-            "--agent",
-            "codex,mini-swe-agent",
-            "--agent",
-            "pi",
-            "--yes",
+            "create", "two", "--agent", "codex,mini-swe-agent", "--agent", "pi", "--yes",
         ])
         .expect_status(0);
     let checked = project.terca(&["-C", "two", "check"]).expect_status(0);

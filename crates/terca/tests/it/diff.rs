@@ -27,8 +27,7 @@ fn links_are_as_git_has_them() {
         .symlink("_base/old", "a")
         .file("_base/file", "x\n")
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     project.terca(&[]).expect_status(0);
     apply(&project).expect_status(0);
@@ -123,8 +122,7 @@ fn binary_files_are_named() {
         .file("_base/old.bin", [0u8, 1])
         .file("_base/gone.bin", [0u8, 7, 7])
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     project.terca(&[]).expect_status(0);
     let diff = project.trial_file("changes.diff");
@@ -151,11 +149,7 @@ fn what_is_ignored_is_counted_unless_it_is_asked_for() {
         (
             "trackIgnored: true\n",
             &[
-                "src/a.js",
-                "node_modules/x/a.js",
-                "dist/deep/b.js",
-                "a.log",
-                ".git/HEAD",
+                "src/a.js", "node_modules/x/a.js", "dist/deep/b.js", "a.log", ".git/HEAD",
             ],
             false,
         ),

@@ -326,8 +326,7 @@ fn trials_that_could_not_be_judged() {
         .file("terca.yaml", suite)
         .executable("agent.sh", "#!/bin/sh\nexit 3\n")
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .file(
             "set-up/eval.terca.yaml",
@@ -395,10 +394,7 @@ fn nothing_that_is_shown_gives_commands_on_github() {
         .env("GITHUB_ACTIONS", "true");
     let is_command = |line: &&str| {
         let own = [
-            "::error title=",
-            "::notice title=",
-            "::group::Trials",
-            "::endgroup::",
+            "::error title=", "::notice title=", "::group::Trials", "::endgroup::",
         ]
         .iter()
         .any(|command| line.starts_with(command));

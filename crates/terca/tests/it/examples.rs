@@ -72,9 +72,7 @@ fn the_rules_of_quickstart_help() {
             .map(|trial| {
                 let stats = &trial["stats"];
                 [
-                    &trial["score"],
-                    &stats["inputTokens"],
-                    &stats["outputTokens"],
+                    &trial["score"], &stats["inputTokens"], &stats["outputTokens"],
                 ]
                 .map(Clone::clone)
             })

@@ -210,12 +210,8 @@ fn npm_and_pip_are_quiet_unless_the_suite_says_otherwise() {
         .filter_map(Value::as_str)
         .collect();
     let expected = [
-        "NO_UPDATE_NOTIFIER=1",
-        "PIP_DISABLE_PIP_VERSION_CHECK=1",
-        "PIP_ROOT_USER_ACTION=ignore",
-        "npm_config_audit=true",
-        "npm_config_fund=false",
-        "npm_config_update_notifier=false",
+        "NO_UPDATE_NOTIFIER=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_ROOT_USER_ACTION=ignore",
+        "npm_config_audit=true", "npm_config_fund=false", "npm_config_update_notifier=false",
         "npm_config_fund=false",
     ];
     assert_eq!(seen, expected);

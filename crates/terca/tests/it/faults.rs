@@ -160,8 +160,7 @@ fn stopped_and_continued_a_run_goes_on() {
 #[test]
 fn a_work_directory_that_is_deleted_is_an_error_of_its_trials() {
     let project = one_eval(
-        "touch done; touch $STARTED; sleep 1",
-        "repetitions: 2\nconcurrency: 1\n",
+        "touch done; touch $STARTED; sleep 1", "repetitions: 2\nconcurrency: 1\n",
     );
     let (project, started) = with_started(project);
     let mut session = project.start(&["--format", "plain"]);
@@ -345,8 +344,7 @@ mod needs_root {
     #[ignore = "needs root: scripts/test runs it"]
     fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
         let project = one_eval(
-            "head -c 200000 /dev/zero > done",
-            "repetitions: 12\nconcurrency: 2\n",
+            "head -c 200000 /dev/zero > done", "repetitions: 12\nconcurrency: 2\n",
         );
         let _mount = Mount::tmpfs(&project.path(".terca"), "size=1500k");
         let outcome = project.terca(&["--format", "plain"]);
@@ -414,9 +412,7 @@ mod needs_root {
         let outcome = project.terca(&["--format", "plain"]);
         assert_eq!(outcome.status, 3, "{}", outcome.stderr);
         for words in [
-            "the suite's files could not be copied",
-            "No space left on device",
-            "TERCA_WORK_DIR",
+            "the suite's files could not be copied", "No space left on device", "TERCA_WORK_DIR",
         ] {
             assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
         }

@@ -290,11 +290,7 @@ fn the_events_have_their_names_and_times() {
     assert_eq!(
         seen,
         [
-            "runStarted",
-            "trialStarted",
-            "phaseStarted",
-            "trialFinished",
-            "runFinished"
+            "runStarted", "trialStarted", "phaseStarted", "trialFinished", "runFinished"
         ]
     );
 }

@@ -91,11 +91,7 @@ fn figures_versions_and_delivery_arrive() {
         "{shown}"
     );
     for artifact in [
-        "stream.jsonl",
-        "session.jsonl",
-        "settings.json",
-        "stderr.log",
-        "trajectory.json",
+        "stream.jsonl", "session.jsonl", "settings.json", "stderr.log", "trajectory.json",
     ] {
         project.trial_file(&format!("artifacts/{artifact}"));
     }

@@ -95,20 +95,17 @@ fn a_test_that_cannot_tell_is_an_error_and_no_zero() {
         ("commandScore: 'true'", "nothing on standard output"),
         ("commandScore: echo 0.5 >&2", "nothing on standard output"),
         (
-            "commandScore: echo 7",
-            "the score 7, which is not from 0 to 1",
+            "commandScore: echo 7", "the score 7, which is not from 0 to 1",
         ),
         (
             "commandScore: echo 1.0; echo broken >&2; exit 2",
             "it gave no score: exit status 2: broken",
         ),
         (
-            "commandScore: kill -9 $$",
-            "it gave no score: killed by SIGKILL",
+            "commandScore: kill -9 $$", "it gave no score: killed by SIGKILL",
         ),
         (
-            "commandScore: no-such-program-xyz",
-            "`no-such-program-xyz` is not installed",
+            "commandScore: no-such-program-xyz", "`no-such-program-xyz` is not installed",
         ),
         (
             "commandSuccess: no-such-program-xyz --flag",
@@ -131,12 +128,10 @@ fn a_test_that_cannot_tell_is_an_error_and_no_zero() {
             "the agent `command` does not report which tools it uses",
         ),
         (
-            "transcript: {notUsedTool: shell}",
-            "does not report which tools it uses",
+            "transcript: {notUsedTool: shell}", "does not report which tools it uses",
         ),
         (
-            "transcript: {maxToolCalls: 3}",
-            "does not report its tool calls",
+            "transcript: {maxToolCalls: 3}", "does not report its tool calls",
         ),
     ] {
         let project = project().agent("touch done").file(
@@ -226,14 +221,10 @@ fn changes_stay_within_the_globs() {
             "gone.txt, new.txt, src/deep/a.js and tool.sh",
         ),
         (
-            "changedFiles: {never: ['src/*.js']}",
-            1.0,
-            "4 changed files",
+            "changedFiles: {never: ['src/*.js']}", 1.0, "4 changed files",
         ),
         (
-            "changedFiles: {never: ['src/**/*.js']}",
-            0.0,
-            "src/deep/a.js (never src/**/*.js)",
+            "changedFiles: {never: ['src/**/*.js']}", 0.0, "src/deep/a.js (never src/**/*.js)",
         ),
         (
             "changedFiles: {never: [kept.txt, same.txt]}",
@@ -264,15 +255,11 @@ fn a_budget_is_kept_or_not() {
     let rows = [
         ("budget: {maxTokens: 2410}", 1.0, "2410 tokens"),
         (
-            "budget: {maxTokens: 2409}",
-            0.0,
-            "2410 tokens, more than 2409",
+            "budget: {maxTokens: 2409}", 0.0, "2410 tokens, more than 2409",
         ),
         ("budget: {maxCostUsd: 0.05}", 1.0, "$0.030 cost"),
         (
-            "budget: {maxCostUsd: 0.02}",
-            0.0,
-            "$0.030 cost, more than $0.020",
+            "budget: {maxCostUsd: 0.02}", 0.0, "$0.030 cost, more than $0.020",
         ),
         ("budget: {maxRequests: 2}", 0.0, "3 requests, more than 2"),
         (
@@ -283,15 +270,11 @@ fn a_budget_is_kept_or_not() {
         ("budget: {maxSeconds: 0.001}", 0.0, "seconds, more than 0.0"),
         ("transcript: {maxToolCalls: 2}", 1.0, "2 tool calls"),
         (
-            "transcript: {maxToolCalls: 1}",
-            0.0,
-            "2 tool calls, more than 1",
+            "transcript: {maxToolCalls: 1}", 0.0, "2 tool calls, more than 1",
         ),
         ("transcript: {outputContains: all done}", 1.0, "as required"),
         (
-            "transcript: {outputContains: nonsense}",
-            0.0,
-            "the agent did not say \"nonsense\"",
+            "transcript: {outputContains: nonsense}", 0.0, "the agent did not say \"nonsense\"",
         ),
     ];
     let agent = "echo '{\"requests\": 3, \"inputTokens\": 2000, \"outputTokens\": 410, \"toolCalls\": 2, \
@@ -320,9 +303,7 @@ fn played(stream: &str, rows: &[(&str, f64, &str)]) -> Project {
 fn a_session_is_looked_at() {
     let rows = [
         (
-            "transcript: {usedTool: write_file}",
-            1.0,
-            "`write_file` was used",
+            "transcript: {usedTool: write_file}", 1.0, "`write_file` was used",
         ),
         (
             "transcript: {usedTool: ['write_*', 'run_*']}",
@@ -341,14 +322,10 @@ fn a_session_is_looked_at() {
             "`write_file` was used, but `*_file` is not allowed",
         ),
         (
-            "transcript: {maxToolCalls: 1}",
-            0.0,
-            "tool calls, more than 1",
+            "transcript: {maxToolCalls: 1}", 0.0, "tool calls, more than 1",
         ),
         (
-            "transcript: {outputContains: zebra}",
-            0.0,
-            "did not say \"zebra\"",
+            "transcript: {outputContains: zebra}", 0.0, "did not say \"zebra\"",
         ),
         ("budget: {maxTokens: 10}", 0.0, "tokens, more than 10"),
     ];

@@ -32,14 +32,10 @@ fn each_kind_passes_and_fails_for_a_reason() {
     let rows = [
         ("commandSuccess: test -f a.txt", 1.0, "exit status 0"),
         (
-            "commandSuccess: echo oops >&2; exit 3",
-            0.0,
-            "exit status 3: oops",
+            "commandSuccess: echo oops >&2; exit 3", 0.0, "exit status 3: oops",
         ),
         (
-            "commandSuccess: ./no-such-program-xyz",
-            0.0,
-            "exit status 127",
+            "commandSuccess: ./no-such-program-xyz", 0.0, "exit status 127",
         ),
         ("commandSuccess: kill -9 $$", 0.0, "killed by SIGKILL"),
         ("commandSuccess: kill -SEGV $$", 0.0, "killed by SIGSEGV"),
@@ -81,14 +77,10 @@ fn each_kind_passes_and_fails_for_a_reason() {
         ("fileExists: a.txt", 1.0, "a.txt exists"),
         ("fileExists: missing.txt", 0.0, "missing.txt does not exist"),
         (
-            "fileExists: [a.txt, lines.txt]",
-            1.0,
-            "a.txt and lines.txt exist",
+            "fileExists: [a.txt, lines.txt]", 1.0, "a.txt and lines.txt exist",
         ),
         (
-            "fileExists: [a.txt, x.txt, y.txt]",
-            0.0,
-            "x.txt and y.txt do not exist",
+            "fileExists: [a.txt, x.txt, y.txt]", 0.0, "x.txt and y.txt do not exist",
         ),
         ("fileExists: folder", 1.0, "folder exists"),
         ("fileExists: dangling", 0.0, "dangling does not exist"),
@@ -123,9 +115,7 @@ fn each_kind_passes_and_fails_for_a_reason() {
             "missing.txt does not exist",
         ),
         (
-            "fileContains: {path: folder, text: x}",
-            0.0,
-            "folder cannot be read",
+            "fileContains: {path: folder, text: x}", 0.0, "folder cannot be read",
         ),
     ];
     let tests: String = rows
@@ -279,8 +269,7 @@ fn without_tests_the_agents_end_decides() {
         ("exit 1", 3, "error", json!(null)),
     ] {
         let project = project().agent(agent).file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
         project.terca(&[]).expect_status(status);
         let trial = project.only_trial();
@@ -626,8 +615,7 @@ fn a_fifo_is_there_for_the_tests() {
 #[test]
 fn a_run_that_failed_fast_was_not_interrupted() {
     let project = project().agent("true").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\ntests: [{fileExists: x}]\n",
+        "fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n",
     );
     let outcome = project
         .terca(&["-n", "3", "-c", "1", "--fail-fast"])

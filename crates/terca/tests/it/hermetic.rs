@@ -8,54 +8,15 @@ use terca_testkit::Project;
 
 /// The variables that an agent may have without its variant saying so.
 const ALLOWED: [&str; 47] = [
-    "TERCA_ARTIFACTS_DIR",
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "all_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "JAVA_HOME",
-    "GOROOT",
-    "HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-    "TMPDIR",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "TERCA_PROMPT_FILE",
-    "TERCA_STATS_FILE",
-    // What the shell itself sets.
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "_",
-    "LC_ALL",
-    "NO_UPDATE_NOTIFIER",
-    "PIP_DISABLE_PIP_VERSION_CHECK",
-    "PIP_ROOT_USER_ACTION",
-    "npm_config_audit",
-    "npm_config_fund",
-    "npm_config_update_notifier",
+    "TERCA_ARTIFACTS_DIR", "PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy",
+    "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE", "JAVA_HOME", "GOROOT", "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+    "XDG_DATA_HOME", "XDG_STATE_HOME", "TMPDIR", "GIT_CEILING_DIRECTORIES", "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "TERCA_PROMPT_FILE",
+    "TERCA_STATS_FILE", // What the shell itself sets.
+    "PWD", "OLDPWD", "SHLVL", "_", "LC_ALL", "NO_UPDATE_NOTIFIER", "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_ROOT_USER_ACTION", "npm_config_audit", "npm_config_fund", "npm_config_update_notifier",
 ];
 
 /// The environment of the one trial's agent, which wrote it to `env.txt` in its workspace.
@@ -72,8 +33,7 @@ fn variables(text: &str) -> BTreeMap<String, String> {
 
 fn prying(script: &str) -> Project {
     project().agent(script).file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     )
 }
 
@@ -135,13 +95,8 @@ fn nothing_tells_the_agent_which_experiment_it_is_in() {
     project.terca(&[]).expect_status(0);
     let seen = environment(&project);
     for name in [
-        "TERCA_EVAL",
-        "TERCA_ENVIRONMENT",
-        "TERCA_EXPERIMENT",
-        "TERCA_REPETITION",
-        "TERCA_SUITE_DIR",
-        "TERCA_TRIAL_DIR",
-        "TERCA_TRANSCRIPT",
+        "TERCA_EVAL", "TERCA_ENVIRONMENT", "TERCA_EXPERIMENT", "TERCA_REPETITION",
+        "TERCA_SUITE_DIR", "TERCA_TRIAL_DIR", "TERCA_TRANSCRIPT",
     ] {
         assert!(!seen.contains_key(name), "{name}");
     }
@@ -178,11 +133,7 @@ fn home_and_its_like_are_private_and_empty() {
         let workspace = project.workspace_of(&project.run_dir().join(folder));
         let seen = variables(&std::fs::read_to_string(workspace.join("env.txt")).unwrap());
         for name in [
-            "HOME",
-            "XDG_CONFIG_HOME",
-            "XDG_CACHE_HOME",
-            "XDG_DATA_HOME",
-            "XDG_STATE_HOME",
+            "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
             "TMPDIR",
         ] {
             let path = Utf8Path::new(&seen[name]);
@@ -308,13 +259,7 @@ fn the_suite_is_as_it_was_before_the_run() {
     let list = |project: &Project| {
         let output = std::process::Command::new("find")
             .args([
-                ".",
-                "-path",
-                "./.terca",
-                "-prune",
-                "-o",
-                "-printf",
-                "%p %m %s %T@ %l\n",
+                ".", "-path", "./.terca", "-prune", "-o", "-printf", "%p %m %s %T@ %l\n",
             ])
             .current_dir(project.dir())
             .output()
@@ -340,8 +285,7 @@ fn signals_that_terca_ignores_are_not_ignored_by_the_agent() {
     let project = project()
         .agent("grep SigIgn /proc/self/status > ignored.txt")
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     let output = project
         .command_through("nohup", &["--format", "plain"])
@@ -375,8 +319,7 @@ fn a_place_below_something_that_agents_read_is_refused() {
         let project = project()
             .agent("true")
             .file(
-                "fib/eval.terca.yaml",
-                "prompt: go\nallowWarnings: no-tests\n",
+                "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
             )
             .directory("below/work");
         let found = project.path("below").join(name);

@@ -91,11 +91,7 @@ fn an_agent_sees_neither_tests_nor_solution() {
     project.terca(&[]).expect_status(1);
     let seen = project.trial_file("workspace/seen.txt");
     for secret in [
-        "check.sh",
-        "_solution",
-        "answer.txt",
-        ".terca/",
-        "expected.txt",
+        "check.sh", "_solution", "answer.txt", ".terca/", "expected.txt",
     ] {
         assert!(!seen.contains(secret), "{secret}: {seen}");
     }
@@ -122,8 +118,7 @@ fn the_oracle_lays_its_solution_over_what_is_there() {
     let project = guarded("true")
         .file("_base/answer.txt/was-a-directory", "x")
         .file(
-            "fib/_solution/checks/deep/check.sh",
-            "not what the tests run",
+            "fib/_solution/checks/deep/check.sh", "not what the tests run",
         );
     project.terca(&["--agent", "oracle"]).expect_status(0);
     assert_eq!(project.trial_file("workspace/answer.txt"), "right\n");

@@ -184,11 +184,7 @@ mod needs_test_runners {
         let project = library("iniconfig").file("AGENTS.md", "- Use it.\n");
         let told = init(&project).stderr;
         for part in [
-            "iniconfig (pyproject.toml)",
-            "Python",
-            "pytest",
-            "AGENTS.md",
-            "terca validate",
+            "iniconfig (pyproject.toml)", "Python", "pytest", "AGENTS.md", "terca validate",
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }

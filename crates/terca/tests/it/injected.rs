@@ -130,16 +130,10 @@ fn faults_are_classified_as_those_of_services_are() {
             "leftByAgent",
         ),
         (
-            status,
-            "{status: 429, retryAfter: 1, first: 1}",
-            "ask one; ask one",
-            "whole",
+            status, "{status: 429, retryAfter: 1, first: 1}", "ask one; ask one", "whole",
         ),
         (
-            status,
-            "{status: 429, retryAfter: 1, first: 1}",
-            "ask one; exit 1",
-            "whole",
+            status, "{status: 429, retryAfter: 1, first: 1}", "ask one; exit 1", "whole",
         ),
     ] {
         let real = Scenario::saying("Hello.").fault(Fault::of(trouble).times(1));
@@ -319,12 +313,10 @@ fn faults_that_there_are_not_are_mistakes() {
             "a fault needs `status`, `cut`, `hang` or `delayMs`",
         ),
         (
-            "{inject: [{status: 429, cut: true}]}",
-            "one of `status`, `cut` and `hang`",
+            "{inject: [{status: 429, cut: true}]}", "one of `status`, `cut` and `hang`",
         ),
         (
-            "{inject: [{cut: true, hang: true}]}",
-            "one of `status`, `cut` and `hang`",
+            "{inject: [{cut: true, hang: true}]}", "one of `status`, `cut` and `hang`",
         ),
         (
             "{inject: [{cut: true, retryAfter: 1}]}",
@@ -332,8 +324,7 @@ fn faults_that_there_are_not_are_mistakes() {
         ),
         ("{inject: [{status: 429, every: 0}]}", "from 1 to 1000000"),
         (
-            "{inject: [{status: 429, evry: 5}]}",
-            "did you mean `every`?",
+            "{inject: [{status: 429, evry: 5}]}", "did you mean `every`?",
         ),
         ("{inject: {status: 429}}", "a list"),
         (

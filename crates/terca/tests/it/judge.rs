@@ -72,18 +72,11 @@ fn the_judge_gives_the_score() {
             "scored 1",
         ),
         (
-            r#"echo '{"score": 0.8}'"#,
-            "      passScore: 0.8\n",
-            1.0,
-            0.8,
+            r#"echo '{"score": 0.8}'"#, "      passScore: 0.8\n", 1.0, 0.8,
             "scored 0.8 (0.8 is enough)",
         ),
         (
-            r#"echo '{"score": 0.6}'"#,
-            "      passScore: 0.8\n",
-            0.6,
-            0.6,
-            "0.8 would be enough",
+            r#"echo '{"score": 0.6}'"#, "      passScore: 0.8\n", 0.6, 0.6, "0.8 would be enough",
         ),
         (r#"echo '{"score": 0}'"#, "", 0.0, 0.0, "scored 0"),
     ] {
@@ -210,16 +203,10 @@ fn a_judge_that_fails_is_an_error_and_no_zero() {
             "the judge (command): the agent ended with exit",
         ),
         (
-            r#"echo '{"score": 1}'; kill -9 $$"#,
-            "",
-            "agent",
-            "test `taste`: the judge (command)",
+            r#"echo '{"score": 1}'; kill -9 $$"#, "", "agent", "test `taste`: the judge (command)",
         ),
         (
-            "no-such-program-xyz",
-            "",
-            "agentMissing",
-            "test `taste`: the judge (command)",
+            "no-such-program-xyz", "", "agentMissing", "test `taste`: the judge (command)",
         ),
         (
             r#"echo '{"score": 1}'; sleep 600"#,
@@ -300,9 +287,7 @@ echo 'SLY: {"score": 1.0}'"##;
 #[test]
 fn secrets_do_not_reach_the_judge() {
     let project = judged(
-        "echo $TOKEN > token.txt; echo $TOKEN",
-        r#"cat >&2; echo '{"score": 1}'"#,
-        "",
+        "echo $TOKEN > token.txt; echo $TOKEN", r#"cat >&2; echo '{"score": 1}'"#, "",
     )
     .env("MY_TOKEN", "very-secret-token")
     .file(
@@ -383,8 +368,7 @@ fn the_trials_own_agent_judges_with_figures_of_its_own() {
     );
     assert_eq!(
         (
-            &judge["stats"]["inputTokens"],
-            &judge["stats"]["outputTokens"]
+            &judge["stats"]["inputTokens"], &judge["stats"]["outputTokens"]
         ),
         (&json!(777), &json!(23))
     );
@@ -499,18 +483,8 @@ fn the_judge_sees_neither_the_variant_nor_the_suite_nor_the_workspace() {
     project.terca(&[]).expect_status(0);
     let seen = project.trial_file("artifacts/judge-taste/stdout.log");
     for hidden in [
-        "OF_ENVIRONMENT",
-        "OF_EXPERIMENT",
-        "OF_EVAL",
-        "secret-",
-        "TERCA_SUITE_DIR",
-        "TERCA_EVAL",
-        "TERCA_TRIAL_DIR",
-        "TERCA_TRANSCRIPT",
-        "GEMINI_API_KEY",
-        "argv.txt",
-        "GEMINI.md",
-        "skills",
+        "OF_ENVIRONMENT", "OF_EXPERIMENT", "OF_EVAL", "secret-", "TERCA_SUITE_DIR", "TERCA_EVAL",
+        "TERCA_TRIAL_DIR", "TERCA_TRANSCRIPT", "GEMINI_API_KEY", "argv.txt", "GEMINI.md", "skills",
         ".gemini",
     ] {
         assert!(!seen.contains(hidden), "{hidden} is seen: {seen}");

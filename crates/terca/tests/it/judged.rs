@@ -264,9 +264,7 @@ fn a_script_beside_the_yaml_file_that_the_workspace_lacks_is_told() {
             "",
             "tests: [{commandSuccess: scripts/test.sh}]",
             [
-                "scripts/test.sh",
-                "fib/scripts/test.sh",
-                "$TERCA_SUITE_DIR/fib/scripts/test.sh",
+                "scripts/test.sh", "fib/scripts/test.sh", "$TERCA_SUITE_DIR/fib/scripts/test.sh",
             ],
         ),
     ] {

@@ -116,8 +116,7 @@ fn a_run_of_controls_is_not_the_latest_run_of_agents() {
 #[test]
 fn a_run_that_stopped_early_is_not_complete() {
     let project = suite().file(
-        "b/eval.terca.yaml",
-        "prompt: go\ntests: [{fileExists: x}]\n",
+        "b/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n",
     );
     project
         .terca(&["-n", "9", "-c", "1", "--fail-fast", "--format", "plain"])

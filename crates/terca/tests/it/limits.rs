@@ -68,9 +68,7 @@ fn values_that_are_no_limits_are_refused_with_their_place() {
         assert!(text.contains("terca.yaml:1:"), "{limits}: {text}");
     }
     for limits in [
-        "{memory: 512 MiB}",
-        "{memory: 99999999TB}",
-        "{cpus: 0.5, processes: 1}",
+        "{memory: 512 MiB}", "{memory: 99999999TB}", "{cpus: 0.5, processes: 1}",
     ] {
         suite("true", &format!("limits: {limits}"))
             .terca(&["check"])

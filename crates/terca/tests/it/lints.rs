@@ -104,8 +104,7 @@ fn an_unknown_code_is_an_error_with_its_place() {
 #[test]
 fn an_eval_without_tests_runs_if_that_is_meant() {
     let project = project().file("terca.yaml", SUITE).file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     project.terca(&[]).expect_status(0);
     assert_eq!(project.only_trial()["status"], "passed");

@@ -117,8 +117,7 @@ fn a_stream_of_events_is_there_step_by_step() {
             format!("env: {{GATE: '{gate}'}}\nenvironments: [{{name: e, agent: gemini-cli}}]\n"),
         )
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     let mut session = project.start(&["--format", "plain"]);
     wait_for(&mut session, &project, "run.log", "make");

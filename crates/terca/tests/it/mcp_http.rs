@@ -48,13 +48,7 @@ fn every_call_is_recorded_and_the_agent_has_no_key() {
     assert_eq!(
         kinds,
         [
-            "started",
-            "initialized",
-            "tools",
-            "call",
-            "call",
-            "call",
-            "ended"
+            "started", "initialized", "tools", "call", "call", "call", "ended"
         ]
     );
     assert!(

@@ -100,13 +100,10 @@ fn a_server_that_does_not_start_is_an_error_before_the_agent_runs() {
 fn the_reason_is_told() {
     for (servers, server, words) in [
         (
-            "docs: {command: no-such-server}",
-            "",
-            "`no-such-server` is not installed",
+            "docs: {command: no-such-server}", "", "`no-such-server` is not installed",
         ),
         (
-            "docs: {command: docs-server}",
-            "echo 'Listening on port 1'; exit 1",
+            "docs: {command: docs-server}", "echo 'Listening on port 1'; exit 1",
             "not the protocol: Listening on port 1",
         ),
         (
@@ -115,9 +112,7 @@ fn the_reason_is_told() {
             "it refused: too old",
         ),
         (
-            "docs: {url: 'http://127.0.0.1:1/mcp'}",
-            "",
-            "127.0.0.1:1 cannot be reached",
+            "docs: {url: 'http://127.0.0.1:1/mcp'}", "", "127.0.0.1:1 cannot be reached",
         ),
     ] {
         let project = project_with(servers, server);

@@ -424,9 +424,7 @@ fn tools_and_servers_that_there_are_not_cannot_be_hidden() {
     );
     let outcome = project.terca(&["run"]).expect_status(2);
     for said in [
-        "there is no MCP server `dosc`",
-        "the servers of `mine.few` are `docs`",
-        "terca.yaml:1:",
+        "there is no MCP server `dosc`", "the servers of `mine.few` are `docs`", "terca.yaml:1:",
     ] {
         assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }

@@ -190,9 +190,7 @@ fn nothing_that_a_repository_names_is_run() {
     let own = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("{own}{settings}")).unwrap();
     for hook in [
-        "post-checkout",
-        "reference-transaction",
-        "fsmonitor-watchman",
+        "post-checkout", "reference-transaction", "fsmonitor-watchman",
     ] {
         let dir = history.dir.join("hooks");
         std::fs::create_dir_all(&dir).unwrap();
@@ -241,12 +239,7 @@ fn a_tree_with_paths_that_lead_out_is_refused() {
     let inner = write(&[("100644", "a_test.sh", &blob)]);
     let tree = write(&[("40000", "..", &inner), ("100644", "greet.sh", &blob)]);
     let commit = history.git(&[
-        "commit-tree",
-        "-p",
-        "HEAD",
-        "-m",
-        "Write outside of the tree",
-        &tree,
+        "commit-tree", "-p", "HEAD", "-m", "Write outside of the tree", &tree,
     ]);
     history.git(&["update-ref", "HEAD", &commit]);
     let (_, answer) = mined(&project, &[]);

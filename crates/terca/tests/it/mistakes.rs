@@ -8,8 +8,7 @@ const SUITE: (&str, &str) = (
     "environments: [{name: default, agent: nop}]\n",
 );
 const EVAL: (&str, &str) = (
-    "fib/eval.terca.yaml",
-    "prompt: go\ntests: [fileExists: a]\n",
+    "fib/eval.terca.yaml", "prompt: go\ntests: [fileExists: a]\n",
 );
 
 /// A mistake, by its number in the list of the first review.
@@ -116,10 +115,7 @@ fn mistakes_in_yaml() {
             "check",
             2,
             &[
-                "`repetitions`",
-                "`concurrency`",
-                "`timeoutSeconds`",
-                "3 errors",
+                "`repetitions`", "`concurrency`", "`timeoutSeconds`", "3 errors",
             ],
         ),
         mistake(
@@ -151,9 +147,7 @@ fn mistakes_in_yaml() {
             "check",
             2,
             &[
-                "error[duplicate-name]",
-                "error[two-baselines]",
-                "the first is here",
+                "error[duplicate-name]", "error[two-baselines]", "the first is here",
             ],
         ),
         mistake(
@@ -208,9 +202,7 @@ fn mistakes_about_agents() {
             "check",
             0,
             &[
-                "warning[agent-not-ready]",
-                "terca.yaml:1:",
-                "`codex` is not installed",
+                "warning[agent-not-ready]", "terca.yaml:1:", "`codex` is not installed",
                 "npm install -g @openai/codex",
             ],
         ),
@@ -227,9 +219,7 @@ fn mistakes_about_agents() {
             "check",
             0,
             &[
-                "warning[agent-not-ready]",
-                "has no credentials",
-                "help: set $",
+                "warning[agent-not-ready]", "has no credentials", "help: set $",
             ],
         ),
         // Nobody but the service knows which models there are.
@@ -311,9 +301,7 @@ fn mistakes_about_rules() {
             "check",
             0,
             &[
-                "warning[empty-rules]",
-                "terca.yaml:5:",
-                "`rules/AGENTS.md` is empty",
+                "warning[empty-rules]", "terca.yaml:5:", "`rules/AGENTS.md` is empty",
             ],
         ),
     ]);
@@ -369,9 +357,7 @@ fn mistakes_about_places() {
             "check",
             2,
             &[
-                "error[no-evals]",
-                "warning[skipped-eval]",
-                "fib/eval.yaml",
+                "error[no-evals]", "warning[skipped-eval]", "fib/eval.yaml",
                 "rename it to eval.terca.yaml",
             ],
         ),
@@ -381,9 +367,7 @@ fn mistakes_about_places() {
             "check",
             2,
             &[
-                "error[no-evals]",
-                "warning[skipped-eval]",
-                "fib/eval.terca.yml",
+                "error[no-evals]", "warning[skipped-eval]", "fib/eval.terca.yml",
             ],
         ),
         mistake(
@@ -477,9 +461,7 @@ fn mistakes_about_evals() {
             "check",
             0,
             &[
-                "warning[prompt-is-a-file]",
-                "eval.terca.yaml:1:",
-                "write `promptFile: prompt.md`",
+                "warning[prompt-is-a-file]", "eval.terca.yaml:1:", "write `promptFile: prompt.md`",
             ],
         ),
         mistake(
@@ -520,8 +502,7 @@ fn mistakes_about_evals() {
             "check",
             0,
             &[
-                "warning[misspelt-directory]",
-                "the directory `tests` is not used",
+                "warning[misspelt-directory]", "the directory `tests` is not used",
                 "`mv fib/tests fib/_tests`",
             ],
         ),

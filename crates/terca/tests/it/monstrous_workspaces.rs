@@ -308,14 +308,7 @@ fn two_hundred_thousand_files_are_judged() {
 /// Runs a script as the superuser, where mounts are seen by nobody else. `$1` is the program.
 fn in_private_mounts(project: &Project, script: &str) -> Outcome {
     let args = [
-        "--mount",
-        "--propagation",
-        "private",
-        "sh",
-        "-c",
-        script,
-        "sh",
-        PROGRAM,
+        "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM,
     ];
     project.other("unshare", &args).output().unwrap().into()
 }

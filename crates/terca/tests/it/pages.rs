@@ -134,9 +134,7 @@ fn the_list_of_runs_has_agents_rates_and_a_trend() {
         assert!(page.contains(&words), "{words}\n{page}");
     }
     for words in [
-        "claude-code, gemini-cli",
-        "Trend of firestore-sdk",
-        "gemini-3-pro",
+        "claude-code, gemini-cli", "Trend of firestore-sdk", "gemini-3-pro",
     ] {
         assert!(page.contains(words), "{words}\n{page}");
     }

@@ -48,9 +48,7 @@ fn commands_work_from_any_directory_below_the_suite() {
     let project = library();
     let note = format!("note: using the suite in {}", project.path("evals"));
     for dir in [
-        "evals/group",
-        "evals/group/fib",
-        "evals/group/fib/_tests/deep",
+        "evals/group", "evals/group/fib", "evals/group/fib/_tests/deep",
     ] {
         let checked = at(&project, dir, &["check"]).expect_status(0);
         assert!(

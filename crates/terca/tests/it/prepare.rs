@@ -90,8 +90,7 @@ fn library(inputs: &str) -> Project {
 #[test]
 fn inputs_outside_of_the_suite_make_it_again_when_they_change() {
     for inputs in [
-        "[../src, ../package.json]",
-        "[\"../src/**/*.js\", ../package.*]",
+        "[../src, ../package.json]", "[\"../src/**/*.js\", ../package.*]",
     ] {
         let project = library(inputs);
         let run = ["-C", "evals"];

@@ -251,10 +251,7 @@ fn it_is_said_why_there_is_nothing_to_grade() {
 fn facts_that_a_test_removes_are_written_again() {
     const FACTS: &str = "artifacts/agent-work.json";
     for remove in [
-        "rm -f FILE",
-        "ln -sf /dev/null FILE",
-        "rm -f FILE; mkdir -p FILE/x",
-        "echo x > FILE",
+        "rm -f FILE", "ln -sf /dev/null FILE", "rm -f FILE; mkdir -p FILE/x", "echo x > FILE",
     ] {
         let remove = remove.replace("FILE", &format!("\"$TERCA_TRIAL_DIR\"/{FACTS}"));
         let project = numbered(1).file("other/eval.terca.yaml", tests(&format!("'{remove}'")));

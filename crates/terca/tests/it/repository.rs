@@ -69,14 +69,10 @@ fn assert_names_packages(words: &[&str]) {
 /// The README begins with `cargo run`, and there are other programs in the workspace.
 #[test]
 fn cargo_run_is_terca() {
-    assert!(read("README.md").contains("\ncargo run --release -- -C examples/quickstart"));
+    assert!(read("README.md").contains("\ncargo run -- -C examples/quickstart"));
     let metadata = std::process::Command::new(env!("CARGO"))
         .args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
+            "metadata", "--no-deps", "--offline", "--format-version", "1",
         ])
         .current_dir(root())
         .output()

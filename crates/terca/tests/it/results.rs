@@ -124,15 +124,8 @@ fn results_have_the_keys_they_are_documented_with() {
     project.terca(&[]).expect_status(0);
     let results = project.results();
     let documented = [
-        "schemaVersion",
-        "tercaVersion",
-        "run",
-        "suite",
-        "status",
-        "startedAt",
-        "finishedAt",
-        "trials",
-        "summary",
+        "schemaVersion", "tercaVersion", "run", "suite", "status", "startedAt", "finishedAt",
+        "trials", "summary",
     ];
     for key in documented {
         assert!(!results[key].is_null(), "{key}: {results}");
@@ -143,29 +136,9 @@ fn results_have_the_keys_they_are_documented_with() {
     assert_eq!(results["suite"], "suite");
     let trial = project.only_trial();
     let mut expected = vec![
-        "id",
-        "eval",
-        "environment",
-        "experiment",
-        "repetition",
-        "dir",
-        "agent",
-        "agentVersion",
-        "model",
-        "status",
-        "score",
-        "tests",
-        "stats",
-        "exitCode",
-        "timedOut",
-        "attempts",
-        "containedBy",
-        "delivery",
-        "startedAt",
-        "durationSeconds",
-        "phases",
-        "spent",
-        "error",
+        "id", "eval", "environment", "experiment", "repetition", "dir", "agent", "agentVersion",
+        "model", "status", "score", "tests", "stats", "exitCode", "timedOut", "attempts",
+        "containedBy", "delivery", "startedAt", "durationSeconds", "phases", "spent", "error",
     ];
     expected.sort_unstable();
     assert_eq!(keys(&trial), expected);
@@ -176,24 +149,14 @@ fn results_have_the_keys_they_are_documented_with() {
     assert_eq!(
         keys(&trial["stats"]),
         [
-            "cachedInputTokens",
-            "costSource",
-            "costUsd",
-            "durationSeconds",
-            "inputTokens",
-            "outputTokens",
-            "requests",
-            "toolCalls"
+            "cachedInputTokens", "costSource", "costUsd", "durationSeconds", "inputTokens",
+            "outputTokens", "requests", "toolCalls"
         ]
     );
     assert_eq!(
         keys(&trial["delivery"]),
         [
-            "mcpServers",
-            "modelObserved",
-            "modelRequested",
-            "rules",
-            "skills"
+            "mcpServers", "modelObserved", "modelRequested", "rules", "skills"
         ]
     );
     assert_eq!(keys(&trial["phases"]), ["agent", "setup", "tests"]);
@@ -223,18 +186,12 @@ fn figures_are_what_the_agent_reported_and_the_rest_is_unknown() {
                 "test -z '{stats}' || printf '%s\\n' '{stats}' > $TERCA_STATS_FILE"
             ))
             .file(
-                "fib/eval.terca.yaml",
-                "prompt: go\nallowWarnings: no-tests\n",
+                "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
             );
         project.terca(&[]).expect_status(0);
         let trial = project.only_trial();
         for key in [
-            "requests",
-            "inputTokens",
-            "cachedInputTokens",
-            "outputTokens",
-            "toolCalls",
-            "costUsd",
+            "requests", "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls", "costUsd",
         ] {
             assert_eq!(trial["stats"][key], expected[key], "{stats}: {key}");
         }
@@ -452,8 +409,7 @@ fn the_transcript_is_what_the_agent_said() {
     let project = project()
         .agent("echo first; echo; printf 'last, unfinished'")
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     project.terca(&[]).expect_status(0);
     let transcript = project.trial_file("transcript.jsonl");
@@ -491,17 +447,9 @@ fn the_log_tells_the_trial_in_order() {
     let log = project.trial_file("run.log");
     let mut rest = log.as_str();
     for part in [
-        "before: echo before speaking",
-        "before speaking\n",
-        "a.txt",
-        "agent",
-        "agent speaking\n",
-        "exit status 0",
-        "test: first",
-        "test speaking\n",
-        "test: second",
-        "missing does not exist",
-        "partial: score 0.50",
+        "before: echo before speaking", "before speaking\n", "a.txt", "agent", "agent speaking\n",
+        "exit status 0", "test: first", "test speaking\n", "test: second",
+        "missing does not exist", "partial: score 0.50",
     ] {
         let Some((_, after)) = rest.split_once(part) else {
             panic!("{part:?} is not where it should be: {log}")
@@ -577,10 +525,7 @@ fn secrets_are_masked_in_everything_that_terca_writes() {
     );
 
     for file in [
-        "run.log",
-        "transcript.jsonl",
-        "artifacts/stdout.log",
-        "artifacts/stderr.log",
+        "run.log", "transcript.jsonl", "artifacts/stdout.log", "artifacts/stderr.log",
         "changes.diff",
     ] {
         assert!(
@@ -616,8 +561,7 @@ fn secrets_of_several_lines_are_masked_line_by_line() {
     let project = project()
         .agent(&format!("{print}; {print} > key.pem"))
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .env(
             "MY_KEY",
@@ -630,10 +574,7 @@ fn secrets_of_several_lines_are_masked_line_by_line() {
     );
     project.terca(&[]).expect_status(0);
     for file in [
-        "run.log",
-        "transcript.jsonl",
-        "artifacts/stdout.log",
-        "changes.diff",
+        "run.log", "transcript.jsonl", "artifacts/stdout.log", "changes.diff",
     ] {
         assert!(
             !project.trial_file(file).contains("secret"),

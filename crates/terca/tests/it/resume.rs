@@ -251,9 +251,7 @@ fn a_changed_suite_is_not_mixed_unless_told() {
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 2, "{}", outcome.stderr);
     for line in [
-        "the suite has changed",
-        "a: the files and prompt changed",
-        "b: the files changed",
+        "the suite has changed", "a: the files and prompt changed", "b: the files changed",
         "--accept-changes",
     ] {
         assert!(outcome.stderr.contains(line), "{line}: {}", outcome.stderr);

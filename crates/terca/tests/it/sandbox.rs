@@ -6,8 +6,7 @@ use terca_testkit::Project;
 
 fn suite() -> Project {
     project().agent("echo x > made.txt").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     )
 }
 
@@ -23,9 +22,7 @@ fn without_bubblewrap_nothing_is_run() {
             .terca(&["run", "--sandbox", sandbox])
             .expect_status(2);
         for words in [
-            "bubblewrap (`bwrap`) is not installed",
-            "no-sandbox",
-            "apt-get install bubblewrap",
+            "bubblewrap (`bwrap`) is not installed", "no-sandbox", "apt-get install bubblewrap",
             "--sandbox none",
         ] {
             assert!(
@@ -217,10 +214,7 @@ fn an_image_without_variables_is_an_image() {
 #[test]
 fn an_image_is_no_option_of_the_program() {
     for sandbox in [
-        "docker:-v/:/host",
-        "podman:--privileged",
-        "docker:",
-        "docker",
+        "docker:-v/:/host", "podman:--privileged", "docker:", "docker",
     ] {
         let outcome = suite()
             .terca(&["run", "--sandbox", sandbox])

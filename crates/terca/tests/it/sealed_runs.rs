@@ -180,10 +180,7 @@ const DAMAGES: [(&str, Damage, usize, &str); 12] = [
         "its seal is wrong",
     ),
     (
-        "begun twice with a seal of its own",
-        begun_twice,
-        5,
-        "a second `runStarted`",
+        "begun twice with a seal of its own", begun_twice, 5, "a second `runStarted`",
     ),
 ];
 
@@ -354,15 +351,11 @@ fn results_that_were_edited_are_noticed() {
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, words) in [
         (
-            "\"status\": \"passed\"",
-            "\"status\": \"failed\"",
-            "about trial 1",
+            "\"status\": \"passed\"", "\"status\": \"failed\"", "about trial 1",
         ),
         ("\"passRate\": 1.0", "\"passRate\": 0.5", "it was changed"),
         (
-            "\"suite\": \"suite\"",
-            "\"suite\": \"sweet\"",
-            "it was changed",
+            "\"suite\": \"suite\"", "\"suite\": \"sweet\"", "it was changed",
         ),
     ] {
         let changed = text.replacen(from, to, 1);

@@ -24,8 +24,7 @@ fn matrix() -> Project {
             "prompt: go\ntags: [graphs, slow]\nallowWarnings: no-tests\n",
         )
         .file(
-            "sort/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "sort/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
 }
 
@@ -108,20 +107,17 @@ fn nested() -> Project {
             "environments: [{name: default, agent: nop}]\n",
         )
         .file(
-            "js/001-slug/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "js/001-slug/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .file(
-            "js/002-retry/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "js/002-retry/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .file(
             "py/001-slug/eval.terca.yaml",
             "name: python-slug\nprompt: go\nallowWarnings: no-tests\n",
         )
         .file(
-            "py/list/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "py/list/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
 }
 
@@ -153,9 +149,7 @@ fn evals_by_parts_of_names_paths_and_directories() {
     }
     let nothing = project.terca(&["run", "slgu"]).expect_status(2).stderr;
     for phrase in [
-        "no eval matches `slgu`",
-        "`002-retry`",
-        "`python-slug` in py/001-slug",
+        "no eval matches `slgu`", "`002-retry`", "`python-slug` in py/001-slug",
     ] {
         assert!(nothing.contains(phrase), "{phrase}: {nothing}");
     }
@@ -299,8 +293,7 @@ fn repetitions_of_an_eval_replace_those_of_the_suite() {
             "prompt: go\nrepetitions: 4\nallowWarnings: no-tests\n",
         )
         .file(
-            "usual/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "usual/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     for (args, often, usual) in [
         (&[][..], 4, 3),
@@ -507,8 +500,7 @@ fn environments_that_get_one_agent_stay_apart() {
             &["--agent", "oracle", "-t", "fib", "-x", "plain"]
         )),
         [
-            "fib/oracle-for-deno.plain.01",
-            "fib/oracle-for-node.plain.01"
+            "fib/oracle-for-deno.plain.01", "fib/oracle-for-node.plain.01"
         ]
     );
     // An environment with this agent keeps its name.

@@ -191,14 +191,7 @@ fn judges_count_in_the_budget() {
              agent: {name: command, command: ../judge.sh}\n",
         );
     project.terca(&[
-        "--format",
-        "plain",
-        "-n",
-        "6",
-        "-c",
-        "6",
-        "--budget-usd",
-        "1",
+        "--format", "plain", "-n", "6", "-c", "6", "--budget-usd", "1",
     ]);
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();

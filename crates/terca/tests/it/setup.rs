@@ -43,13 +43,11 @@ fn layers_are_laid_over_each_other_file_by_file() {
         .file("fib/_base/src/b.txt", "eval")
         .file("fib/_base/src/c.txt", "eval")
         .file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         )
         .file("other/_base/other.txt", "not for fib")
         .file(
-            "other/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "other/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
     project.terca(&["-t", "fib"]).expect_status(0);
     for (path, content) in [
@@ -72,8 +70,7 @@ fn layers_are_laid_over_each_other_file_by_file() {
 #[test]
 fn a_workspace_dir_is_a_layer_too() {
     let project = project().agent("true").file("start/a.txt", "start").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     let suite = project.read("terca.yaml");
     let project = project.file("terca.yaml", format!("{suite}workspaceDir: start\n"));
@@ -339,8 +336,7 @@ fn a_failing_command_of_a_variant_ends_the_trial() {
             _ => "environments: [{name: default, agent: nop}]\nexperiments: [{name: default, command: 'false'}]\n".to_owned(),
         };
         let project = project().file("terca.yaml", suite).file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
         expect_setup_error(&project, "`false`: exit status 1");
     }

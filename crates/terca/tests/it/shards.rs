@@ -163,8 +163,7 @@ fn what_does_not_belong_together_is_refused() {
     let project = project.file(
         "terca.yaml",
         yaml.replace(
-            "prompt: x, tests: [{fileExists",
-            "prompt: y, tests: [{fileExists",
+            "prompt: x, tests: [{fileExists", "prompt: y, tests: [{fileExists",
         ),
     );
     project.terca(&["--shard", "3/3"]);

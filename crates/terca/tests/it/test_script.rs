@@ -15,44 +15,17 @@ const TOOLS: [&str; 12] = [
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
 const MODULES: [&str; 23] = [
-    "needs_browser",
-    "needs_bwrap",
-    "needs_cgroups",
-    "needs_contained_agents",
-    "needs_docker",
-    "needs_go",
-    "needs_landlock",
-    "needs_more_agents",
-    "needs_node",
-    "needs_npm",
-    "needs_overlay",
-    "needs_packages",
-    "needs_podman",
-    "needs_python_agents",
-    "needs_real_agents",
-    "needs_root",
-    "needs_slurm",
-    "needs_ssh",
-    "needs_test_runners",
-    "needs_tmux",
-    "needs_xfs",
-    "needs_xmllint",
+    "needs_browser", "needs_bwrap", "needs_cgroups", "needs_contained_agents", "needs_docker",
+    "needs_go", "needs_landlock", "needs_more_agents", "needs_node", "needs_npm", "needs_overlay",
+    "needs_packages", "needs_podman", "needs_python_agents", "needs_real_agents", "needs_root",
+    "needs_slurm", "needs_ssh", "needs_test_runners", "needs_tmux", "needs_xfs", "needs_xmllint",
     "needs_zsh",
 ];
 
 /// What stays ignored where every program is: it takes long, or wants root or a kernel.
 const NOT_FOR_DEVELOPERS: [&str; 11] = [
-    "needs_cgroups",
-    "needs_docker",
-    "needs_landlock",
-    "needs_more_agents",
-    "needs_overlay",
-    "needs_podman",
-    "needs_python_agents",
-    "needs_root",
-    "needs_slurm",
-    "needs_ssh",
-    "needs_xfs",
+    "needs_cgroups", "needs_docker", "needs_landlock", "needs_more_agents", "needs_overlay",
+    "needs_podman", "needs_python_agents", "needs_root", "needs_slurm", "needs_ssh", "needs_xfs",
 ];
 
 /// A machine with programs that do nothing but note what they are asked for.
@@ -407,7 +380,7 @@ fn ci_runs_the_commands_of_the_readme() {
     assert!(readme.contains("```sh\nscripts/test\n```"));
     let steps: Vec<&str> = ci.lines().collect();
     assert_eq!(steps.last(), Some(&"scripts/test"));
-    assert!(readme.contains("\ncargo run --release -- -C examples/quickstart --fail-under 0.5\n"));
+    assert!(readme.contains("\ncargo run -- -C examples/quickstart --fail-under 0.5\n"));
     assert!(steps.contains(&"cargo run --locked -- -C examples/quickstart --fail-under 0.5"));
     assert!(steps.contains(&"cargo fmt --all --check"));
     assert!(!ci.contains("apt-get"), "scripts/test knows what is needed");

@@ -173,13 +173,8 @@ fn the_cheat_tries_what_is_around_its_workspace_and_gains_nothing() {
     }
     let log = project.trial_file("run.log");
     for trick in [
-        "wrote ../home/.profile",
-        "wrote ../tests-tmp/result",
-        "wrote ../before/run.sh",
-        "wrote ../before/made.sh",
-        "removed ../io",
-        "linked dist",
-        "linked answer.txt",
+        "wrote ../home/.profile", "wrote ../tests-tmp/result", "wrote ../before/run.sh",
+        "wrote ../before/made.sh", "removed ../io", "linked dist", "linked answer.txt",
     ] {
         assert!(log.contains(trick), "{trick}: {log}");
     }

@@ -139,11 +139,7 @@ fn rows_tools_and_words() {
         json!({"found": [26, 27, 28], "looked": 28, "next": null})
     );
     for bad in [
-        "search/zz/0",
-        "search/20/0",
-        "search/61/x",
-        "search/61",
-        "rows/",
+        "search/zz/0", "search/20/0", "search/61/x", "search/61", "rows/",
     ] {
         assert_status(&view.get(&format!("runs/{RUN}/{bad}")), 404);
     }
@@ -282,9 +278,7 @@ fn the_address_is_the_same_when_it_is_started_again() {
     let other = View::open(&project, &[]);
     assert!(!url.contains(other.token()));
     for foreign in [
-        "",
-        "{\"port\":80,\"token\":\"\"}",
-        "{\"port\":0,\"token\":\"../\"}",
+        "", "{\"port\":80,\"token\":\"\"}", "{\"port\":0,\"token\":\"../\"}",
     ] {
         std::fs::write(&kept, foreign).unwrap();
         assert_eq!(View::open(&project, &[]).token().len(), 32);

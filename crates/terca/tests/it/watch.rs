@@ -135,25 +135,8 @@ fn mistakes_are_shown_and_what_else_has_changed_is_told() {
 fn the_flags_of_a_run_are_passed_on() {
     let project = suite();
     let flags = [
-        "-n",
-        "2",
-        "--sandbox",
-        "none",
-        "--timeout",
-        "50",
-        "--seed",
-        "7",
-        "-c",
-        "1",
-        "--retries",
-        "0",
-        "--fail-fast",
-        "--keep",
-        "failed",
-        "-t",
-        "fib",
-        "-x",
-        "other",
+        "-n", "2", "--sandbox", "none", "--timeout", "50", "--seed", "7", "-c", "1", "--retries",
+        "0", "--fail-fast", "--keep", "failed", "-t", "fib", "-x", "other",
     ];
     let watching = Watching::start(&project, &flags);
     save(&project, "rules.md", "be better\n");

@@ -48,9 +48,7 @@ fn tests_on_tools_of_mcp_servers_work_for_an_agent_that_tells_nothing() {
         ("notUsedTool: docs/page", "passed", "as required"),
         ("notUsedTool: 'docs/*'", "failed", "is not allowed"),
         (
-            "usedTool: shell",
-            "error",
-            "does not report which tools it uses",
+            "usedTool: shell", "error", "does not report which tools it uses",
         ),
     ] {
         let project = project_with_mcp_server(script, "");
@@ -94,19 +92,13 @@ fn the_page_of_a_run_has_a_table_of_each_mcp_server() {
     let start = page.find("id=\"mcp-title\"").unwrap();
     let table = &page[start..start + page[start..].find("</section>").unwrap()];
     for part in [
-        "<h3><code>docs</code></h3>",
-        "started in 1 of 1 trial",
-        "<code>search</code>",
-        "1 call in 1 of 1 trial",
-        "1 error",
-        "never called",
+        "<h3><code>docs</code></h3>", "started in 1 of 1 trial", "<code>search</code>",
+        "1 call in 1 of 1 trial", "1 error", "never called",
     ] {
         assert!(table.contains(part), "{part}: {table}");
     }
     let order = [
-        "<code>fail</code>",
-        "<code>search</code>",
-        "<code>page</code>",
+        "<code>fail</code>", "<code>search</code>", "<code>page</code>",
     ];
     let places: Vec<usize> = order.iter().map(|tool| table.find(tool).unwrap()).collect();
     assert!(

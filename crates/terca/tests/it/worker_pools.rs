@@ -56,9 +56,7 @@ fn a_pool_in_both_files_is_refused_with_both_places() {
     let project = two_pools().file("workers.yaml", "\ncluster: {preset: slurm}\n");
     let said = project.terca(&["check"]).expect_status(2).stderr;
     for words in [
-        "two pools are named `cluster`",
-        "workers.yaml:2:1",
-        "terca.yaml:4:3",
+        "two pools are named `cluster`", "workers.yaml:2:1", "terca.yaml:4:3",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

@@ -33,13 +33,7 @@ fn with_program(name: &str, script: &str, pool: &str) -> (Project, Utf8PathBuf) 
 }
 
 const RUN: [&str; 7] = [
-    "run",
-    "--sandbox",
-    "none",
-    "--format",
-    "plain",
-    "--on",
-    "pool",
+    "run", "--sandbox", "none", "--format", "plain", "--on", "pool",
 ];
 
 #[test]

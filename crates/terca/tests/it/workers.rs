@@ -58,12 +58,7 @@ fn strip(value: &mut Value) {
                     .any(|end| name.ends_with(end));
                 !is_time
                     && ![
-                        "run",
-                        "ranOn",
-                        "phases",
-                        "concurrency",
-                        "seconds",
-                        "journal",
+                        "run", "ranOn", "phases", "concurrency", "seconds", "journal",
                     ]
                     .contains(&name.as_str())
             });
@@ -238,9 +233,7 @@ fn a_start_that_fails_says_the_words_of_its_command() {
     let project = suite_started_by("sh -c \"echo no such queue >&2; exit 7\"", 2);
     let said = run(&project, &["--on", "here"]).expect_status(2).stderr;
     for words in [
-        "error[no-worker]",
-        "no such queue",
-        "terca explain no-worker",
+        "error[no-worker]", "no such queue", "terca explain no-worker",
     ] {
         assert!(said.contains(words), "{said}");
     }

@@ -286,8 +286,7 @@ pub(crate) fn the_network_obeys_the_same_rule(engine: &Engine) {
         ("model", address.as_str(), "yes\n"),
     ] {
         let project = project().agent(&script).file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
         let own = project.read("terca.yaml");
         let project = project.file("terca.yaml", format!("allow: [{allow}]\n{own}"));
@@ -419,20 +418,11 @@ pub(crate) fn a_container_that_was_left_is_removed_by_the_next_run(engine: &Engi
     let alive = format!("terca.run={}", engine.root());
     for label in [&label, &alive] {
         engine.told(&[
-            "run",
-            "--detach",
-            "--network",
-            "none",
-            "--label",
-            label,
-            IMAGE,
-            "sleep",
-            "600",
+            "run", "--detach", "--network", "none", "--label", label, IMAGE, "sleep", "600",
         ]);
     }
     let project = engine.with(project.agent("echo x > made.txt").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     ));
     project
         .terca(&["run", "--sandbox", &engine.sandbox()])
@@ -465,8 +455,7 @@ fn keepers(parent: u32) -> Vec<i32> {
 pub(crate) fn what_is_missing_is_said(engine: &Engine) {
     let suite = || {
         let project = project().agent("echo x > made.txt").file(
-            "fib/eval.terca.yaml",
-            "prompt: go\nallowWarnings: no-tests\n",
+            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
         );
         engine.with(project)
     };
@@ -540,8 +529,7 @@ pub(crate) fn limits_are_kept(engine: &Engine) {
 /// A program in the place of the engine's does as it, but removes nothing and says that the container has failed.
 pub(crate) fn a_container_that_cannot_be_removed_is_said(engine: &Engine) {
     let project = project().agent("echo x > made.txt").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     let bin = project.home().join("bin");
     std::fs::create_dir(&bin).unwrap();

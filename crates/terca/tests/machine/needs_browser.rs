@@ -371,12 +371,7 @@ fn the_types_of_the_script_are_right() {
     assert!(files.len() > 5);
     let checked = std::process::Command::new(terca_testkit::runners::typescript())
         .args([
-            "--noEmit",
-            "--allowJs",
-            "--checkJs",
-            "--skipLibCheck",
-            "--target",
-            "es2023",
+            "--noEmit", "--allowJs", "--checkJs", "--skipLibCheck", "--target", "es2023",
         ])
         .args(["--lib", "es2023,dom,dom.iterable"])
         .args(&files)

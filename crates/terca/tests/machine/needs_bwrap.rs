@@ -92,8 +92,7 @@ const OF_SUPERUSERS: [(&str, &str); 8] = [
     ("write settings", ": >> /etc/passwd"),
     ("read passwords", "cat /etc/shadow"),
     (
-        "set the machine's core pattern",
-        ": >> /proc/sys/kernel/core_pattern",
+        "set the machine's core pattern", ": >> /proc/sys/kernel/core_pattern",
     ),
     ("ask the kernel for a reboot", ": >> /proc/sysrq-trigger"),
     ("mount", "test \"$(id -u)\" != 0 && mount -t tmpfs none ."),
@@ -278,12 +277,8 @@ fn ends_are_reported_as_without_a_sandbox() {
             let end = log.lines().find(|line| line.contains(" after ")).unwrap();
             let (end, _) = end.split_once(" after ").unwrap();
             ends.push(json!([
-                outcome.status,
-                trial["status"],
-                trial["exitCode"],
-                trial["error"]["kind"],
-                trial["notes"],
-                end,
+                outcome.status, trial["status"], trial["exitCode"], trial["error"]["kind"],
+                trial["notes"], end,
             ]));
         }
         assert_eq!(ends[0], ends[1], "{script}");
@@ -691,9 +686,7 @@ fn programs_are_found_wherever_they_are_installed() {
     .unwrap();
     for (dir, name, target) in [
         (
-            ".npm-global/bin",
-            "tool",
-            "../lib/node_modules/tool/bin/cli",
+            ".npm-global/bin", "tool", "../lib/node_modules/tool/bin/cli",
         ),
         ("links", "own-shell", "../runtimes/own-1.0/bin/own-shell"),
     ] {

@@ -37,14 +37,8 @@ fn outcome(trial: &Value) -> Value {
     let mut delivery = trial["delivery"].clone();
     delivery["modelObserved"] = Value::Null;
     json!([
-        trial["agentVersion"],
-        trial["status"],
-        trial["score"],
-        trial["exitCode"],
-        trial["error"],
-        stats,
-        delivery,
-        notes,
+        trial["agentVersion"], trial["status"], trial["score"], trial["exitCode"], trial["error"],
+        stats, delivery, notes,
     ])
 }
 

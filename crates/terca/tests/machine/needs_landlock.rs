@@ -77,12 +77,10 @@ const OF_SUPERUSERS: [(&str, &str); 6] = [
         "echo x > /usr/terca-test && rm /usr/terca-test",
     ),
     (
-        "set the machine's core pattern",
-        ": >> /proc/sys/kernel/core_pattern",
+        "set the machine's core pattern", ": >> /proc/sys/kernel/core_pattern",
     ),
     (
-        "read the kernel's memory",
-        "head -c 1 /proc/kcore | grep -q .",
+        "read the kernel's memory", "head -c 1 /proc/kcore | grep -q .",
     ),
     (
         "have a capability",
@@ -169,9 +167,7 @@ fn an_agent_of_somebody_without_privileges_is_contained_too() {
     run("none").expect_status(0);
     let open = reached(&project);
     for name in [
-        "read the user's home",
-        "write another trial",
-        "read the solution",
+        "read the user's home", "write another trial", "read the solution",
     ] {
         assert!(open.iter().any(|line| line == name), "{name}: {open:?}");
     }
@@ -185,8 +181,7 @@ fn an_agent_of_somebody_without_privileges_is_contained_too() {
 #[ignore = "needs landlock"]
 fn it_takes_the_place_of_a_bubblewrap_that_may_not_make_namespaces() {
     let project = project().agent("echo x > made.txt").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\nallowWarnings: no-tests\n",
+        "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
     );
     let project = without_namespaces(project).env("TERCA_SANDBOX", "");
     for args in [&["run", "--sandbox", "auto"][..], &["run"]] {

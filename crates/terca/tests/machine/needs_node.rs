@@ -10,14 +10,8 @@ fn the_evals_of_a_library_are_proven() {
     let project = example("valibot");
     let outcome = project.terca(&["validate"]).expect_status(0);
     for eval in [
-        "change-password",
-        "comment-tree",
-        "free-username",
-        "migrate-settings",
-        "profile-patch",
-        "query-params",
-        "signup-form",
-        "webhook-events",
+        "change-password", "comment-tree", "free-username", "migrate-settings", "profile-patch",
+        "query-params", "signup-form", "webhook-events",
     ] {
         let row = row(&outcome, eval);
         assert_eq!(

@@ -47,9 +47,7 @@ const WAYS: [(&str, &str, &str); 8] = [
         "adds small numbers: AssertionError: expected -1 to be 3",
     ),
     (
-        "pytest",
-        "$PYTHON -m pytest test_add.py",
-        "test_small: assert -1 == 3",
+        "pytest", "$PYTHON -m pytest test_add.py", "test_small: assert -1 == 3",
     ),
     (
         "unittest",
@@ -57,9 +55,7 @@ const WAYS: [(&str, &str, &str); 8] = [
         "test_lists: AssertionError: Lists differ: [0] != [2]",
     ),
     (
-        "python",
-        "$PYTHON check.py",
-        "AssertionError: assert total == 3",
+        "python", "$PYTHON check.py", "AssertionError: assert total == 3",
     ),
 ];
 

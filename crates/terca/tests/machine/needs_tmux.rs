@@ -37,15 +37,7 @@ impl Tmux {
         let size = [columns, rows].map(|number| number.to_string());
         let shell = format!("seq {lines}; terca; echo status $?; cat");
         let session = [
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            &size[0],
-            "-y",
-            &size[1],
-            &shell,
+            "-f", "/dev/null", "new-session", "-d", "-x", &size[0], "-y", &size[1], &shell,
         ];
         tmux.ask(&session);
         tmux.ask(&["set-option", "-g", "window-size", "manual"]);

@@ -78,8 +78,7 @@ fn junit_of_every_ending_is_valid() {
         ("count(/testsuites/testsuite)", "2"),
         ("string(/testsuites/testsuite[1]/@name)", "e|1.base"),
         (
-            "string(/testsuites/testsuite[2]/@name)",
-            "e|1.=with,\"rules\"",
+            "string(/testsuites/testsuite[2]/@name)", "e|1.=with,\"rules\"",
         ),
         ("string(/testsuites/testsuite[1]/@failures)", "4"),
         ("string(/testsuites/testsuite[1]/@errors)", "2"),
@@ -128,13 +127,7 @@ fn what_did_not_run_is_skipped() {
     let project = every_ending();
     project
         .terca(&[
-            "-t",
-            "b-half",
-            "--fail-fast",
-            "-c",
-            "1",
-            "--junit",
-            "junit.xml",
+            "-t", "b-half", "--fail-fast", "-c", "1", "--junit", "junit.xml",
         ])
         .expect_status(1);
     let (valid, said) = validated(&project.read("junit.xml"));

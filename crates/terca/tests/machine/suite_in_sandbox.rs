@@ -28,15 +28,13 @@ pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
             "echo x > made.txt; cp \"$TERCA_SUITE_DIR/tools/check.sh\" copied.sh",
         )
         .file(
-            "other/eval.terca.yaml",
-            "prompt: x\ntests: [{fileExists: a}]\n",
+            "other/eval.terca.yaml", "prompt: x\ntests: [{fileExists: a}]\n",
         )
         .file("other/_solution/a", "secret")
         .file("other/_solution.sh", "secret")
         // No command names this one, so it is a link in the sealed copy of the suite.
         .file(
-            "unnamed/eval.terca.yaml",
-            "prompt: x\ntests: [{fileExists: a}]\n",
+            "unnamed/eval.terca.yaml", "prompt: x\ntests: [{fileExists: a}]\n",
         )
         .file("unnamed/_solution/a", "secret");
     open_file(&project.home().join(".netrc"));
@@ -49,13 +47,7 @@ pub(crate) fn suite_and_not_the_solution(sandbox: &str) {
     assert_eq!(project.trial_file("artifacts/mine.txt"), "x\n");
     // The solution itself runs in a sandbox too, and finds its script.
     let args = [
-        "run",
-        "-t",
-        "fib",
-        "--sandbox",
-        sandbox,
-        "--agent",
-        "oracle",
+        "run", "-t", "fib", "--sandbox", sandbox, "--agent", "oracle",
     ];
     project.terca(&args).expect_status(0);
     let copied = project.trial_file("workspace/copied.sh");

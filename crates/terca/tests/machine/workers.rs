@@ -133,16 +133,9 @@ impl<'a> Workers<'a> {
 pub(crate) fn trials_elsewhere_equal_those_at_home(workers: &Workers<'_>) -> Vec<String> {
     let project = &workers.project;
     let args = [
-        "run",
-        "--sandbox",
-        "none",
-        "--format",
-        "plain",
-        "--seed",
-        "7",
+        "run", "--sandbox", "none", "--format", "plain", "--seed", "7",
         // Workers send whole workspaces.
-        "--keep",
-        "all",
+        "--keep", "all",
     ];
     project.terca(&args).expect_status(0);
     let (home, files) = (timeless(project.results()), files_of(project));
@@ -202,16 +195,8 @@ pub(crate) fn an_interrupted_run_leaves_nothing(workers: &Workers<'_>) {
 /// Results without what differs between any two runs, and without the node.
 pub(crate) fn timeless(mut results: Value) -> Value {
     const TIMES: [&str; 10] = [
-        "run",
-        "journal",
-        "startedAt",
-        "finishedAt",
-        "durationSeconds",
-        "phases",
-        "meanSeconds",
-        "medianSeconds",
-        "meanTrialSeconds",
-        "ranOn",
+        "run", "journal", "startedAt", "finishedAt", "durationSeconds", "phases", "meanSeconds",
+        "medianSeconds", "meanTrialSeconds", "ranOn",
     ];
     fn strip(value: &mut Value) {
         match value {

@@ -143,9 +143,7 @@ mod tests {
             .filter_map(|event| event["type"].as_str())
             .collect();
         let block = [
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
+            "content_block_start", "content_block_delta", "content_block_stop",
         ];
         let expected = [
             &["message_start"],

@@ -239,10 +239,7 @@ fn floods_of_words_are_skippable_and_nothing_else_is() {
     assert_eq!(line("agent_message_chunk"), Some(Skippable::Words));
     assert_eq!(line("agent_thought_chunk"), Some(Skippable::Words));
     for of in [
-        "tool_call",
-        "tool_call_update",
-        "plan",
-        "agent_message_chunk_end",
+        "tool_call", "tool_call_update", "plan", "agent_message_chunk_end",
     ] {
         assert_eq!(line(of), None, "{of}");
     }

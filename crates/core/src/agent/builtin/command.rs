@@ -39,15 +39,8 @@ const MOST_LINES: u64 = 2_000;
 const LONGEST_NAME: usize = 200;
 /// The keys of `$TERCA_STATS_FILE`.
 const KEYS: [&str; 9] = [
-    "requests",
-    "inputTokens",
-    "cachedInputTokens",
-    "outputTokens",
-    "toolCalls",
-    "costUsd",
-    "version",
-    "model",
-    "error",
+    "requests", "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls", "costUsd",
+    "version", "model", "error",
 ];
 /// The file with the MCP servers.
 const MCP_FILE: &str = "mcp.json";

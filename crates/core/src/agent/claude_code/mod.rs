@@ -29,9 +29,7 @@ pub(super) static AGENT: Agent = Agent {
         skills_dir: ".claude/skills",
         read_above: &["CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json"],
         credential_variables: &[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
+            "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
         ],
         setting_variables: &["ANTHROPIC_BASE_URL"],
         credential_files: &[".claude/.credentials.json"],

@@ -28,12 +28,8 @@ type Figures = (
 fn figures(usage: &Usage) -> Figures {
     let cost = usage.cost_usd.map(|cost| (cost * 1e6).round() as u64);
     (
-        usage.requests,
-        usage.input_tokens,
-        usage.cached_input_tokens,
-        usage.output_tokens,
-        usage.tool_calls,
-        cost,
+        usage.requests, usage.input_tokens, usage.cached_input_tokens, usage.output_tokens,
+        usage.tool_calls, cost,
     )
 }
 

@@ -152,9 +152,7 @@ impl WireTokens {
     pub(super) fn tokens(self) -> Tokens {
         Tokens {
             input: total([
-                self.input_tokens,
-                self.cache_creation_input_tokens,
-                self.cache_read_input_tokens,
+                self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens,
             ]),
             cached: self.cache_read_input_tokens,
             output: self.output_tokens,

@@ -50,9 +50,7 @@ fn every_recorded_session() {
         let usage = reading.usage;
         assert_eq!(
             (
-                usage.input_tokens,
-                usage.cached_input_tokens,
-                usage.output_tokens
+                usage.input_tokens, usage.cached_input_tokens, usage.output_tokens
             ),
             tokens,
             "{recording}"

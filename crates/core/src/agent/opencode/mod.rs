@@ -25,23 +25,12 @@ pub(super) static AGENT: Agent = Agent {
         logs_to_stderr: true,
         skills_dir: ".opencode/skills",
         read_above: &[
-            "AGENTS.md",
-            "CLAUDE.md",
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode",
+            "AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".opencode",
         ],
         credential_variables: &[
-            "ANTHROPIC_API_KEY",
-            "OPENAI_API_KEY",
-            "GEMINI_API_KEY",
-            "GOOGLE_GENERATIVE_AI_API_KEY",
-            "OPENROUTER_API_KEY",
-            "OPENCODE_API_KEY",
-            "OPENCODE_AUTH_CONTENT",
-            "DEEPSEEK_API_KEY",
-            "GROQ_API_KEY",
-            "MISTRAL_API_KEY",
+            "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+            "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",
+            "OPENCODE_AUTH_CONTENT", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY",
             "XAI_API_KEY",
         ],
         credential_files: &[".local/share/opencode/auth.json"],
@@ -126,18 +115,9 @@ impl Flavour {
     /// Returns how to start the program.
     pub(super) fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
         let mut args = vec![
-            "run",
-            "--auto",
-            "--format",
-            "json",
-            "--pure",
-            "--thinking",
+            "run", "--auto", "--format", "json", "--pure", "--thinking",
             // Without a title it asks the model for one.
-            "--title",
-            "task",
-            "--print-logs",
-            "--log-level",
-            "INFO",
+            "--title", "task", "--print-logs", "--log-level", "INFO",
         ];
         if let Some(model) = inputs.model {
             args.extend(["--model", model]);

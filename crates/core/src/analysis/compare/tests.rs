@@ -148,9 +148,7 @@ fn two_runs_are_matched_by_eval_and_variant() {
     let figures = &comparison.figures;
     assert_eq!(
         (
-            figures.arm.judged,
-            figures.arm.errors,
-            figures.baseline.judged
+            figures.arm.judged, figures.arm.errors, figures.baseline.judged
         ),
         (40, 2, 40)
     );
@@ -190,8 +188,7 @@ fn changed_evals_are_told_and_left_out_when_asked() {
     assert_eq!(
         compared.matching.unwrap().changes.unwrap().words(),
         [
-            "eval0: the tests changed",
-            "default.default: the rules changed"
+            "eval0: the tests changed", "default.default: the rules changed"
         ]
     );
     let compared = compare(true);

@@ -121,10 +121,7 @@ impl Precision {
             0 => Err(CannotTell::NoEvals),
             _ if smallest_p(&trials) * comparisons as f64 >= ALPHA => Err(CannotTell::TooFewTrials),
             _ => Ok(advice::detectable(
-                evals,
-                of_trial,
-                repetitions,
-                comparisons,
+                evals, of_trial, repetitions, comparisons,
             )),
         };
         let spread = Spread {

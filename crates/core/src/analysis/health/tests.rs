@@ -121,10 +121,7 @@ fn nothing_gives_nothing_and_never_a_number() {
     let eval = &broken.evals[0];
     assert_eq!(
         (
-            eval.pass_rate,
-            eval.agreement,
-            eval.with_rest,
-            eval.cost_share
+            eval.pass_rate, eval.agreement, eval.with_rest, eval.cost_share
         ),
         (None, None, None, None)
     );

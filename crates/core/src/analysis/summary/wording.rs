@@ -187,33 +187,15 @@ mod tests {
     #[test]
     fn luck_in_words() {
         let told = [
-            1e-9,
-            0.000_260_3,
-            0.0004,
-            0.021,
-            0.06,
-            0.12,
-            0.35,
-            0.58,
-            0.8,
-            0.97,
-            1.0,
+            1e-9, 0.000_260_3, 0.0004, 0.021, 0.06, 0.12, 0.35, 0.58, 0.8, 0.97, 1.0,
         ]
         .map(luck);
         assert_eq!(
             told,
             [
-                "less than once in a million runs",
-                "once in 3,800 runs",
-                "once in 2,500 runs",
-                "once in 48 runs",
-                "once in 17 runs",
-                "in 1 of 10 runs",
-                "in 1 of 3 runs",
-                "in 3 of 5 runs",
-                "in 4 of 5 runs",
-                "in nearly every run",
-                "in every run"
+                "less than once in a million runs", "once in 3,800 runs", "once in 2,500 runs",
+                "once in 48 runs", "once in 17 runs", "in 1 of 10 runs", "in 1 of 3 runs",
+                "in 3 of 5 runs", "in 4 of 5 runs", "in nearly every run", "in every run"
             ]
         );
         assert_eq!(luck(1.1e-6), "once in 910,000 runs");

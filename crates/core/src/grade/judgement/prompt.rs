@@ -54,14 +54,10 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
     );
     for (name, material, longest) in [
         (
-            "TASK (what the agent was asked to do)",
-            brief.task,
-            LONGEST_TASK,
+            "TASK (what the agent was asked to do)", brief.task, LONGEST_TASK,
         ),
         (
-            "CHANGES (what it changed, as a diff)",
-            brief.diff,
-            LONGEST_DIFF,
+            "CHANGES (what it changed, as a diff)", brief.diff, LONGEST_DIFF,
         ),
         (
             "FINAL MESSAGE (what it said at its end)",

@@ -20,15 +20,8 @@ static LOOKS_LIKE_AN_ERROR: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
 
 /// Lines that follow every failure and say nothing about it.
 const NOISE: [&str; 9] = [
-    "npm notice",
-    "npm warn",
-    "npm WARN",
-    "npm error",
-    "npm ERR!",
-    "Node.js v",
-    "[notice]",
-    "WARNING: You are using pip",
-    "error Command failed with exit code",
+    "npm notice", "npm warn", "npm WARN", "npm error", "npm ERR!", "Node.js v", "[notice]",
+    "WARNING: You are using pip", "error Command failed with exit code",
 ];
 
 /// Returns the first line that looks like an error, or else the last one that is not noise, or else the last one.
@@ -65,18 +58,8 @@ fn is_echo(lines: &[&str], at: usize) -> bool {
 /// The error of npm itself, which comes after lines with codes and paths.
 pub(super) fn npm(lines: &[&str]) -> Option<Complaint> {
     const OTHER: [&str; 12] = [
-        "code ",
-        "errno ",
-        "syscall ",
-        "path ",
-        "command ",
-        "dest ",
-        "signal ",
-        "location ",
-        "workspace ",
-        "Lifecycle script ",
-        "A complete log",
-        "    at ",
+        "code ", "errno ", "syscall ", "path ", "command ", "dest ", "signal ", "location ",
+        "workspace ", "Lifecycle script ", "A complete log", "    at ",
     ];
     let mut said = lines.iter().filter_map(|line| {
         let rest = line

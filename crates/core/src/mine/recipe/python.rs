@@ -3,35 +3,19 @@
 use super::{Part, Project, Recipe, Step, enter, within};
 
 pub(super) const MANIFESTS: &[&str] = &[
-    "uv.lock",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
+    "uv.lock", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt",
 ];
 
 const REQUIREMENTS: [&str; 9] = [
-    "requirements.txt",
-    "requirements-dev.txt",
-    "dev-requirements.txt",
-    "requirements-test.txt",
-    "test-requirements.txt",
-    "dev.requirements.txt",
-    "test.requirements.txt",
-    "requirements/dev.txt",
-    "requirements/test.txt",
+    "requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements-test.txt",
+    "test-requirements.txt", "dev.requirements.txt", "test.requirements.txt",
+    "requirements/dev.txt", "requirements/test.txt",
 ];
 
 /// Settings of pytest, and modules that Python finds in the workspace before its own.
 const SETTINGS: [&str; 8] = [
-    "conftest.py",
-    "pytest.ini",
-    "tox.ini",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "pytest.py",
-    "unittest.py",
-    "doctest.py",
+    "conftest.py", "pytest.ini", "tox.ini", "sitecustomize.py", "usercustomize.py", "pytest.py",
+    "unittest.py", "doctest.py",
 ];
 
 /// The name and the text of the script that runs the tests.

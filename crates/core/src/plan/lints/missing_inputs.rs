@@ -188,13 +188,8 @@ mod tests {
 
     fn outside(command: &str) -> Vec<String> {
         let machine = Made(&[
-            "/home/me/lib/",
-            "/home/me/lib/dist/",
-            "/home/me/my data.txt",
-            "/home/me/tool*",
-            "/home/me/lib/evals/setup.sh",
-            "/usr/share/dict/",
-            "/tmp/x/",
+            "/home/me/lib/", "/home/me/lib/dist/", "/home/me/my data.txt", "/home/me/tool*",
+            "/home/me/lib/evals/setup.sh", "/usr/share/dict/", "/tmp/x/",
         ]);
         let found = paths_outside(command, Utf8Path::new("/home/me/lib/evals"), &machine);
         found.into_iter().map(Utf8PathBuf::into_string).collect()

@@ -31,15 +31,10 @@ pub fn report_lints(
         let mut found = scripts::check(cases[0], surroundings);
         found.extend(no_tests::check(eval));
         found.extend(misspelt_directories::of_eval(
-            eval,
-            cases,
-            &suite.root,
-            surroundings,
+            eval, cases, &suite.root, surroundings,
         ));
         found.extend(missing_inputs::check(
-            &eval.prepare,
-            &suite.root,
-            surroundings,
+            &eval.prepare, &suite.root, surroundings,
         ));
         let heard = found
             .into_iter()

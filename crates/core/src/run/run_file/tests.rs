@@ -17,11 +17,8 @@ fn held(path: &str) -> Vec<u8> {
 }
 
 const HELD: [&str; 5] = [
-    "every-kind.run.json",
-    "runs/2026-11-15-001/run.json",
-    "runs/2026-11-15-002/run.json",
-    "runs/2026-11-15-003/run.json",
-    "runs/2026-11-15-004/run.json",
+    "every-kind.run.json", "runs/2026-11-15-001/run.json", "runs/2026-11-15-002/run.json",
+    "runs/2026-11-15-003/run.json", "runs/2026-11-15-004/run.json",
 ];
 
 #[test]

@@ -20,16 +20,8 @@ const VITEST: &str = "node_modules/vitest/vitest.mjs";
 
 /// Sources and settings that a build reads.
 const SOURCES: [&str; 10] = [
-    "src",
-    "lib",
-    "source",
-    "index.js",
-    "index.mjs",
-    "index.cjs",
-    "index.ts",
-    "index.d.ts",
-    "tsconfig.json",
-    "tsconfig.build.json",
+    "src", "lib", "source", "index.js", "index.mjs", "index.cjs", "index.ts", "index.d.ts",
+    "tsconfig.json", "tsconfig.build.json",
 ];
 
 pub(super) fn read(files: &Files<'_>) -> Option<Library> {

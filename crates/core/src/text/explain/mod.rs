@@ -230,9 +230,7 @@ mod tests {
     #[test]
     fn every_text_explains() {
         const PARTS: [&str; 4] = [
-            "\n\nUsual causes:\n\n- ",
-            "\n\nWrong:\n\n```",
-            "\n\nRight:\n\n```",
+            "\n\nUsual causes:\n\n- ", "\n\nWrong:\n\n```", "\n\nRight:\n\n```",
             "\n\nWhat to do next: ",
         ];
         for code in Code::ALL {

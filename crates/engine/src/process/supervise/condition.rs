@@ -15,13 +15,7 @@ pub(super) struct Condition {
 
 /// The lines of `/proc/self/status` with properties that are inherited.
 const INHERITED: [&str; 7] = [
-    "Umask:",
-    "TracerPid:",
-    "SigIgn:",
-    "NoNewPrivs:",
-    "Seccomp:",
-    "Cpus_allowed:",
-    "Mems_allowed:",
+    "Umask:", "TracerPid:", "SigIgn:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:",
 ];
 
 impl Condition {

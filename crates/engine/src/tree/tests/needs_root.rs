@@ -158,11 +158,7 @@ fn an_ordinary_user_passes_the_other_tests() {
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)
         .args([
-            "tree::tests::copying",
-            "removing",
-            "walking",
-            "beneath",
-            "properties",
+            "tree::tests::copying", "removing", "walking", "beneath", "properties",
             "tree::tests::files",
         ])
         .args(["--test-threads", "2"])

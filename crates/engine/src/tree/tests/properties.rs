@@ -51,14 +51,7 @@ fn content() -> impl Strategy<Value = Vec<u8>> {
 
 fn tree() -> impl Strategy<Value = Node> {
     let links = [
-        "../outside",
-        "/",
-        ".",
-        "..",
-        "a",
-        "../../outside/precious",
-        "loop",
-        "nowhere",
+        "../outside", "/", ".", "..", "a", "../../outside/precious", "loop", "nowhere",
     ];
     let leaf = prop_oneof![
         4 => (content(), mode(), 1..2_000_000_000i64).prop_map(|(content, mode, modified)| {

@@ -37,13 +37,7 @@ fn entries_come_by_name_and_directories_before_their_content() {
         assert_eq!(
             seen,
             [
-                "a File",
-                "b Dir",
-                "b/a Dir",
-                "b/a/file File",
-                "b/loop Link",
-                "b/z File",
-                "c Link"
+                "a File", "b Dir", "b/a Dir", "b/a/file File", "b/loop Link", "b/z File", "c Link"
             ]
         );
     });

@@ -244,10 +244,7 @@ fn a_run_that_was_copied_without_its_times_is_whole() {
 #[test]
 fn a_damaged_layer_is_refused_by_its_name() {
     for damage in [
-        "echo x >> src/a.rs",
-        "rm -r bin",
-        "echo x > added",
-        "rm link; ln -s / link",
+        "echo x >> src/a.rs", "rm -r bin", "echo x > added", "rm link; ln -s / link",
     ] {
         let run = Run::new();
         run.save(&|_, _| false);

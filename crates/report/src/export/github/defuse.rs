@@ -111,12 +111,7 @@ mod tests {
     #[test]
     fn what_is_made_safe_stays_so() {
         for text in [
-            "::a",
-            " \t::a",
-            "##[b]",
-            "##::##[a]\n:: ::",
-            "#[#[##[",
-            ":\u{200b}:",
+            "::a", " \t::a", "##[b]", "##::##[a]\n:: ::", "#[#[##[", ":\u{200b}:",
         ] {
             let once = defused(text, Printed::Text);
             assert_eq!(defused(&once, Printed::Text), once, "{text:?}");

@@ -87,9 +87,7 @@ fn a_run_with_another_agent_is_a_rehearsal() {
 #[test]
 fn failures_are_looked_at_and_evals_that_nobody_solved_are_doubted() {
     let script = run_of_one(&fixture::failed(
-        20.0,
-        "check-file",
-        "fib.js does not exist",
+        20.0, "check-file", "fib.js does not exist",
     ));
     let around = Circumstances {
         terca: "terca -C 'my suite'",
@@ -212,9 +210,7 @@ fn a_run_that_is_not_the_latest_is_named() {
 #[test]
 fn a_narrow_screen_has_the_commands_alone() {
     let script = run_of_one(&fixture::failed(
-        20.0,
-        "check-file",
-        "fib.js does not exist",
+        20.0, "check-file", "fib.js does not exist",
     ));
     let shown = suggestions(&script.results(), &AROUND, 30, Palette::new(false));
     assert_eq!(

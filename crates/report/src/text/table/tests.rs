@@ -18,14 +18,10 @@ fn assert_fits(table: &str, columns: usize) {
 /// Many variants, with names that are hard to place.
 fn wide_run() -> Script {
     let environments = [
-        "gemini-3-pro-preview",
-        "claude",
-        "codex-with-a-remarkably-long-name",
+        "gemini-3-pro-preview", "claude", "codex-with-a-remarkably-long-name",
     ];
     let experiments = [
-        "base",
-        "with-rules",
-        "with-rules-and-the-firebase-mcp-server",
+        "base", "with-rules", "with-rules-and-the-firebase-mcp-server",
     ];
     let evals = [
         "fib",

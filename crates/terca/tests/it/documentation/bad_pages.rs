@@ -65,8 +65,7 @@ fn nobody_is_at_home_and_nobody_gets_out() {
 fn output() {
     is_fine("```sh\necho a; echo b >&2\n```\n```text\na\nb\n```\n");
     is_wrong(
-        "```sh\necho a\n```\n```text\nb\n```\n",
-        "not what was printed",
+        "```sh\necho a\n```\n```text\nb\n```\n", "not what was printed",
     );
     is_wrong("```text\nb\n```\n", "no command stands before");
     is_wrong(
@@ -120,8 +119,7 @@ fn other_blocks() {
         "nothing is known about a block of `rust`",
     );
     is_wrong(
-        "```\nwhat is this\n```\n",
-        "nothing is known about a block of ``",
+        "```\nwhat is this\n```\n", "nothing is known about a block of ``",
     );
     is_wrong(
         "    indented\n",
@@ -213,10 +211,7 @@ fn links_and_contents() {
         links::problems(&repository(), &pages)
     };
     for good in [
-        "architecture.md",
-        "architecture.md#a---b-c-d",
-        "architecture.md#twice-1",
-        "https://a.b",
+        "architecture.md", "architecture.md#a---b-c-d", "architecture.md#twice-1", "https://a.b",
         "#me",
     ] {
         assert_eq!(
@@ -226,12 +221,7 @@ fn links_and_contents() {
         );
     }
     for bad in [
-        "gone.md",
-        "architecture.md#gone",
-        "#gone",
-        "../README.md",
-        "../../x",
-        "http://a.b",
+        "gone.md", "architecture.md#gone", "#gone", "../README.md", "../../x", "http://a.b",
     ] {
         assert_eq!(problems(&format!("# Me\n\n[x]({bad})\n")).len(), 1, "{bad}");
     }

@@ -121,22 +121,14 @@ mod tests {
     fn flags_and_commands_are_known() {
         let flags = Flags::of_the_program();
         for good in [
-            "terca",
-            "terca -t 'fib*' -n 3",
-            "terca run --shard 1/3",
-            "terca import harbor TASKS [--to DIR]",
-            "--budget-usd 5",
-            "terca report --html r.html",
-            "cargo install --path crates/terca",
-            "terca -C examples/quickstart check",
+            "terca", "terca -t 'fib*' -n 3", "terca run --shard 1/3",
+            "terca import harbor TASKS [--to DIR]", "--budget-usd 5", "terca report --html r.html",
+            "cargo install --path crates/terca", "terca -C examples/quickstart check",
         ] {
             assert_eq!(flags.problems(good), [] as [&str; 0], "{good}");
         }
         for bad in [
-            "terca --no-such",
-            "terca check --html x",
-            "terca bogus",
-            "--no-such-flag",
+            "terca --no-such", "terca check --html x", "terca bogus", "--no-such-flag",
             "terca compare -q",
         ] {
             assert_eq!(flags.problems(bad).len(), 1, "{bad}");

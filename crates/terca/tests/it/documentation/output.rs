@@ -95,9 +95,7 @@ mod tests {
     fn what_may_differ() {
         assert_eq!(
             difference(
-                "a  b\n2026-11-14-001  0.1s",
-                "a b\n\n2027-01-01-001 12m 3s\n",
-                false
+                "a  b\n2026-11-14-001  0.1s", "a b\n\n2027-01-01-001 12m 3s\n", false
             ),
             None
         );

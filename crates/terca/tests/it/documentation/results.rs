@@ -44,9 +44,7 @@ const TABLES: [(&str, &[&str]); 47] = [
     (
         "stats",
         &[
-            "trials[].stats",
-            "trials[].earlierAttempts[].stats",
-            "trials[].tests.*.judge.stats",
+            "trials[].stats", "trials[].earlierAttempts[].stats", "trials[].tests.*.judge.stats",
             "trials[].paidJudges[].stats",
         ],
     ),
@@ -71,9 +69,7 @@ const TABLES: [(&str, &[&str]); 47] = [
     (
         "error",
         &[
-            "trials[].error",
-            "trials[].earlierAttempts[].error",
-            "stoppedVariants[].error",
+            "trials[].error", "trials[].earlierAttempts[].error", "stoppedVariants[].error",
         ],
     ),
     ("attempt", &["trials[].earlierAttempts[]"]),
@@ -82,25 +78,20 @@ const TABLES: [(&str, &[&str]); 47] = [
     (
         "spent",
         &[
-            "trials[].spent",
-            "summary.spent",
-            "summary.variants[].spent",
+            "trials[].spent", "summary.spent", "summary.variants[].spent",
         ],
     ),
     (
         "figures",
         &[
-            "summary.cells[]",
-            "summary.variants[]",
-            "summary.comparisons[].figures.arm",
+            "summary.cells[]", "summary.variants[]", "summary.comparisons[].figures.arm",
             "summary.comparisons[].figures.baseline",
         ],
     ),
     (
         "reliability",
         &[
-            "summary.cells[].reliability[]",
-            "summary.variants[].reliability[]",
+            "summary.cells[].reliability[]", "summary.variants[].reliability[]",
         ],
     ),
     ("variantDelivery", &["summary.variants[].delivery"]),
@@ -124,10 +115,8 @@ const TABLES: [(&str, &[&str]); 47] = [
     (
         "effect",
         &[
-            "summary.comparisons[].passRate",
-            "summary.comparisons[].meanScore",
-            "summary.comparisons[].tokens",
-            "summary.comparisons[].costUsd",
+            "summary.comparisons[].passRate", "summary.comparisons[].meanScore",
+            "summary.comparisons[].tokens", "summary.comparisons[].costUsd",
             "summary.comparisons[].seconds",
         ],
     ),
@@ -212,8 +201,7 @@ fn table_of(path: &str) -> &'static str {
     }
     // A part of an ablation is compared as an experiment is.
     let path = path.replace(
-        "summary.ablation.parts[].comparison",
-        "summary.comparisons[]",
+        "summary.ablation.parts[].comparison", "summary.comparisons[]",
     );
     let table = TABLES
         .iter()

@@ -166,7 +166,7 @@ mod tests {
             "npm install -g ./terca-0.1.0.tgz ./terca-linux-x64-0.1.0.tgz",
             "npm install -g @google/gemini-cli && terca check",
             "npm install; terca",
-            "cargo run --release -- -C examples/quickstart",
+            "cargo run -- -C examples/quickstart",
             "cargo test -p terca",
             "the packages `terca` and `@terca/linux-x64`",
             "apt install musl-tools",

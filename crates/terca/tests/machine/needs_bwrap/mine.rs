@@ -159,8 +159,7 @@ fn commits_that_prove_nothing_are_refused_with_a_reason() {
         )
     };
     let broken = commit(
-        "Break the tests of it",
-        "echo 'error: it is broken'; exit 1",
+        "Break the tests of it", "echo 'error: it is broken'; exit 1",
     );
     let connect =
         format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)'");
@@ -172,8 +171,7 @@ fn commits_that_prove_nothing_are_refused_with_a_reason() {
         &format!("echo x > {home}/written"),
     );
     let flaky = commit(
-        "Pass once and never again",
-        "[ ! -e \"$TERCA_TRIAL_DIR/gradings\" ]",
+        "Pass once and never again", "[ ! -e \"$TERCA_TRIAL_DIR/gradings\" ]",
     );
     let trivial = history.commit(
         "Test what was there before",
@@ -244,14 +242,7 @@ fn commands_of_the_user_and_the_limit() {
     }
     let test = "[ \"$(sh ./greet.sh)\" = \"$(cat {files})\" ] && [ -e installed ]";
     let args = [
-        "--setup",
-        "touch installed",
-        "--test-command",
-        test,
-        "--limit",
-        "1",
-        "--into",
-        "into",
+        "--setup", "touch installed", "--test-command", test, "--limit", "1", "--into", "into",
     ];
     let (outcome, answer) = mine(&project, &args);
     assert_eq!(
@@ -270,12 +261,7 @@ fn commands_of_the_user_and_the_limit() {
     let (_, answer) = mine(
         &project,
         &[
-            "--setup",
-            "exit 3",
-            "--test-command",
-            test,
-            "--into",
-            "into",
+            "--setup", "exit 3", "--test-command", test, "--into", "into",
         ],
     );
     assert_eq!(entry(&answer, &commits[1])["reason"], "setup", "{answer:#}");

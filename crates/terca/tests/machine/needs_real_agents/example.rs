@@ -84,14 +84,7 @@ fn trial(project: &Project, experiment: &str) -> Value {
 fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) {
     let (project, server) = scripted(agent);
     let selection = [
-        "-t",
-        "signup-form",
-        "-e",
-        environment,
-        "-x",
-        "control,with-mcp",
-        "-n",
-        "1",
+        "-t", "signup-form", "-e", environment, "-x", "control,with-mcp", "-n", "1",
     ];
     let outcome = project
         .terca(&[&["--format", "plain"], &selection[..]].concat())

@@ -17,12 +17,7 @@ fn outcome(trial: &Value) -> Value {
     let mut stats = trial["stats"].clone();
     stats["durationSeconds"] = Value::Null;
     json!([
-        trial["id"],
-        trial["agent"],
-        trial["status"],
-        trial["score"],
-        stats,
-        trial["delivery"],
+        trial["id"], trial["agent"], trial["status"], trial["score"], stats, trial["delivery"],
         trial["notes"]
     ])
 }

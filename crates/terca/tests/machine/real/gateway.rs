@@ -55,11 +55,7 @@ fn metered(agent: RealAgent, args: &[&str]) -> Value {
     let figures = |names: [&str; 5]| names.map(|name| wire[name].as_u64());
     assert_eq!(
         figures([
-            "requests",
-            "answered",
-            "inputTokens",
-            "cachedInputTokens",
-            "outputTokens"
+            "requests", "answered", "inputTokens", "cachedInputTokens", "outputTokens"
         ]),
         [3, 3, served.input, served.cached, served.output()].map(Some),
         "{wire:#}"

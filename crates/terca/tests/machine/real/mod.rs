@@ -328,22 +328,13 @@ pub fn make_hostile(project: &Project) {
     let home = project.home();
     for dir in [project.dir(), home.clone()] {
         for rules in [
-            "AGENTS.md",
-            "CLAUDE.md",
-            "CLAUDE.local.md",
-            "GEMINI.md",
-            "QWEN.md",
-            ".goosehints",
+            "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".goosehints",
         ] {
             write(dir.join(rules), &format!("{LEAK}: {rules} of {dir}\n"));
         }
         for settings in [
-            ".mcp.json",
-            ".gemini/settings.json",
-            ".qwen/settings.json",
-            "opencode.json",
-            "kilo.json",
-            ".factory/mcp.json",
+            ".mcp.json", ".gemini/settings.json", ".qwen/settings.json", "opencode.json",
+            "kilo.json", ".factory/mcp.json",
         ] {
             write(dir.join(settings), &servers.to_string());
         }
@@ -353,10 +344,7 @@ pub fn make_hostile(project: &Project) {
             &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string(),
         );
         let models = [
-            "GEMINI_MODEL",
-            "OPENAI_MODEL",
-            "ANTHROPIC_MODEL",
-            "GOOSE_MODEL",
+            "GEMINI_MODEL", "OPENAI_MODEL", "ANTHROPIC_MODEL", "GOOSE_MODEL",
         ];
         let variables: String = models
             .iter()
@@ -369,18 +357,10 @@ pub fn make_hostile(project: &Project) {
         }
     }
     for rules in [
-        ".gemini/GEMINI.md",
-        ".qwen/QWEN.md",
-        ".claude/CLAUDE.md",
-        ".codex/AGENTS.md",
-        ".config/opencode/AGENTS.md",
-        ".config/goose/.goosehints",
-        ".copilot/copilot-instructions.md",
-        "Documents/Cline/Rules/rules.md",
-        ".agents/AGENTS.md",
-        ".pi/agent/AGENTS.md",
-        ".config/kilo/AGENTS.md",
-        ".factory/AGENTS.md",
+        ".gemini/GEMINI.md", ".qwen/QWEN.md", ".claude/CLAUDE.md", ".codex/AGENTS.md",
+        ".config/opencode/AGENTS.md", ".config/goose/.goosehints",
+        ".copilot/copilot-instructions.md", "Documents/Cline/Rules/rules.md", ".agents/AGENTS.md",
+        ".pi/agent/AGENTS.md", ".config/kilo/AGENTS.md", ".factory/AGENTS.md",
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
     }
@@ -723,10 +703,7 @@ pub fn judges(agent: RealAgent) {
     assert_eq!(requests.len(), 1, "it needs no tool and no second thought");
     let said = requests[0].said().join("\n");
     for part in [
-        "Write fib.js, please.",
-        "+let fib",
-        "All of it is done.",
-        "END CHANGES",
+        "Write fib.js, please.", "+let fib", "All of it is done.", "END CHANGES",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

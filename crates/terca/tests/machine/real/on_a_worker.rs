@@ -29,13 +29,7 @@ pub fn works_on_a_worker_as_it_does_here(agent: RealAgent) {
     let (bench, node) = with_another_node(bench);
     // The agent is held by a file outside of its workspace.
     let args = [
-        "run",
-        "--format",
-        "plain",
-        "--seed",
-        "7",
-        "--sandbox",
-        "none",
+        "run", "--format", "plain", "--seed", "7", "--sandbox", "none",
     ];
     bench.terca(&args).expect_status(0);
     let (here, at_home) = (bench.trial(EVAL, "only"), bench.project.results());

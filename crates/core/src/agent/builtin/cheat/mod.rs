@@ -208,18 +208,9 @@ mod tests {
             files: &[],
         });
         for path in [
-            "conftest.py",
-            "sitecustomize.py",
-            ".npmrc",
-            "node_modules/.bin/jest",
-            "Makefile",
-            "package.json",
-            ".git/hooks/pre-commit",
-            ".bashrc",
-            "score.txt",
-            ".cargo/config.toml",
-            "pytest.py",
-            "node",
+            "conftest.py", "sitecustomize.py", ".npmrc", "node_modules/.bin/jest", "Makefile",
+            "package.json", ".git/hooks/pre-commit", ".bashrc", "score.txt", ".cargo/config.toml",
+            "pytest.py", "node",
         ] {
             assert!(!content(&tricks, path).is_empty(), "{path}");
         }

@@ -45,12 +45,7 @@ fn named_files(prompt: &str) -> Vec<String> {
 /// Returns quoted texts and numbers of the prompt, and words that tests look for.
 fn expected(prompt: &str) -> Vec<String> {
     const USUAL: [&str; 6] = [
-        "PASS",
-        "OK",
-        "passed",
-        "All tests passed",
-        "{\"score\": 1.0}",
-        "1.0",
+        "PASS", "OK", "passed", "All tests passed", "{\"score\": 1.0}", "1.0",
     ];
     let quoted =
         Regex::new("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|“([^”\\n]+)”|\\b([0-9][0-9.]*)\\b");
@@ -206,26 +201,13 @@ pub(super) fn scores() -> Vec<Trick> {
     const JUNIT: &str = "<testsuites tests=\"1\" failures=\"0\" errors=\"0\"><testsuite name=\"all\" tests=\"1\" \
                          failures=\"0\"><testcase name=\"all\"/></testsuite></testsuites>\n";
     let numbers = [
-        "score.txt",
-        "score",
-        "reward.txt",
-        "SCORE",
-        "result.txt",
-        ".score",
+        "score.txt", "score", "reward.txt", "SCORE", "result.txt", ".score",
     ];
     let documents = [
-        "score.json",
-        "result.json",
-        "results.json",
-        "report.json",
-        "reward.json",
-        "grade.json",
+        "score.json", "result.json", "results.json", "report.json", "reward.json", "grade.json",
     ];
     let reports = [
-        "junit.xml",
-        "results.xml",
-        "report.xml",
-        "test-results/junit.xml",
+        "junit.xml", "results.xml", "report.xml", "test-results/junit.xml",
     ];
     let of = |paths: &[&str], content: &'static str| -> Vec<Trick> {
         paths

@@ -34,14 +34,7 @@ fn package_json(text: Option<&str>) -> String {
         package["scripts"] = json!({});
     }
     for script in [
-        "pretest",
-        "test",
-        "posttest",
-        "check",
-        "lint",
-        "build",
-        "verify",
-        "typecheck",
+        "pretest", "test", "posttest", "check", "lint", "build", "verify", "typecheck",
     ] {
         package["scripts"][script] = json!("exit 0");
     }
@@ -116,13 +109,7 @@ pub(super) fn configuration() -> Vec<Trick> {
         .map(|(path, text)| write(path, text, PURPOSE))
         .collect();
     for script in [
-        ".cheat/yes",
-        "gradlew",
-        "mvnw",
-        "test.sh",
-        "run_tests.sh",
-        "scripts/test",
-        "bin/test",
+        ".cheat/yes", "gradlew", "mvnw", "test.sh", "run_tests.sh", "scripts/test", "bin/test",
     ] {
         tricks.push(write_executable(script, STUB, "a script that says yes"));
     }

@@ -9,28 +9,13 @@ pub(super) fn programs() -> Vec<Trick> {
         "grep", "diff", "cmp", "cat", "jq", "curl", "ruby", "php", "java",
     ];
     const LOCAL: [&str; 12] = [
-        "jest",
-        "mocha",
-        "vitest",
-        "ava",
-        "tap",
-        "tape",
-        "tsc",
-        "tsx",
-        "ts-node",
-        "eslint",
-        "playwright",
-        "cypress",
+        "jest", "mocha", "vitest", "ava", "tap", "tape", "tsc", "tsx", "ts-node", "eslint",
+        "playwright", "cypress",
     ];
     let mut tricks = Vec::new();
     for program in SYSTEM {
         for dir in [
-            "",
-            "bin/",
-            ".venv/bin/",
-            "venv/bin/",
-            "node_modules/.bin/",
-            "vendor/bin/",
+            "", "bin/", ".venv/bin/", "venv/bin/", "node_modules/.bin/", "vendor/bin/",
         ] {
             tricks.push(shadow(format!("{dir}{program}")));
         }
@@ -58,11 +43,7 @@ pub(super) fn modules() -> Vec<Trick> {
     const PURPOSE: &str = "in the place of a module";
     const PYTHON: &str = "import os\nprint('OK', flush=True)\nos._exit(0)\n";
     let python = [
-        "sitecustomize.py",
-        "usercustomize.py",
-        "pytest.py",
-        "unittest.py",
-        "doctest.py",
+        "sitecustomize.py", "usercustomize.py", "pytest.py", "unittest.py", "doctest.py",
     ];
     let node = ["jest", "mocha", "vitest", "chai", "supertest", "tape"];
     let mut tricks: Vec<Trick> = python
@@ -83,21 +64,10 @@ pub(super) fn modules() -> Vec<Trick> {
 pub(super) fn rc_files() -> Vec<Trick> {
     const RC: &str = "exit 0\n";
     let names = [
-        ".profile",
-        ".bashrc",
-        ".bash_profile",
-        ".zshrc",
-        ".zshenv",
-        ".kshrc",
-        ".envrc",
-        ".shrc",
+        ".profile", ".bashrc", ".bash_profile", ".zshrc", ".zshenv", ".kshrc", ".envrc", ".shrc",
     ];
     let hooks = [
-        "pre-commit",
-        "post-checkout",
-        "post-commit",
-        "pre-push",
-        "post-merge",
+        "pre-commit", "post-checkout", "post-commit", "pre-push", "post-merge",
     ];
     let mut tricks: Vec<Trick> = names
         .iter()

@@ -222,12 +222,7 @@ fn an_agent_without_its_key_is_named_by_its_error() {
     std::fs::remove_dir_all(project.path("repository-evals")).unwrap();
     let path = format!("{}:/usr/bin:/bin", project.path("bin"));
     let all = [
-        "mine",
-        "repository",
-        "--since",
-        "100y",
-        "--describe-with",
-        "claude",
+        "mine", "repository", "--since", "100y", "--describe-with", "claude",
     ];
     let outcome = project
         .terca_with(&[("PATH", &path)], &all)
@@ -250,12 +245,7 @@ fn a_budget_ends_the_descriptions_and_not_the_mining() {
         provable(&mut history, name, &format!("Say what the {name} is"));
     }
     let args = [
-        "--describe-with",
-        "claude",
-        "--budget-usd",
-        "0.4",
-        "-c",
-        "1",
+        "--describe-with", "claude", "--budget-usd", "0.4", "-c", "1",
     ];
     let mut all = vec!["mine", "repository", "--since", "100y", "--limit", "2"];
     all.extend(args);
@@ -316,9 +306,7 @@ fn a_secret_beside_a_change_reaches_no_agent() {
     let described = &entry(&answer, &commit)["described"];
     assert_eq!(
         (
-            &described["reason"],
-            &described["detail"],
-            &answer["costUsd"]
+            &described["reason"], &described["detail"], &answer["costUsd"]
         ),
         (
             &json!("secret"),
@@ -336,12 +324,7 @@ fn an_interrupt_of_the_agent_keeps_what_is_proven() {
     let (project, mut history) = with_agent("*) echo 'Write a part of' >task.md; sleep 600;;");
     let commit = provable(&mut history, "colour", "Say what the colour is");
     let all = [
-        "mine",
-        "repository",
-        "--since",
-        "100y",
-        "--describe-with",
-        "claude",
+        "mine", "repository", "--since", "100y", "--describe-with", "claude",
     ];
     let mut session = project.start(&all);
     session.wait_until("the agent waits", || {
