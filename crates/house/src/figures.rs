@@ -1,5 +1,7 @@
 //! Sizes, documentation and habits of a crate's product code.
 
+use std::collections::BTreeMap;
+
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, ImplItemFn, Item, ItemFn};
 use syn::{Local, Pat, Signature, TraitItemFn, Visibility};
@@ -20,11 +22,16 @@ pub struct Figures {
     pub(crate) modules_entangled_with_parent: usize,
     pub(crate) root_modules: usize,
     pub(crate) product_lines: usize,
+    pub(crate) product_tokens: usize,
     pub(crate) code_lines: usize,
     pub(crate) comment_lines: usize,
     pub(crate) file_lines: Vec<usize>,
     pub(crate) function_lines: Vec<usize>,
     pub(crate) function_tokens: Vec<usize>,
+    /// The longest function so far, with its name.
+    pub(crate) longest_function: (usize, String),
+    /// The name of a type → how many types have it.
+    pub(crate) type_names: BTreeMap<String, usize>,
     pub(crate) public_items: usize,
     pub(crate) documented_items: usize,
     pub(crate) doc_comments: usize,
@@ -80,6 +87,7 @@ impl Figures {
             is_in_doc = doc.is_some();
         }
         self.product_lines += lines;
+        self.product_tokens += file.product_tokens();
         self.file_lines.push(lines);
     }
 }
@@ -103,6 +111,10 @@ impl Counter<'_> {
         let last = body.brace_token.span.close();
         let lines = last.end().line - first.start().line + 1;
         self.figures.function_lines.push(lines);
+        if lines > self.figures.longest_function.0 {
+            let name = format!("{} in {}", signature.ident, self.file.path);
+            self.figures.longest_function = (lines, name);
+        }
         self.figures
             .function_tokens
             .push(self.file.tokens_between(first, last));
@@ -113,6 +125,13 @@ impl<'ast> Visit<'ast> for Counter<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if let Some(named) = named(item) {
             self.count_public(named.visibility, named.attributes);
+            if matches!(
+                item,
+                Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_)
+            ) {
+                let names = &mut self.figures.type_names;
+                *names.entry(named.name.to_string()).or_default() += 1;
+            }
         }
         visit::visit_item(self, item);
     }

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! source ─► modules ─► mentions ─► scopes ─► references ─► circles ─┐
-//!              └────────────────────────────────────────► figures ─► text
+//!              └────────────────────────────────────────► figures ─► budget, text
 //! ```
 
+pub mod budget;
 pub mod circles;
 pub mod figures;
 mod items;

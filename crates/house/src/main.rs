@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use camino::Utf8PathBuf;
 use clap::Parser;
+use terca_house::budget::{Budget, raises_without_reason};
 use terca_house::circles::circles;
 use terca_house::figures::Figures;
 use terca_house::modules::Crate;
@@ -17,7 +18,7 @@ struct Arguments {
     /// Measures another checkout
     #[arg(long, value_name = "DIR", default_value = OWN_CHECKOUT, hide_default_value = true)]
     root: Utf8PathBuf,
-    /// Prints only circles, and exits with 1 if there are any
+    /// Prints only circles and figures above their limits, and exits with 1 if there are any
     #[arg(long)]
     check: bool,
 }
@@ -38,6 +39,9 @@ fn main() -> Result<ExitCode, Error> {
             found += &describe(name, circle, &arguments.root);
         }
     }
+    let budget = Budget::read(&arguments.root)?;
+    found += &budget.exceeded(&columns, &all);
+    found += &raises_without_reason(&arguments.root)?;
     columns.push(("all", all));
 
     let mut out = std::io::stdout().lock();
@@ -47,7 +51,7 @@ fn main() -> Result<ExitCode, Error> {
     if found.is_empty() {
         writeln!(
             out,
-            "No circles among the modules of {}.",
+            "No circles among the modules of {}, and no figure above its limit.",
             PRODUCT_CRATES.join(", ")
         )?;
         return Ok(ExitCode::SUCCESS);

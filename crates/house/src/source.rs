@@ -47,6 +47,12 @@ impl SourceFile {
             .map(|(line, _)| line)
     }
 
+    /// Counts the tokens that belong to no test. Doc comments are tokens to the compiler, and none here: fewer comments
+    /// are no gain.
+    pub(crate) fn product_tokens(&self) -> usize {
+        self.token_starts.len()
+    }
+
     /// Counts the tokens from the start of one span to the end of another.
     pub(crate) fn tokens_between(&self, first: Span, last: Span) -> usize {
         let start = first.byte_range().start;
@@ -135,12 +141,21 @@ fn is_block(token: &TokenTree) -> bool {
 /// Collects the offsets of all tokens in order. A group counts for its two delimiters.
 fn collect_starts(stream: TokenStream, starts: &mut Vec<usize>) {
     let mut touching = None;
-    for token in stream {
-        let is_second_half = touching.is_some_and(|first| completes(first, &token));
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let mut after_doc = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        if index < after_doc {
+            continue;
+        }
+        if let Some(end) = end_of_doc_comment(&tokens, index) {
+            after_doc = end;
+            continue;
+        }
+        let is_second_half = touching.is_some_and(|first| completes(first, token));
         if !is_second_half {
             starts.push(token.span().byte_range().start);
         }
-        touching = match &token {
+        touching = match token {
             TokenTree::Punct(punct) if !is_second_half && punct.spacing() == Spacing::Joint => {
                 Some(punct.as_char())
             }
@@ -151,6 +166,21 @@ fn collect_starts(stream: TokenStream, starts: &mut Vec<usize>) {
             starts.push(group.span_close().byte_range().start);
         }
     }
+}
+
+/// Returns the index after a doc comment (`#[doc = "…"]`, `#![doc = "…"]`) that begins at `start`.
+fn end_of_doc_comment(tokens: &[TokenTree], start: usize) -> Option<usize> {
+    let is_mark = |token: &TokenTree, mark| matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark);
+    if !is_mark(tokens.get(start)?, '#') {
+        return None;
+    }
+    let is_inner = is_mark(tokens.get(start + 1)?, '!');
+    let place = start + 1 + usize::from(is_inner);
+    let TokenTree::Group(group) = tokens.get(place)? else {
+        return None;
+    };
+    let first = group.stream().into_iter().next()?;
+    matches!(first, TokenTree::Ident(name) if name == "doc").then_some(place + 1)
 }
 
 /// Says whether a character and the token after it are one operator or lifetime.

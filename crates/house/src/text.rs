@@ -34,7 +34,7 @@ pub fn describe(crate_name: &str, circle: &Circle, root: &Utf8Path) -> String {
 
 type Show = fn(&Figures) -> String;
 
-const ROWS: [(&str, Show); 16] = [
+const ROWS: [(&str, Show); 18] = [
     ("modules in circles, root", |it| {
         it.modules_in_root_circles.to_string()
     }),
@@ -46,6 +46,7 @@ const ROWS: [(&str, Show); 16] = [
     }),
     ("root modules", |it| it.root_modules.to_string()),
     ("product lines", |it| it.product_lines.to_string()),
+    ("product tokens", |it| it.product_tokens.to_string()),
     ("code lines", |it| it.code_lines.to_string()),
     ("comment share", |it| {
         share(it.comment_lines, it.comment_lines + it.code_lines)
@@ -58,6 +59,14 @@ const ROWS: [(&str, Show); 16] = [
     }),
     ("tokens per function, p50/90/99/max", |it| {
         quantiles(&it.function_tokens)
+    }),
+    ("types of one name, most", |it| {
+        it.type_names
+            .values()
+            .max()
+            .copied()
+            .unwrap_or_default()
+            .to_string()
     }),
     ("public items documented", |it| {
         share(it.documented_items, it.public_items)

@@ -3,6 +3,7 @@
 
 use camino::Utf8Path;
 use tempfile::TempDir;
+use terca_house::budget::{Budget, raises_without_reason};
 use terca_house::circles::{Circle, circles};
 use terca_house::figures::Figures;
 use terca_house::modules::Crate;
@@ -205,6 +206,117 @@ fn figures_leave_tests_out() {
     assert_eq!(figure(&table, "docs that open with a clause"), "50.0 %");
     assert_eq!(figure(&table, "named closures per 1,000 lines"), "125.0");
     assert_eq!(figure(&table, "tuple lets per 1,000 lines"), "125.0");
+}
+
+#[test]
+fn doc_comments_are_not_counted_as_tokens() {
+    let text = "//! About.\n\n/// A.\n#[derive(Debug)]\npub struct A;\n";
+    let (_directory, tree) = read(&[("lib.rs", text)]);
+    let mut figures = Figures::default();
+    figures.add(&tree, &[]);
+    // `#`, two brackets, `derive`, two parentheses, `Debug`, `pub`, `struct`, `A`, `;`.
+    let table = table(&[("made", figures)]);
+    assert_eq!(figure(&table, "product tokens"), "11");
+}
+
+/// A checkout with limits, and a git history of them.
+struct Limited(TempDir);
+
+impl Limited {
+    fn new() -> Self {
+        let made = Limited(TempDir::new().unwrap());
+        std::fs::create_dir_all(made.root().join("crates/house")).unwrap();
+        made.git(&["init", "--quiet"]);
+        made
+    }
+
+    fn root(&self) -> &Utf8Path {
+        Utf8Path::from_path(self.0.path()).unwrap()
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let status = std::process::Command::new("git")
+            .arg("-C")
+            .arg(self.root())
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+            .args(arguments)
+            .status();
+        assert!(status.unwrap().success());
+    }
+
+    fn commit(&self, tokens: usize, message: &str) {
+        let limits = format!(
+            "[tokens]\nmade = {tokens}\n[root-modules]\nmade = 1\n\
+             [all]\nlines-of-a-function = 2\ntypes-of-one-name = 1\n"
+        );
+        std::fs::write(self.root().join("crates/house/budget.toml"), limits).unwrap();
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
+    }
+}
+
+#[test]
+fn every_figure_above_its_limit_is_named() {
+    let limited = Limited::new();
+    limited.commit(10, "Limit it");
+    let a = ("a.rs", "struct A;\nfn f() {\n    1;\n}\n");
+    let (_directory, tree) = read(&[AB, a, ("b.rs", "struct A;\n")]);
+    let figures = || {
+        let mut figures = Figures::default();
+        figures.add(&tree, &[]);
+        figures
+    };
+    let budget = Budget::read(limited.root()).unwrap();
+    let found = budget.exceeded(&[("made", figures())], &figures());
+    for expected in [
+        "made: 20 product tokens; the limit is 10",
+        "made: 2 root modules; the limit is 1",
+        "a.rs has 3 lines; the limit is 2",
+        "2 types are called `A`; the limit is 1",
+    ] {
+        assert!(found.contains(expected), "{expected:?} is not in\n{found}");
+    }
+}
+
+#[test]
+fn a_limit_rises_only_with_a_reason() {
+    let limited = Limited::new();
+    limited.commit(10, "Limit it");
+    limited.commit(5, "Lower it");
+    limited.commit(6, "Raise it\n\nBudget: a second kind of sandbox");
+    assert_eq!(raises_without_reason(limited.root()).unwrap(), "");
+    limited.commit(7, "Raise it again");
+    let found = raises_without_reason(limited.root()).unwrap();
+    assert!(
+        found.contains("raises the limit of tokens of made"),
+        "{found}"
+    );
+    assert_eq!(found.lines().count(), 1, "{found}");
+}
+
+/// Returns the product's figures by crate, and those of all.
+fn own_figures() -> (Vec<(&'static str, Figures)>, Figures) {
+    let mut all = Figures::default();
+    let measured = PRODUCT_CRATES.map(|name| {
+        let tree = Crate::read(&Utf8Path::new(OWN_CHECKOUT).join("crates").join(name)).unwrap();
+        let mut figures = Figures::default();
+        figures.add(&tree, &[]);
+        all.add(&tree, &[]);
+        (name, figures)
+    });
+    (measured.into(), all)
+}
+
+#[test]
+fn terca_is_within_its_limits() {
+    let root = Utf8Path::new(OWN_CHECKOUT);
+    let (crates, all) = own_figures();
+    let found = Budget::read(root).unwrap().exceeded(&crates, &all);
+    assert!(found.is_empty(), "\n{found}");
+    // A copy without its history has nothing to say about it.
+    if root.join(".git").exists() {
+        assert_eq!(raises_without_reason(root).unwrap(), "");
+    }
 }
 
 #[test]
