@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::text::json::object;
+use crate::text::json::{names_only, object};
 
 /// An MCP server.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Its JSON has the names of variables and headers only: secrets are in their values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum McpServer<T> {
     /// A program that is spoken to by its standard input and output.
     Stdio {
@@ -15,6 +18,7 @@ pub enum McpServer<T> {
         /// Its arguments.
         args: Vec<T>,
         /// Its variables.
+        #[serde(with = "names_only")]
         env: Vec<(String, T)>,
         /// The directory it is started in.
         cwd: Option<T>,
@@ -24,8 +28,10 @@ pub enum McpServer<T> {
         /// The address.
         url: T,
         /// The HTTP headers of each request.
+        #[serde(with = "names_only")]
         headers: Vec<(String, T)>,
         /// The way to speak to it.
+        #[serde(rename = "type")]
         transport: RemoteTransport,
     },
 }
@@ -41,6 +47,12 @@ pub enum RemoteTransport {
 }
 
 impl McpServer<String> {
+    /// Returns the values of its variables or headers, in their order.
+    pub fn values(&self) -> Vec<&str> {
+        let (McpServer::Stdio { env: pairs, .. } | McpServer::Remote { headers: pairs, .. }) = self;
+        pairs.iter().map(|(_, value)| value.as_str()).collect()
+    }
+
     /// Returns the server for an agent that does not know `cwd`: a shell changes the directory first.
     pub fn with_cwd_wrapped(&self) -> Self {
         match self {

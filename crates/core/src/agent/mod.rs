@@ -86,6 +86,8 @@ mod tokens;
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 pub use builtin::cheat;
 pub(crate) use config_secrets::is_name_of_key;
 pub use config_secrets::secrets_in_config;
@@ -193,6 +195,12 @@ impl fmt::Debug for AgentRef {
     }
 }
 
+impl Serialize for AgentRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.profile().name.serialize(serializer)
+    }
+}
+
 impl PartialEq for AgentRef {
     fn eq(&self, other: &Self) -> bool {
         self.profile().name == other.profile().name
@@ -200,9 +208,11 @@ impl PartialEq for AgentRef {
 }
 
 /// An agent as a suite chooses it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AgentChoice {
     /// The agent.
+    #[serde(rename = "name")]
     pub agent: AgentRef,
     /// The shell command of the agent `command`, its program's path made absolute.
     pub command: Option<String>,

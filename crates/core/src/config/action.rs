@@ -1,9 +1,9 @@
 //! Actions: files that are copied or written and commands that are run before the agent starts.
 
-use std::fmt;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use serde::Serialize;
 
 use crate::config::adds_up::adds_nothing;
 use crate::config::inputs::{self, Input};
@@ -13,6 +13,7 @@ use crate::reader::values::{command_line, filled_text, plain_text, positive};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, list_of, object, or_map, pairs_of};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
+use crate::text::json;
 use crate::text::prose;
 use crate::text::source::{Located, Place};
 
@@ -21,18 +22,22 @@ const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 /// A step of a workspace's set-up, before the agent starts.
 ///
 /// In a suite the content of a file is a template; in a plan its variables are filled in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Action<T = String> {
     /// Copies a file or directory.
     Copy {
         /// The absolute path of the source.
+        #[serde(rename = "copy")]
         source: Utf8PathBuf,
         /// The path in the workspace.
+        #[serde(rename = "to")]
         destination: Utf8PathBuf,
     },
     /// Writes a file.
     Write {
         /// The path in the workspace.
+        #[serde(rename = "file")]
         destination: Utf8PathBuf,
         /// The file's content.
         content: T,
@@ -42,17 +47,21 @@ pub enum Action<T = String> {
 }
 
 /// A shell command with a time limit.
-#[derive(Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ShellCommand {
     /// The command.
     pub command: String,
     /// Its time limit.
+    #[serde(rename = "timeoutSeconds", with = "json::seconds")]
     pub timeout: Duration,
     /// The directory of the YAML file that names it. It is at the end of `PATH`.
     pub dir: Utf8PathBuf,
     /// The place in that file, for messages. It is no part of what runs.
+    #[serde(skip)]
     pub place: Place,
     /// The files outside of the suite that its result depends on. Fingerprints have their content.
+    #[serde(skip)]
     pub inputs: Vec<Input>,
 }
 
@@ -69,17 +78,6 @@ impl PartialEq for ShellCommand {
             && *timeout == other.timeout
             && *dir == other.dir
             && *inputs == other.inputs
-    }
-}
-
-/// Leaves out the place, and the inputs, which may have paths of this machine: fingerprints are hashes of this text.
-impl fmt::Debug for ShellCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ShellCommand")
-            .field("command", &self.command)
-            .field("timeout", &self.timeout)
-            .field("dir", &self.dir)
-            .finish()
     }
 }
 

@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::agent::AgentChoice;
 use crate::agent::delivery::sha256;
+use crate::agent::mcp::McpServer;
 use crate::config::settings;
-use crate::config::suite::{Action, Input};
+use crate::config::suite::Action;
 use crate::grade::Question;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
+use crate::text::json;
 use crate::text::mask::Mask;
 use crate::text::prose;
 
@@ -90,19 +92,19 @@ impl Fingerprinter<'_> {
         let variant = &case.variant;
         let layers: Vec<String> = case.layers.iter().map(|layer| self.layer(layer)).collect();
         let parts = [
-            ("agent", self.agent(&variant.agent)),
+            ("agent", self.hash(&variant.agent)),
             ("agent's program", self.agent_program(case)),
             ("model", self.hash(&variant.model)),
-            ("rules", self.of_files(&self.contents(&variant.rules))),
-            ("skills", self.of_files(&self.contents(&variant.skills))),
-            ("MCP servers", self.hash(&variant.mcp_servers)),
+            ("rules", self.hash(&self.contents(&variant.rules))),
+            ("skills", self.hash(&self.contents(&variant.skills))),
+            ("MCP servers", self.mcp_servers(&variant.mcp_servers)),
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(&case.prompt)),
-            ("files", self.of_files(&layers)),
-            ("set-up", self.of_files(&self.actions(&case.actions))),
+            ("files", self.hash(&layers)),
+            ("set-up", self.hash(&self.actions(&case.actions))),
             (VARIABLES, self.hash(&case.env)),
-            ("time limit", self.hash(&case.timeout)),
+            ("time limit", self.hash(&case.timeout.as_secs_f64())),
             ("limits", self.hash(&case.limits)),
             ("injected faults", self.hash(&case.inject)),
             (TESTS, self.tests(case)),
@@ -118,11 +120,11 @@ impl Fingerprinter<'_> {
                 "passRegistries" => "registries".to_owned(),
                 key => format!("`{key}`"),
             };
-            fingerprint.insert(part, self.hash_text(&value.to_string()));
+            fingerprint.insert(part, self.hash(&value));
         }
         for (key, value) in settings(&variant.setup) {
             let part = format!("{VARIANT_SETTING}`{key}`");
-            fingerprint.insert(part, self.hash_text(&value.to_string()));
+            fingerprint.insert(part, self.hash(&value));
         }
         CaseFingerprint {
             eval: case.eval.name.clone(),
@@ -132,27 +134,21 @@ impl Fingerprinter<'_> {
         }
     }
 
-    /// Hashes the agent. A part that is not given does not count, so that hashes of older versions stay the same.
-    fn agent(&self, choice: &AgentChoice) -> String {
-        let agent = choice.agent.profile().name;
-        match (&choice.program, &choice.rules_file) {
-            (None, None) => self.hash(&(agent, &choice.command)),
-            own => self.hash(&(agent, &choice.command, own)),
-        }
-    }
-
     /// Hashes all that the tests ask for, and the files that they bring.
     fn tests(&self, case: &Case) -> String {
-        let tests: Vec<(String, &Utf8Path)> = (case.eval.tests.iter())
-            .map(|test| (test.document().to_string(), test.dir.as_path()))
+        let tests: Vec<(Value, &Utf8Path)> = (case.eval.tests.iter())
+            .map(|test| (test.document(), test.dir.as_path()))
             .collect();
         let hidden = case.eval.tests_layer.as_deref().map(self.content);
-        self.of_files(&(tests, hidden, &case.judge_env))
+        self.hash(&(tests, hidden, &case.judge_env))
     }
 
-    /// Hashes a part that has hashes of files in it.
-    fn of_files(&self, part: &impl std::fmt::Debug) -> String {
-        format!("{FROM_FILES}{}", self.hash(part))
+    /// Hashes MCP servers. The JSON of a server has the names of its variables and headers only.
+    fn mcp_servers(&self, servers: &[(String, McpServer<String>)]) -> String {
+        let servers: Vec<_> = (servers.iter())
+            .map(|(name, server)| (name, server, server.values()))
+            .collect();
+        self.hash(&servers)
     }
 
     /// Hashes the suite's files that are the agent, where it is a command.
@@ -187,42 +183,38 @@ impl Fingerprinter<'_> {
     pub fn layer_key(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
         let actions = self.actions(&layer.actions);
-        let arch = std::env::consts::ARCH;
-        // A layer that was made without access may lack what comes from a private registry. Keys of other layers stay.
-        if layer.pass_registries {
-            return self.hash(&(below, actions, &layer.env, &layer.eval, arch, "registries"));
-        }
-        self.hash(&(below, actions, &layer.env, &layer.eval, arch))
+        self.hash(&(
+            below,
+            actions,
+            &layer.env,
+            &layer.eval,
+            std::env::consts::ARCH,
+            // A layer that was made without access may lack what comes from a private registry.
+            layer.pass_registries,
+        ))
     }
 
     fn contents(&self, paths: &[Utf8PathBuf]) -> Vec<String> {
         paths.iter().map(|path| (self.content)(path)).collect()
     }
 
-    fn actions(&self, actions: &[Action]) -> Vec<String> {
-        actions
-            .iter()
-            .map(|action| match action {
-                Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
-                Action::Write { .. } => format!("{action:?}"),
+    /// Returns actions with the hashes of all files that they read.
+    fn actions<'a>(&self, actions: &'a [Action]) -> Vec<(&'a Action, Vec<String>)> {
+        let with_files = actions.iter().map(|action| {
+            let files = match action {
+                Action::Copy { source, .. } => vec![(self.content)(source)],
+                Action::Write { .. } => Vec::new(),
                 Action::Run(command) => {
-                    let scripts = self.scripts(&command.command, &command.dir);
-                    let own = format!("{action:?} {scripts:?}");
-                    // Hashes of commands without inputs stay as they were.
-                    match self.inputs(&command.inputs) {
-                        inputs if inputs.is_empty() => own,
-                        inputs => format!("{own} {inputs:?}"),
+                    let mut files = self.scripts(&command.command, &command.dir);
+                    for input in &command.inputs {
+                        files.extend([input.name.clone(), (self.content)(&input.path)]);
                     }
+                    files
                 }
-            })
-            .collect()
-    }
-
-    fn inputs<'a>(&self, inputs: &'a [Input]) -> Vec<(&'a str, String)> {
-        let hashed = inputs
-            .iter()
-            .map(|input| (input.name.as_str(), (self.content)(&input.path)));
-        hashed.collect()
+            };
+            (action, files)
+        });
+        with_files.collect()
     }
 
     /// Hashes the files of the suite that a command names: its text alone does not say what it does.
@@ -247,16 +239,22 @@ impl Fingerprinter<'_> {
         scripts.collect()
     }
 
-    fn hash(&self, part: &impl std::fmt::Debug) -> String {
-        self.hash_text(&format!("{part:?}"))
+    /// Hashes the JSON of a part. Its keys are in the order of the alphabet.
+    fn hash(&self, part: &impl Serialize) -> String {
+        let document = match serde_json::to_value(part) {
+            Ok(document) => json::with_texts(document, &|text| self.without_places(text)),
+            Err(error) => Value::String(error.to_string()),
+        };
+        sha256(document.to_string().as_bytes())[..16].to_owned()
     }
 
-    fn hash_text(&self, text: &str) -> String {
-        let mut text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
-        if let Some(root) = self.root {
-            text = text.replace(root.as_str(), "");
+    /// Returns a text without secrets and directories of this machine.
+    fn without_places(&self, text: &str) -> String {
+        let text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
+        match self.root {
+            Some(root) => text.replace(root.as_str(), ""),
+            None => text,
         }
-        sha256(text.as_bytes())[..16].to_owned()
     }
 }
 
@@ -294,19 +292,6 @@ fn quoted(command: &str) -> impl Iterator<Item = &str> {
             }
         }
     })
-}
-
-/// The beginning of a hash of files. It changes with the way in which files and tests are hashed.
-const FROM_FILES: &str = "files2-";
-
-/// Returns true when two hashes of a part are known to differ. Hashes that were taken in two ways tell nothing.
-fn differ(before: &str, now: &str) -> bool {
-    before != now && way(before) == way(now)
-}
-
-/// Returns the way in which a hash was taken, which is written before it.
-fn way(hash: &str) -> Option<&str> {
-    hash.rsplit_once('-').map(|(way, _)| way)
 }
 
 /// The beginning of the name of a part that is a setting of a variant.
@@ -352,8 +337,7 @@ impl Changes {
         let mut changes = Changes::default();
         for (case, old) in by_case(before) {
             let Some(new) = now.get(&case) else { continue };
-            let is_changed =
-                |part: &str, hash: &str| new.get(part).is_none_or(|now| differ(hash, now));
+            let is_changed = |part: &str, hash: &String| new.get(part) != Some(hash);
             for (part, _) in old.iter().filter(|(part, hash)| is_changed(part, hash)) {
                 let parts = if is_of_variant(part) {
                     changes.variants.entry(case.variant())
@@ -423,18 +407,7 @@ fn missing_from(some: &ByCase<'_>, all: &ByCase<'_>) -> impl Iterator<Item = Str
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hashes_that_were_taken_in_two_ways_do_not_differ() {
-        assert!(differ("1", "2"));
-        assert!(differ("json-1", "json-2"));
-        assert!(!differ("json-1", "json-1"));
-        assert!(!differ("1", "json-2"), "of a run of an older version");
-        assert!(
-            !differ("json-1", "files2-2"),
-            "of a run of an older version"
-        );
-    }
+    use crate::config::suite::TrialLimits;
 
     #[test]
     fn a_setting_is_the_variants_or_the_evals() {
@@ -447,6 +420,47 @@ mod tests {
                 "gemini.control: the variant's `b` changed",
             ]
         );
+    }
+
+    /// A renamed key would make every older run differ from this suite.
+    #[test]
+    fn hashes_are_pinned() {
+        let fingerprinter = Fingerprinter {
+            suite_dir: Utf8Path::new("/suite"),
+            root: None,
+            mask: &Mask::new(["a secret value"]),
+            content: &|path| format!("content of {path}"),
+            script: &|_| None,
+        };
+        let limits = TrialLimits {
+            disk: 1,
+            memory: Some(2),
+            processes: None,
+            cpus: Some(1.5),
+        };
+        assert_eq!(fingerprinter.hash(&limits), "9950310dbdb3adda");
+        let actions = [
+            Action::Copy {
+                source: "/suite/a".into(),
+                destination: "b".into(),
+            },
+            Action::Write {
+                destination: "c".into(),
+                content: "a secret value".into(),
+            },
+        ];
+        let hash = fingerprinter.hash(&fingerprinter.actions(&actions));
+        assert_eq!(hash, "3a7c0278a1409d89");
+        let server = |value: &str| McpServer::Stdio {
+            command: "docs".into(),
+            args: vec!["/suite/index".into()],
+            env: vec![("KEY".into(), value.into())],
+            cwd: None,
+        };
+        let hash = |value| fingerprinter.mcp_servers(&[("docs".into(), server(value))]);
+        assert_eq!(hash("a secret value"), "d741064d82b62077");
+        assert_eq!(hash("a secret value"), hash("***"));
+        assert_ne!(hash("one value"), hash("another"));
     }
 
     fn print(eval: &str, experiment: &str, parts: &[(&str, &str)]) -> CaseFingerprint {

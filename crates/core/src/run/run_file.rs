@@ -22,6 +22,7 @@ use crate::plan::fingerprint::CaseFingerprint;
 use crate::plan::{Plan, by_case};
 use crate::run::event::TrialHead;
 use crate::run::settings::RunSettings;
+use crate::text::json;
 use crate::text::mask::Mask;
 
 /// The version of the format that is written. Older ones are readable; a newer one is refused.
@@ -237,16 +238,8 @@ fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
     cases
 }
 
-fn masked(value: Value, mask: &Mask) -> Value {
-    match value {
-        Value::String(text) => Value::String(mask.text(&text)),
-        Value::Array(items) => items.into_iter().map(|item| masked(item, mask)).collect(),
-        Value::Object(entries) => entries
-            .into_iter()
-            .map(|(key, value)| (key, masked(value, mask)))
-            .collect(),
-        other => other,
-    }
+fn masked(document: Value, mask: &Mask) -> Value {
+    json::with_texts(document, &|text| mask.text(text))
 }
 
 #[cfg(test)]

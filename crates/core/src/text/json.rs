@@ -89,6 +89,60 @@ pub fn object(pairs: &[(String, String)]) -> Value {
         .collect()
 }
 
+/// Returns a document with each of its texts changed. Keys stay.
+pub fn with_texts(document: Value, change: &impl Fn(&str) -> String) -> Value {
+    match document {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => (items.into_iter())
+            .map(|item| with_texts(item, change))
+            .collect(),
+        Value::Object(entries) => (entries.into_iter())
+            .map(|(key, value)| (key, with_texts(value, change)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// Writes pairs of names and values as the names alone: values may be secrets. Values that are read are empty.
+pub mod names_only {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the names.
+    pub fn serialize<T, S: Serializer>(
+        pairs: &[(String, T)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(pairs.iter().map(|(name, _)| name))
+    }
+
+    /// Reads the names.
+    pub fn deserialize<'de, T: Default, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(String, T)>, D::Error> {
+        let names = Vec::<String>::deserialize(deserializer)?;
+        Ok(names.into_iter().map(|name| (name, T::default())).collect())
+    }
+}
+
+/// Writes a duration as a number of seconds.
+pub mod seconds {
+    use std::time::Duration;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the seconds.
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(duration.as_secs_f64())
+    }
+
+    /// Reads the seconds.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        Duration::try_from_secs_f64(seconds).map_err(D::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
