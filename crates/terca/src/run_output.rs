@@ -72,11 +72,9 @@ fn note_containment(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
-    if run.contained_by().contains(&ContainedBy::Landlock) {
-        screen::err(
-            "note: Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
-             processes can be seen",
-        );
+    let kinds = run.contained_by();
+    for shortcoming in kinds.iter().filter_map(|kind| kind.shortcoming()) {
+        screen::err(&format!("note: {shortcoming}"));
     }
     if let Some(kept) = run.kept_sandbox() {
         screen::err(match kept {

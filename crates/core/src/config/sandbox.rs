@@ -185,6 +185,19 @@ impl ContainedBy {
     pub fn is_container(self) -> bool {
         matches!(self, ContainedBy::Docker | ContainedBy::Podman)
     }
+
+    /// Returns whether agents share the machine's network, with rules for its ports.
+    pub fn has_rules_for_ports(self) -> bool {
+        self == ContainedBy::Landlock
+    }
+
+    /// Returns what it does less than the best sandbox, for people.
+    pub fn shortcoming(self) -> Option<&'static str> {
+        (self == ContainedBy::Landlock).then_some(
+            "Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
+             processes can be seen",
+        )
+    }
 }
 
 impl From<ContainerEngine> for ContainedBy {

@@ -137,10 +137,7 @@ impl AppliedSetup {
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {
             ContainedBy::None => Network::Open,
-            ContainedBy::Bwrap
-            | ContainedBy::Landlock
-            | ContainedBy::Docker
-            | ContainedBy::Podman => self.network.clone().unwrap_or(Network::Model),
+            _ => self.network.clone().unwrap_or(Network::Model),
         }
     }
 }

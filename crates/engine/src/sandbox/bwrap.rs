@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::ContainedBy;
 
-use super::SandboxError;
 use super::contents::{Contents, SUPERVISOR};
 use super::mounts::{Mounts, Place};
 use super::names;
 use super::view::View;
+use super::{SandboxError, Wall};
 use crate::host::environment::{Host, find_program};
 use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
@@ -63,14 +64,6 @@ impl Bwrap {
         args
     }
 
-    /// Returns Terca's own program, as it is found inside.
-    pub(super) fn tap_program(&self) -> TapProgram {
-        TapProgram {
-            path: SUPERVISOR.into(),
-            file: self.contents.own_program.clone(),
-        }
-    }
-
     pub(super) fn into_program(self) -> Utf8PathBuf {
         self.program
     }
@@ -96,9 +89,22 @@ impl Bwrap {
         let words = errors.trim().lines().last().unwrap_or("it says nothing");
         Err(refused(words.to_owned()))
     }
+}
 
-    /// Returns the enclosure of a command that sees `view`.
-    pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
+impl Wall for Bwrap {
+    fn kind(&self) -> ContainedBy {
+        ContainedBy::Bwrap
+    }
+
+    /// Returns Terca's own program, as it is found inside.
+    fn own_program(&self) -> TapProgram {
+        TapProgram {
+            path: SUPERVISOR.into(),
+            file: self.contents.own_program.clone(),
+        }
+    }
+
+    fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let mounts = self.contents.of(view);
         let mut args = self.args(&mounts);
         if view.own_network {

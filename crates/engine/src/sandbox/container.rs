@@ -3,21 +3,21 @@
 //! The software inside is the image's; the trial's directories are shown at the same paths as outside. The first process is
 //! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::config::sandbox::{ContainerEngine, Image};
+use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image};
 
-use super::SandboxError;
 use super::carried_program::{self, MEETING, PLACE, PROGRAM};
 use super::mounts::{Mounts, Place};
 use super::names;
 use super::programs::Programs;
 use super::view::View;
+use super::{SandboxError, Wall};
 use crate::host::environment::{Host, Variables, find_program};
 use crate::mcp_tap::TapProgram;
 use crate::process::supervise::{ARGUMENT, Container, Enclosure};
@@ -198,18 +198,14 @@ pub(super) struct Containers {
     /// The arguments of every container.
     walls: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
-    pub(super) images: BTreeMap<Image, FoundImage>,
     /// The user inside has the number of the superuser.
-    pub(super) is_superuser: bool,
+    is_superuser: bool,
 }
 
 impl Containers {
-    /// Looks for the engine, its service and the images, and starts a container of each. Files that all of them
-    /// need are
-    /// made in `dir`.
+    /// Looks for the engine and its service. Files that all containers need are made in `dir`.
     pub(super) fn set_up(
         engine: ContainerEngine,
-        images: &[&Image],
         dir: &Utf8Path,
         host: &Host,
         secluded: &[Utf8PathBuf],
@@ -229,24 +225,30 @@ impl Containers {
         if answer.is_remapped {
             walls.extend(["--userns".to_owned(), "host".to_owned()]);
         }
-        let mut containers = Containers {
+        let containers = Containers {
             engine: program,
             dir: dir.to_owned(),
             base: base(dir, (user, group), host).map_err(SandboxError::Files)?,
             walls,
             secluded: secluded.to_vec(),
-            images: BTreeMap::new(),
             is_superuser: user == 0,
         };
         containers.remove_stale();
-        for image in images {
-            if !containers.images.contains_key(*image) {
-                let found = containers.find_image(image, host)?;
-                containers.try_out(image, &found.id)?;
-                containers.images.insert((*image).clone(), found);
-            }
-        }
         Ok(containers)
+    }
+
+    /// Looks for an image, and starts a container of it.
+    pub(super) fn of_image(
+        self: &Arc<Self>,
+        image: &Image,
+        host: &Host,
+    ) -> Result<ContainerWall, SandboxError> {
+        let image_found = self.find_image(image, host)?;
+        self.try_out(image, &image_found.id)?;
+        Ok(ContainerWall {
+            containers: self.clone(),
+            image: image_found,
+        })
     }
 
     fn find_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
@@ -335,37 +337,58 @@ impl Containers {
         args.extend(mounts.container_args(self.engine.engine));
         args
     }
+}
+
+/// Containers of one image.
+#[derive(Debug)]
+pub(super) struct ContainerWall {
+    containers: Arc<Containers>,
+    image: FoundImage,
+}
+
+impl Wall for ContainerWall {
+    fn kind(&self) -> ContainedBy {
+        self.containers.engine.engine.into()
+    }
+
+    fn is_superuser(&self) -> bool {
+        self.containers.is_superuser
+    }
+
+    fn image(&self) -> Option<&FoundImage> {
+        Some(&self.image)
+    }
 
     /// Returns Terca's own program, as it is found inside.
-    pub(super) fn tap_program(&self) -> TapProgram {
+    fn own_program(&self) -> TapProgram {
         TapProgram {
             path: Utf8Path::new(PLACE).join(PROGRAM),
-            file: self.dir.join(CARRIED).join(PROGRAM),
+            file: self.containers.dir.join(CARRIED).join(PROGRAM),
         }
     }
 
-    /// Returns the enclosure of a command that sees `view`.
-    pub(super) fn enclosure(&self, image: &FoundImage, view: &View<'_>) -> Enclosure {
-        let mut mounts = self.base.clone();
+    fn enclosure(&self, view: &View<'_>) -> Enclosure {
+        let containers = &*self.containers;
+        let mut mounts = containers.base.clone();
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
-        Programs::on("", &mut mounts, &self.secluded, &own).show_words(view.words.others);
+        Programs::on("", &mut mounts, &containers.secluded, &own).show_words(view.words.others);
         mounts.show_what_is_written(view);
         let name = new_name();
         // Not where other containers see it: who connects first is taken for the supervisor.
-        let meeting = self.dir.join(&name);
+        let meeting = containers.dir.join(&name);
         let inside = Utf8Path::new(PLACE).join(MEETING);
         mounts.set(&inside, Place::ReadOnlyFrom(meeting.clone()));
-        let mut args = self.args(&name, &mounts, view.own_network);
-        args.push(image.id.clone());
+        let mut args = containers.args(&name, &mounts, view.own_network);
+        args.push(self.image.id.clone());
         Enclosure {
-            program: self.engine.program.clone(),
+            program: containers.engine.program.clone(),
             args,
             supervisor: Utf8Path::new(PLACE).join(PROGRAM),
             outlet: None,
             container: Some(Container {
                 name,
-                env: self.engine.env.clone(),
+                env: containers.engine.env.clone(),
                 meeting,
                 inside,
             }),

@@ -4,10 +4,11 @@
 //! missing, and some things cannot be done: see `docs/reference/terca-yaml.md`.
 
 use camino::Utf8PathBuf;
+use terca_core::config::sandbox::ContainedBy;
 
-use super::SandboxError;
 use super::contents::Contents;
 use super::view::View;
+use super::{SandboxError, Wall};
 use crate::mcp_tap::TapProgram;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::Enclosure;
@@ -32,17 +33,27 @@ impl Landlock {
         walls::strength().map_err(SandboxError::NoLandlock)?;
         Ok(Landlock { contents })
     }
+}
+
+impl Wall for Landlock {
+    fn kind(&self) -> ContainedBy {
+        ContainedBy::Landlock
+    }
+
+    /// Returns true for a superuser: rules change nobody's number.
+    fn is_superuser(&self) -> bool {
+        rustix::process::geteuid().is_root()
+    }
 
     /// Returns Terca's own program, which is at the same path inside.
-    pub(super) fn tap_program(&self) -> TapProgram {
+    fn own_program(&self) -> TapProgram {
         TapProgram {
             path: self.contents.own_program.clone(),
             file: self.contents.own_program.clone(),
         }
     }
 
-    /// Returns the enclosure of a command that sees `view`.
-    pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
+    fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let (readable, writable) = self.contents.of(view).rules();
         let own = READABLE.map(Utf8PathBuf::from);
         let devices = DEVICES.map(Utf8PathBuf::from);

@@ -30,6 +30,7 @@ mod view;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox};
@@ -131,29 +132,37 @@ pub enum SandboxError {
     Files(#[source] io::Error),
 }
 
-/// How much a kind of sandbox is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
-    /// Not at all.
-    None,
-    /// Nobody says, so that it is used where it works.
-    Wanted,
-    /// Somebody has asked for it.
-    Required,
+/// A kind of sandbox, as it works on this machine.
+trait Wall: std::fmt::Debug + Send + Sync {
+    /// Returns the kind.
+    fn kind(&self) -> ContainedBy;
+
+    /// Returns the enclosure of a command that sees `view`.
+    fn enclosure(&self, view: &View<'_>) -> Enclosure;
+
+    /// Returns Terca's own program, as it is found inside.
+    fn own_program(&self) -> TapProgram;
+
+    /// Returns whether commands have the number of the superuser inside.
+    fn is_superuser(&self) -> bool {
+        false
+    }
+
+    /// Returns the image whose software is inside, in the place of the machine's.
+    fn image(&self) -> Option<&FoundImage> {
+        None
+    }
 }
 
 /// The sandboxes of a run.
 #[derive(Debug, Default)]
 pub struct Sandboxes {
-    /// `None` if no command is in one of its sandboxes.
-    bwrap: Option<Bwrap>,
-    /// `None` if no command keeps its rules.
-    landlock: Option<Landlock>,
-    /// The engines whose containers commands are in.
-    containers: BTreeMap<ContainerEngine, Containers>,
+    /// A wall for each sandbox that is asked for by name.
+    walls: Walls,
+    /// The wall of commands that leave the choice to the machine.
+    best: Option<Arc<dyn Wall>>,
     /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has
-    /// settled it,
-    /// or as the machine's owner has chosen it.
+    /// settled it, or as the machine's owner has chosen it.
     settled: SettledSandboxes,
     /// The sandbox that the run has settled for commands for which none is asked, where a new run has another.
     kept: Option<Sandbox>,
@@ -161,14 +170,75 @@ pub struct Sandboxes {
     impossible: Option<SandboxError>,
 }
 
+/// Makes walls.
+struct Builder<'a> {
+    /// Makes an empty directory for files that all walls of a kind need.
+    new_dir: &'a dyn Fn() -> io::Result<Utf8PathBuf>,
+    host: &'a Host,
+    /// Nothing in these directories is ever shown because it is beside something else.
+    secluded: Vec<Utf8PathBuf>,
+    engines: BTreeMap<ContainerEngine, Arc<Containers>>,
+    /// The walls that were made so far.
+    walls: Walls,
+}
+
+/// Walls by the sandbox that asks for them.
+type Walls = Vec<(Sandbox, Arc<dyn Wall>)>;
+
+impl Builder<'_> {
+    /// Makes the wall of a sandbox that has a name, once.
+    fn wall(&mut self, sandbox: &Sandbox) -> Result<Arc<dyn Wall>, SandboxError> {
+        if let Some((_, known)) = self.walls.iter().find(|(known, _)| known == sandbox) {
+            return Ok(known.clone());
+        }
+        let wall = self.make(sandbox)?;
+        self.walls.push((sandbox.clone(), wall.clone()));
+        Ok(wall)
+    }
+
+    fn make(&mut self, sandbox: &Sandbox) -> Result<Arc<dyn Wall>, SandboxError> {
+        if let Some((engine, image)) = sandbox.container() {
+            let containers = self.engine(engine)?;
+            return Ok(Arc::new(containers.of_image(image, self.host)?));
+        }
+        let dir = (self.new_dir)().map_err(SandboxError::Files)?;
+        let contents = Contents::set_up(&dir, &self.secluded).map_err(SandboxError::Files)?;
+        Ok(match sandbox {
+            Sandbox::Landlock => Arc::new(Landlock::set_up(contents)?),
+            _ => Arc::new(Bwrap::set_up(&dir, self.host, contents)?),
+        })
+    }
+
+    fn engine(&mut self, engine: ContainerEngine) -> Result<Arc<Containers>, SandboxError> {
+        if let Some(known) = self.engines.get(&engine) {
+            return Ok(known.clone());
+        }
+        let dir = (self.new_dir)().map_err(SandboxError::Files)?;
+        let containers = Arc::new(Containers::set_up(engine, &dir, self.host, &self.secluded)?);
+        self.engines.insert(engine, containers.clone());
+        Ok(containers)
+    }
+
+    /// Makes the best wall that works on this machine.
+    fn best(&mut self) -> Result<Arc<dyn Wall>, SandboxError> {
+        let bwrap = match self.wall(&Sandbox::Bwrap) {
+            Ok(wall) => return Ok(wall),
+            Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
+            Err(error) => error,
+        };
+        self.wall(&Sandbox::Landlock)
+            .map_err(|landlock| SandboxError::Neither {
+                bwrap: Box::new(bwrap),
+                landlock: Box::new(landlock),
+            })
+    }
+}
+
 impl Sandboxes {
     /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not
-    /// say: they
-    /// get a sandbox if the machine can make one. A run that goes on keeps what it has `settled`. `new_dir` makes
-    /// an empty
-    /// directory for files that all of them need; nothing in one of `secluded` is ever shown because it is beside
-    /// something
-    /// else.
+    /// say: they get a sandbox if the machine can make one. A run that goes on keeps what it has `settled`. `new_dir`
+    /// makes an empty directory for files that all of them need; nothing in one of `secluded` is ever shown because it
+    /// is beside something else.
     pub fn set_up<'a>(
         asked: impl IntoIterator<Item = Option<&'a Sandbox>>,
         settled: &SettledSandboxes,
@@ -188,83 +258,34 @@ impl Sandboxes {
             },
             ..Sandboxes::default()
         };
-        let secluded = with_real_names(secluded, host);
-        let mut bwrap = Need::None;
-        let mut landlock = Need::None;
-        let mut best = Need::None;
-        let mut images: BTreeMap<ContainerEngine, Vec<Image>> = BTreeMap::new();
+        let mut builder = Builder {
+            new_dir: &new_dir,
+            host,
+            secluded: with_real_names(secluded, host),
+            engines: BTreeMap::new(),
+            walls: Walls::new(),
+        };
+        let mut is_best_required = false;
+        let mut is_best_wanted = false;
         for asked in asked {
             match sandboxes.meant(asked) {
                 Some(Sandbox::None) => {}
-                Some(Sandbox::Bwrap) => bwrap = Need::Required,
-                Some(Sandbox::Auto) => best = Need::Required,
-                Some(Sandbox::Landlock) => landlock = Need::Required,
-                None => best = best.max(Need::Wanted),
-                Some(Sandbox::Docker(image)) => {
-                    (images.entry(ContainerEngine::Docker).or_default()).push(image.clone());
-                }
-                Some(Sandbox::Podman(image)) => {
-                    (images.entry(ContainerEngine::Podman).or_default()).push(image.clone());
-                }
+                Some(Sandbox::Auto) => is_best_required = true,
+                None => is_best_wanted = true,
+                Some(named) => drop(builder.wall(named)?),
             }
         }
-        let needs_contents = [bwrap, landlock, best] != [Need::None; 3];
-        if needs_contents {
-            let dir = new_dir().map_err(SandboxError::Files)?;
-            let contents = Contents::set_up(&dir, &secluded).map_err(SandboxError::Files)?;
-            if landlock == Need::Required {
-                sandboxes.landlock = Some(Landlock::set_up(contents.clone())?);
-            }
-            if bwrap.max(best) != Need::None {
-                sandboxes
-                    .set_up_best(bwrap, best, || Bwrap::set_up(&dir, host, contents.clone()))?;
-            }
-            if sandboxes.bwrap.is_none() && best != Need::None {
-                sandboxes.fall_back(best, contents)?;
+        if is_best_required || is_best_wanted {
+            match builder.best() {
+                Ok(wall) => sandboxes.best = Some(wall),
+                Err(error @ SandboxError::Files(_)) => return Err(error),
+                Err(error) if is_best_required => return Err(error),
+                Err(SandboxError::Neither { bwrap, .. }) => sandboxes.impossible = Some(*bwrap),
+                Err(error) => sandboxes.impossible = Some(error),
             }
         }
-        for (engine, images) in images {
-            let dir = new_dir().map_err(SandboxError::Files)?;
-            let images: Vec<&Image> = images.iter().collect();
-            let containers = Containers::set_up(engine, &images, &dir, host, &secluded)?;
-            sandboxes.containers.insert(engine, containers);
-        }
+        sandboxes.walls = builder.walls;
         Ok(sandboxes)
-    }
-
-    /// Tries bubblewrap. Its failure is an error if somebody needs it, and no other sandbox can take its place.
-    fn set_up_best(
-        &mut self,
-        bwrap: Need,
-        best: Need,
-        set_up: impl FnOnce() -> Result<Bwrap, SandboxError>,
-    ) -> Result<(), SandboxError> {
-        match set_up() {
-            Ok(made) => self.bwrap = Some(made),
-            Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
-            Err(error) if bwrap == Need::Required || best == Need::None => return Err(error),
-            Err(error) => self.impossible = Some(error),
-        }
-        Ok(())
-    }
-
-    /// Lets Landlock take the place of bubblewrap, which does not work.
-    fn fall_back(&mut self, best: Need, contents: Contents) -> Result<(), SandboxError> {
-        match Landlock::set_up(contents) {
-            Ok(landlock) => {
-                self.landlock = Some(landlock);
-                self.impossible = None;
-                Ok(())
-            }
-            Err(error) if best == Need::Required => Err(match self.impossible.take() {
-                Some(bwrap) => SandboxError::Neither {
-                    bwrap: Box::new(bwrap),
-                    landlock: Box::new(error),
-                },
-                None => error,
-            }),
-            Err(_) => Ok(()),
-        }
     }
 
     /// Returns the sandbox that is meant where this one is asked for.
@@ -273,6 +294,17 @@ impl Sandboxes {
             None => self.settled.unsaid.as_ref(),
             Some(Sandbox::Auto) => self.settled.auto.as_ref().or(asked),
             Some(_) => asked,
+        }
+    }
+
+    /// Returns the wall of commands, where this sandbox is asked for.
+    fn wall(&self, asked: Option<&Sandbox>) -> Option<&dyn Wall> {
+        match self.meant(asked) {
+            None | Some(Sandbox::Auto) => self.best.as_deref(),
+            Some(named) => {
+                let mut walls = self.walls.iter();
+                walls.find_map(|(name, wall)| (name == named).then_some(&**wall))
+            }
         }
     }
 
@@ -292,74 +324,38 @@ impl Sandboxes {
         Some(image)
     }
 
-    fn found_image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
-        let (engine, image) = self.meant(asked)?.container()?;
-        let containers = self.containers.get(&engine)?;
-        Some((containers, containers.images.get(image)?))
-    }
-
     /// Returns the hash of a container's image.
     pub fn image_id(&self, asked: Option<&Sandbox>) -> Option<&str> {
-        self.found_image(asked).map(|(_, image)| image.id.as_str())
+        self.wall(asked)?.image().map(|image| image.id.as_str())
     }
 
     /// Returns the environment that commands are made from: that of a container's image, or this one.
     pub fn host<'a>(&'a self, asked: Option<&Sandbox>, own: &'a Host) -> &'a Host {
-        self.found_image(asked)
-            .map_or(own, |(_, image)| &image.host)
+        let image = self.wall(asked).and_then(Wall::image);
+        image.map_or(own, |image| &image.host)
     }
 
     /// Returns whether commands have the number of the superuser.
     pub fn is_superuser(&self, asked: Option<&Sandbox>) -> bool {
-        match (self.contained_by(asked), self.found_image(asked)) {
-            (_, Some((containers, _))) => containers.is_superuser,
-            // Rules change nobody's number.
-            (ContainedBy::None | ContainedBy::Landlock, None) => {
-                rustix::process::geteuid().is_root()
-            }
-            // In the other sandboxes nobody has.
-            (_, None) => false,
+        match self.wall(asked) {
+            Some(wall) => wall.is_superuser(),
+            None => rustix::process::geteuid().is_root(),
         }
     }
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
-        match self.meant(asked) {
-            Some(Sandbox::Docker(_)) => ContainedBy::Docker,
-            Some(Sandbox::Podman(_)) => ContainedBy::Podman,
-            Some(Sandbox::Landlock) => ContainedBy::Landlock,
-            Some(Sandbox::Bwrap | Sandbox::Auto) | None if self.bwrap.is_some() => {
-                ContainedBy::Bwrap
-            }
-            Some(Sandbox::Auto) | None if self.landlock.is_some() => ContainedBy::Landlock,
-            _ => ContainedBy::None,
-        }
+        self.wall(asked).map_or(ContainedBy::None, Wall::kind)
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
     pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<TapProgram> {
-        match self.contained_by(asked) {
-            ContainedBy::None => None,
-            ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.tap_program()),
-            ContainedBy::Landlock => Some(self.landlock.as_ref()?.tap_program()),
-            ContainedBy::Docker | ContainedBy::Podman => {
-                let (containers, _) = self.found_image(asked)?;
-                Some(containers.tap_program())
-            }
-        }
+        self.wall(asked).map(Wall::own_program)
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.
     pub fn enclosure(&self, asked: Option<&Sandbox>, view: &View<'_>) -> Option<Enclosure> {
-        match self.contained_by(asked) {
-            ContainedBy::None => None,
-            ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.enclosure(view)),
-            ContainedBy::Landlock => Some(self.landlock.as_ref()?.enclosure(view)),
-            ContainedBy::Docker | ContainedBy::Podman => {
-                let (containers, image) = self.found_image(asked)?;
-                Some(containers.enclosure(image, view))
-            }
-        }
+        self.wall(asked).map(|wall| wall.enclosure(view))
     }
 }
 

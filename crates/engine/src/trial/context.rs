@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::Sandbox;
 use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
@@ -111,7 +111,7 @@ impl Context {
 
     /// Returns whether the network of a contained agent is the machine's own, with rules for its ports.
     pub(super) fn is_network_by_port(&self, asked: Option<&Sandbox>) -> bool {
-        self.sandboxes.contained_by(asked) == ContainedBy::Landlock
+        self.sandboxes.contained_by(asked).has_rules_for_ports()
     }
 
     /// Returns the environment that the commands of a sandbox are made from: a container has its image's own.
