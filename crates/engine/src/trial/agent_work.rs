@@ -54,13 +54,13 @@ impl AgentWork {
 
     /// Writes the facts again after tests, which may have removed or changed them.
     pub(super) fn keep(&self, run: &TrialRun<'_>) -> io::Result<()> {
-        let artifacts = run.artifacts();
+        let artifacts = run.folder.artifacts();
         let mask = &run.context.mask;
         let now = Dir::open_no_link(&artifacts).map(|dir| AgentWork::read(&dir));
         if matches!(now, Ok(Ok(now)) if now == self.masked(mask)) {
             return Ok(());
         }
-        run.tidy_folder()?;
+        run.folder.tidy(&run.dirs)?;
         let _removed = Dir::open_no_link(&artifacts)?.remove_tree(FILE, &Options::default())?;
         self.write(&artifacts, mask)
     }

@@ -209,7 +209,7 @@ fn unheard(mut judges: Vec<JudgedBy>, tests: &Scorecard) -> Vec<JudgedBy> {
 fn write_trajectory(run: &TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
     /// A longer session is only in `transcript.jsonl`, which can be read line by line.
     const LARGEST: u64 = 8 * 1024 * 1024;
-    let transcript = run.transcript();
+    let transcript = run.folder.transcript();
     if !(1..=LARGEST).contains(&fs_err::metadata(&transcript)?.len()) {
         return Ok(());
     }
@@ -233,7 +233,7 @@ fn write_trajectory(run: &TrialRun<'_>, report: &TrialReport) -> io::Result<()> 
         usage: &report.stats.usage,
     };
     let mut out = BufWriter::new(fs_err::File::create(
-        run.artifacts().join("trajectory.json"),
+        run.folder.artifacts().join("trajectory.json"),
     )?);
     serde_json::to_writer_pretty(&mut out, &trajectory.document(&about))?;
     out.write_all(b"\n")?;
@@ -262,18 +262,18 @@ fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
 /// with the trial's directories.
 fn keep_workspace(run: &mut TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
     // The tests run what the agent left, and so may it.
-    run.tidy_folder()?;
-    let place = run.folder.join(WORKSPACE);
+    run.folder.tidy(&run.dirs)?;
+    let place = run.folder.path.join(WORKSPACE);
     fs_err::remove_file(&place)?;
     if !is_kept {
         return Ok(());
     }
-    let folder = Dir::open(&run.folder)?;
+    let folder = Dir::open(&run.folder.path)?;
     // Of a trial that was interrupted nothing is compared: it begins again when the run is resumed.
     let saves_changes = run.context.saves_changes() && !run.context.interrupt.is_stop();
     let kept = if saves_changes {
         save_changes(run, &folder)?;
-        saved_tree(&run.folder)
+        saved_tree(&run.folder.path)
     } else {
         keep_whole(run, &folder)?;
         place

@@ -54,6 +54,7 @@ mod collect;
 mod containment;
 mod context;
 mod cost;
+mod folder;
 mod gateway;
 mod git_dirs;
 mod grading;

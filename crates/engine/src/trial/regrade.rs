@@ -114,7 +114,7 @@ fn saved_workspace(run: &TrialRun<'_>) -> Result<Utf8PathBuf, StageError> {
         other => StageError::new(ErrorKind::Internal, other.to_string()),
     })?;
     if matches!(saved, Saved::Whole(_)) {
-        return Ok(run.folder.join(WORKSPACE));
+        return Ok(run.folder.path.join(WORKSPACE));
     }
     let place = run.dirs.left.clone();
     fs_err::create_dir(&place)?;

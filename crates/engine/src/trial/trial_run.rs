@@ -1,8 +1,6 @@
 //! One trial while it runs: everything that stays the same from its first stage to its last.
 
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -15,9 +13,9 @@ use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
 
-use super::attempts;
 use super::containment::{ContainedCommand, Side};
 use super::context::Context;
+use super::folder::TrialFolder;
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
@@ -29,19 +27,12 @@ use crate::process::output_file::Output;
 use crate::process::supervise::{
     Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
 };
-use crate::tree::{Dir, Limits, Options};
+use crate::tree::{Limits, Options};
 use crate::workspace::changes::Snapshot;
-use crate::workspace::saved::{CHANGES, WORKSPACE};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The time that a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
-
-const ARTIFACTS: &str = "artifacts";
-/// Made for every trial, so that readers need not ask whether they exist.
-const EVERY_TRIAL_HAS: [&str; 2] = ["transcript.jsonl", "changes.diff"];
-/// A trial's folder has about ten entries.
-const MOST_ENTRIES: u64 = 100_000;
 
 /// One trial while it runs.
 pub(super) struct TrialRun<'a> {
@@ -49,12 +40,10 @@ pub(super) struct TrialRun<'a> {
     pub(super) context: &'a Context,
     pub(super) progress: Progress<'a>,
     /// The trial's folder in the run.
-    pub(super) folder: Utf8PathBuf,
+    pub(super) folder: TrialFolder,
     pub(super) log: RunLog,
     /// The number of this attempt, from 1.
     pub(super) attempt: u32,
-    /// The workspace in the folder is one that was saved, and stays as it is.
-    has_saved_workspace: bool,
     /// Sentences about limits that were met, for its notes.
     pub(super) limits_met: Vec<String>,
     /// Sentences about its tests, for its notes.
@@ -126,28 +115,22 @@ impl<'a> TrialRun<'a> {
         context: &'a Context,
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
-        let folder = context.run_dir.join(&spec.dir);
-        let run_dir = Dir::open_no_link(&context.run_dir)?;
-        attempts::clear(&run_dir, &spec.dir, attempt)?;
-        let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
-        made.create_dir(ARTIFACTS, 0o777)?;
-        let log = RunLog::new(made.create_file("run.log", 0o666)?, &context.mask);
-        for name in EVERY_TRIAL_HAS {
-            made.create_file(name, 0o666)?;
-        }
+        let (folder, log) = TrialFolder::create(spec, attempt, context)?;
         let mut run = TrialRun::new(spec, context, emit, folder, log)?;
         run.attempt = attempt;
-        run.link_workspace()?;
+        run.folder.link_workspace(&run.dirs)?;
         Ok(run)
     }
 
-    /// Makes a link to the workspace in the trial's folder: the live one can be watched where it will be in the end.
-    pub(super) fn link_workspace(&self) -> io::Result<()> {
-        let link = self.folder.join(WORKSPACE);
-        if link.is_symlink() {
-            fs_err::remove_file(&link)?;
-        }
-        fs_err::os::unix::fs::symlink(self.dirs.elsewhere(), link)
+    /// Begins to grade a trial again that ran before. Its folder stays as it is.
+    pub(super) fn reopen(
+        spec: &'a TrialSpec,
+        grading: u32,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+    ) -> io::Result<Self> {
+        let (folder, log) = TrialFolder::reopen(spec, grading, context)?;
+        TrialRun::new(spec, context, emit, folder, log)
     }
 
     /// Returns walls within which the workspace is there, if it is mounted where only its own commands see it.
@@ -176,99 +159,11 @@ impl<'a> TrialRun<'a> {
         }
     }
 
-    /// Gives their owner the right to the trial's own directories back. A test runs the agent's work, which could take it
-    /// away and so keep the next test from being run.
-    pub(super) fn unlock_dirs(&self) -> io::Result<()> {
-        let dirs = &self.dirs;
-        let artifacts = self.artifacts();
-        let around = dirs.workspace.parent();
-        let own = [&dirs.here(), &dirs.home, &dirs.tmp, &dirs.io, &artifacts];
-        let own = own.into_iter().map(Utf8PathBuf::as_path);
-        for dir in around.into_iter().chain(own) {
-            let Ok(meta) = fs_err::symlink_metadata(dir) else {
-                continue;
-            };
-            let mode = meta.permissions().mode();
-            if meta.is_dir() && mode & 0o700 != 0o700 {
-                fs_err::set_permissions(dir, Permissions::from_mode(mode | 0o700))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the trial's folder in order. Whoever ran until now may have put links or pipes where Terca is about to write,
-    /// or removed what Terca is about to read.
-    pub(super) fn tidy_folder(&self) -> io::Result<()> {
-        self.unlock_dirs()?;
-        let run_dir = Dir::open_no_link(&self.context.run_dir)?;
-        let mut path = Utf8PathBuf::new();
-        for name in self.spec.dir.components() {
-            path.push(name);
-            make_dir(&run_dir, &path)?;
-        }
-        let folder = run_dir.open_dir(&path)?;
-        make_dir(&folder, Utf8Path::new(ARTIFACTS))?;
-        let artifacts = folder.open_dir(ARTIFACTS)?;
-        let has_link = self.has_link_to_workspace(&folder);
-        for dir in [&folder, &artifacts] {
-            for name in dir.names(MOST_ENTRIES)? {
-                if has_link && name == WORKSPACE {
-                    continue;
-                }
-                let meta = dir.meta_at(&name)?;
-                if meta.is_some_and(|meta| !meta.is_file() && !meta.is_dir()) {
-                    dir.remove_file(&name)?;
-                }
-            }
-        }
-        for name in EVERY_TRIAL_HAS {
-            if folder.meta_at(name)?.is_none_or(|meta| !meta.is_file()) {
-                let _removed = folder.remove_tree(name, &Options::default())?;
-                folder.create_file(name, 0o666)?;
-            }
-        }
-        if self.has_saved_workspace || has_link {
-            return Ok(());
-        }
-        for name in [WORKSPACE, CHANGES] {
-            let _removed = folder.remove_tree(name, &Options::default())?;
-        }
-        self.link_workspace()
-    }
-
-    /// Returns whether the link to the live workspace is as Terca made it.
-    fn has_link_to_workspace(&self, folder: &Dir) -> bool {
-        let link = rustix::fs::readlinkat(folder, WORKSPACE, Vec::new());
-        link.is_ok_and(|to| to.as_bytes() == self.dirs.workspace.as_str().as_bytes())
-    }
-
-    /// Begins to grade a trial again that ran before. Its folder stays as it is.
-    pub(super) fn reopen(
-        spec: &'a TrialSpec,
-        grading: u32,
-        context: &'a Context,
-        emit: &'a dyn Fn(EventKind),
-    ) -> io::Result<Self> {
-        let folder = context.run_dir.join(&spec.dir);
-        // The run may have come from somebody else: no link is followed, and nothing waits for a pipe.
-        let logs = Dir::open_no_link(&context.run_dir)?
-            .open_dir(&spec.dir)?
-            .create_dir_all("gradings", 0o777)?;
-        let name = format!("{grading:02}.log");
-        logs.remove_file(&name)?;
-        let log = RunLog::new(logs.create_file(&name, 0o666)?, &context.mask);
-        let run = TrialRun::new(spec, context, emit, folder, log)?;
-        Ok(TrialRun {
-            has_saved_workspace: true,
-            ..run
-        })
-    }
-
     fn new(
         spec: &'a TrialSpec,
         context: &'a Context,
         emit: &'a dyn Fn(EventKind),
-        folder: Utf8PathBuf,
+        folder: TrialFolder,
         log: RunLog,
     ) -> io::Result<Self> {
         Ok(TrialRun {
@@ -281,7 +176,6 @@ impl<'a> TrialRun<'a> {
             folder,
             log,
             attempt: 1,
-            has_saved_workspace: false,
             limits_met: Vec::new(),
             remarks: Vec::new(),
             judges: Vec::new(),
@@ -301,21 +195,6 @@ impl<'a> TrialRun<'a> {
             bytes: self.spec.case.limits.disk,
             ..Limits::default()
         })
-    }
-
-    /// Returns the directory for files that are kept beside the workspace.
-    pub(super) fn artifacts(&self) -> Utf8PathBuf {
-        self.folder.join(ARTIFACTS)
-    }
-
-    /// Returns the file with the agent's steps.
-    pub(super) fn transcript(&self) -> Utf8PathBuf {
-        self.folder.join("transcript.jsonl")
-    }
-
-    /// Returns the file with the agent's changes.
-    pub(super) fn diff(&self) -> Utf8PathBuf {
-        self.folder.join("changes.diff")
     }
 
     /// Shows the first line of a text as the trial's activity.
@@ -370,7 +249,7 @@ impl<'a> TrialRun<'a> {
             dirs,
             self.spec,
             &self.context.sealed.dir(&self.context.suite_dir),
-            &self.folder,
+            &self.folder.path,
             &self.context.sealed.dir(beside),
             self.registry_variables(),
         )
@@ -462,8 +341,8 @@ impl<'a> TrialRun<'a> {
             side: shell.side,
             case: &self.spec.case,
             dirs: &self.dirs,
-            folder: &self.folder,
-            artifacts: &self.artifacts(),
+            folder: &self.folder.path,
+            artifacts: &self.folder.artifacts(),
             env: &shell.env,
             inputs: shell.inputs,
         };
@@ -567,13 +446,4 @@ impl Limited {
     pub(super) fn without_limits(enclosure: Option<Enclosure>) -> Self {
         Limited::No(enclosure.map(Box::new))
     }
-}
-
-/// Makes sure that a place beneath a directory is a directory of its own.
-fn make_dir(dir: &Dir, path: &Utf8Path) -> io::Result<()> {
-    if dir.meta_at(path)?.is_some_and(|meta| !meta.is_dir()) {
-        dir.remove_file(path)?;
-    }
-    dir.create_dir_all(path, 0o777)?;
-    Ok(())
 }

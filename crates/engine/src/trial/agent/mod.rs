@@ -61,7 +61,11 @@ impl Prepared {
         let kept = agent
             .check_gradable()
             .and_then(|()| agent.check_delivery(run.spec.case.require_delivery))
-            .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
+            .and_then(|()| {
+                Ok(agent
+                    .work()
+                    .write(&run.folder.artifacts(), &run.context.mask)?)
+            });
         match kept {
             Ok(()) => Ok(agent),
             Err(error) => Err(Stopped::Ungraded(Box::new(agent), error.into())),
@@ -299,7 +303,7 @@ fn compare(
     diff::write(
         &changes.seen,
         changes.ignored,
-        &run.diff(),
+        &run.folder.diff(),
         &run.context.mask,
         &options,
     )?;

@@ -85,7 +85,10 @@ fn command_end(
 ) -> Result<Option<CommandEnd>, StageError> {
     let stale = report.is_some_and(|path| !remove_report(&run.dirs.paths(), path));
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
-    env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
+    env.insert(
+        "TERCA_TRANSCRIPT".into(),
+        run.folder.transcript().into_string(),
+    );
     run.take_keys_of_gateway(&mut env);
     let path = env.get("PATH").cloned().unwrap_or_default();
     let shell = Shell {
@@ -241,16 +244,16 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
         session.tools = Some(Vec::new());
         session.usage = NOTHING_USED;
     } else if profile.streams_events {
-        read_transcript(&run.transcript(), &mut session)?;
+        read_transcript(&run.folder.transcript(), &mut session)?;
     } else {
         if !work.tapped_servers.is_empty() {
             // The calls in its transcript are those that Terca saw.
-            read_transcript(&run.transcript(), &mut session)?;
+            read_transcript(&run.folder.transcript(), &mut session)?;
             session.tapped_tools = session.tools.take().unwrap_or_default();
             session.tapped_servers.clone_from(&work.tapped_servers);
             session.said_more = false;
         }
-        session.said = read_stdout(&run.artifacts())?;
+        session.said = read_stdout(&run.folder.artifacts())?;
     }
     Ok(session)
 }

@@ -47,8 +47,12 @@ impl Shown {
         let mask = &run.context.mask;
         Ok(Shown {
             task: mask.masked(&run.spec.case.eval.prompt),
-            diff: mask.masked(&read_text(fs_err::File::open(run.diff())?.file())?),
-            message: mask.masked(&last_words(agent, &run.transcript(), &run.artifacts())?),
+            diff: mask.masked(&read_text(fs_err::File::open(run.folder.diff())?.file())?),
+            message: mask.masked(&last_words(
+                agent,
+                &run.folder.transcript(),
+                &run.folder.artifacts(),
+            )?),
         })
     }
 
@@ -96,7 +100,7 @@ fn ask_once(
     let model = case.judge_model(asked);
     let shown = Shown::read(run)?;
     let prompt = shown.prompt(&asked.rubric, run);
-    let artifacts = new_artifacts_dir(&run.artifacts(), &test.name)?;
+    let artifacts = new_artifacts_dir(&run.folder.artifacts(), &test.name)?;
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
     let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
@@ -147,7 +151,7 @@ fn ask_once(
             duration_seconds: Some(rounded(ended.seconds)),
         },
         artifacts: artifacts
-            .strip_prefix(&run.folder)
+            .strip_prefix(&run.folder.path)
             .unwrap_or(&artifacts)
             .to_string(),
     };

@@ -144,7 +144,7 @@ fn run_tests(
             continue;
         }
         let graded = grade_test(run, test, work);
-        run.unlock_dirs()?;
+        run.folder.unlock(&run.dirs)?;
         // A test runs the agent's work, which could remove the workspace and so keep the next test from being run.
         let who = format!("test `{}`", test.name);
         if let Some(remark) = restore_workspace(&run.dirs.here(), &who)? {

@@ -170,7 +170,7 @@ impl AgentProcess {
         let limits_met = std::mem::take(&mut run.limits_met);
         let closed = passage.map(Passage::finish);
         let tapped = taps.close();
-        run.tidy_folder()?;
+        run.folder.tidy(&run.dirs)?;
         let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
         if let Some(recording) = recording_file {
             output.reading.notes.extend(recording.keep()?);

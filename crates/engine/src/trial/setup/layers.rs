@@ -85,7 +85,7 @@ pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, Stage
         run.log.line(&line)?;
         return Ok(None);
     }
-    run.link_workspace()?;
+    run.folder.link_workspace(&run.dirs)?;
     run.log
         .section("workspace: mounted, so that only changes are written")?;
     let changes = run.dirs.changes().unwrap_or_default();

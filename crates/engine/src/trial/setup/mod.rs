@@ -45,12 +45,17 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs, &mut run.log)?;
-    rules::keep(&rules, &run.dirs.here(), &run.artifacts(), &context.mask)?;
+    rules::keep(
+        &rules,
+        &run.dirs.here(),
+        &run.folder.artifacts(),
+        &context.mask,
+    )?;
     let skills = rules::install_skills(variant, context, &run.dirs.here(), &mut run.log)?;
     let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
-    let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
+    let dirs = AgentDirs::new(&run.dirs, run.folder.artifacts(), run.folder.transcript());
     let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
     let network = variant.network_in(contained_by);
     let allow = variant.hosts_beside(&network, &context.package_hosts);
