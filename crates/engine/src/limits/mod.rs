@@ -173,10 +173,7 @@ impl LimitKeeper {
             .filter(|_| kept_by.memory == Some(KeptBy::Watch));
         let processes = processes.filter(|_| kept_by.processes == Some(KeptBy::Watch));
         Ok(LimitedCommand {
-            enclosure: Some(match enclosure {
-                Some(enclosure) => enclosure.behind(&confinement),
-                None => Enclosure::without_walls(&confinement),
-            }),
+            enclosure: Some(Enclosure::confined(enclosure, &confinement)),
             group,
             watch: Watch::new(memory, processes, limits.disk, dirs),
             limits: *limits,

@@ -49,8 +49,10 @@
 
 mod agent;
 mod agent_work;
+mod attachments;
 mod attempts;
 mod collect;
+mod command;
 mod containment;
 mod context;
 mod cost;

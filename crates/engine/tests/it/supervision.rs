@@ -341,7 +341,7 @@ fn a_supervisor_that_cannot_be_started_is_an_error() {
 /// Runs a command. Returns the id of its supervisor.
 fn run_under(supervisor: &mut SupervisorGuard<'_>, place: &Place, command: &str) -> String {
     let job = place.job(&format!("{command}; echo $PPID"));
-    supervisor.run(&job, None, &mut || Turn::Wait).unwrap();
+    supervisor.run(&job, None, &mut |_| Turn::Wait).unwrap();
     place.output()
 }
 

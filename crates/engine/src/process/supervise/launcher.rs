@@ -81,8 +81,18 @@ impl Drop for Awaited {
 }
 
 impl Enclosure {
-    /// Returns an enclosure without walls, whose processes keep these rules.
-    pub fn without_walls(confinement: &Confinement) -> Self {
+    /// Returns an enclosure whose processes keep these rules, behind walls or not.
+    pub fn confined(walls: Option<Enclosure>, confinement: &Confinement) -> Self {
+        if let Some(walls) = walls {
+            let mut args = confinement.args();
+            args.push(walls.program.into_string());
+            args.extend(walls.args);
+            return Enclosure {
+                program: OWN_PROGRAM.into(),
+                args,
+                ..walls
+            };
+        }
         Enclosure {
             program: OWN_PROGRAM.into(),
             args: confinement.args(),
@@ -98,19 +108,6 @@ impl Enclosure {
         let place = 1.min(self.args.len());
         self.args.splice(place..place, options.iter().cloned());
         self
-    }
-
-    /// Returns this enclosure, made by a program that keeps these rules itself.
-    #[must_use]
-    pub fn behind(self, confinement: &Confinement) -> Self {
-        let mut args = confinement.args();
-        args.push(self.program.into_string());
-        args.extend(self.args);
-        Enclosure {
-            program: OWN_PROGRAM.into(),
-            args,
-            ..self
-        }
     }
 }
 

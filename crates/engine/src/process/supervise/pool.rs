@@ -90,32 +90,31 @@ pub struct SupervisorGuard<'a> {
 }
 
 impl SupervisorGuard<'_> {
-    /// Returns the process that commands without an enclosure are below.
-    pub fn root(&self) -> Option<Pid> {
-        self.supervisor.root()
-    }
-
     /// Runs a command to its end: see [`Supervisor::run`].
     ///
     /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone,
     /// and another supervisor takes the next command. An agent must not be able to make an error of its trial, which
     /// would be tried again. That the kernel kills supervisors for want of memory looks the same, and is judged the
-    /// same.
+    /// same. `on_turn` is given the process that all processes of the command are below.
     pub fn run(
         &mut self,
         job: &Job,
         enclosure: Option<&Enclosure>,
-        on_turn: &mut dyn FnMut() -> Turn,
+        on_turn: &mut dyn FnMut(Option<Pid>) -> Turn,
     ) -> Result<Ended, SuperviseError> {
         if let Some(enclosure) = enclosure {
-            return self.run_in(enclosure, job, &mut |_| on_turn());
+            return self.run_in(enclosure, job, on_turn);
         }
         self.is_used = true;
         if self.supervisor.has_ended() {
             self.replace()?;
         }
         let started = Stopwatch::start();
-        let timed_out = match self.supervisor.run(job, self.interrupt, on_turn) {
+        let root = self.supervisor.root();
+        let ended = self
+            .supervisor
+            .run(job, self.interrupt, &mut || on_turn(root));
+        let timed_out = match ended {
             Err(SuperviseError::Lost) => false,
             Err(SuperviseError::Stuck) => true,
             result => return result,
@@ -127,9 +126,7 @@ impl SupervisorGuard<'_> {
         Ok(lost(started, timed_out, stopped))
     }
 
-    /// Runs a command in an enclosure of its own. `on_turn` is given the process that all of its own are below. The kernel may kill its supervisor for want of memory, which is judged
-    /// as if the command had done it.
-    pub fn run_in(
+    fn run_in(
         &mut self,
         enclosure: &Enclosure,
         job: &Job,

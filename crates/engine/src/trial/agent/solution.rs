@@ -4,10 +4,11 @@ use terca_core::process::Exit;
 use terca_core::text::prose;
 
 use crate::tree::{Dir, copy};
+use crate::trial::command::Shell;
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{Shell, TrialRun};
+use crate::trial::trial_run::TrialRun;
 
 /// Applies the eval's solution. Returns a remark if the script failed; the tests grade its work all the same.
 pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError> {

@@ -16,11 +16,12 @@ use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
+use crate::trial::command::Shell;
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::session::read_stdout;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{Shell, TrialRun};
+use crate::trial::trial_run::TrialRun;
 use crate::workspace::inside::{Followed, Workspace};
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;

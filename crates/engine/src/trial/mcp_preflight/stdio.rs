@@ -89,7 +89,7 @@ pub(super) fn ask(
             .map_err(io::Error::other)?;
         handshake.begin();
         let mut offset = 0;
-        supervisor.run(&job, enclosure.as_ref(), &mut || {
+        supervisor.run(&job, enclosure.as_ref(), &mut |_| {
             handshake.read(&stdout, &mut offset);
             if handshake.outcome.is_some() {
                 Turn::Stop

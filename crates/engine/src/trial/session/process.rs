@@ -28,6 +28,8 @@ use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
 use crate::process::tail::Tail;
 use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
+use crate::trial::attachments::{self, Limited};
+use crate::trial::command::GRACE;
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
 use crate::trial::cost::add_cost;
@@ -37,7 +39,7 @@ use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
 use crate::trial::network::AgentNetwork;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{GRACE, Limited, TrialRun, Who};
+use crate::trial::trial_run::TrialRun;
 
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
@@ -111,12 +113,7 @@ impl AgentProcess {
         let job = self.job(&outputs);
         let enclosure = self.enclosure(run.context);
         let is_contained = enclosure.is_some();
-        let enclosure = run.with_mounts(enclosure)?;
-        let limited = if has_limits {
-            run.limited(Who::Agent, enclosure)?
-        } else {
-            Limited::without_limits(enclosure)
-        };
+        let mut attached = attachments::of_command(run, has_limits.then_some(Limited::Agent))?;
         let limit = self.timeout;
         let AgentProcess {
             profile,
@@ -160,13 +157,14 @@ impl AgentProcess {
             limit,
             mask,
         );
-        let mut ended = run.run_job(&job, limited, &mut |log| {
+        let ended = run.run_job(&job, enclosure, &mut attached, &mut |log| {
             let turn = listener.on_turn(log, on_progress);
             if passage.as_ref().is_some_and(Passage::has_diverged) {
                 return Turn::Stop;
             }
             turn
         })?;
+        let mut ended = attachments::detach(attached, run, ended)?;
         let limits_met = std::mem::take(&mut run.limits_met);
         let closed = passage.map(Passage::finish);
         let tapped = taps.close();

@@ -13,10 +13,11 @@ use terca_core::transcript::Usage;
 use crate::host::environment::Variables;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Kind, TreeError, copy_file};
+use crate::trial::command::Shell;
 use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{Shell, TrialRun};
+use crate::trial::trial_run::TrialRun;
 use crate::workspace::trial_dirs::TrialDirs;
 use crate::workspace::visible::copy_visible;
 

@@ -1,0 +1,157 @@
+//! Commands of a trial: shell commands of the suite, and the way in which every command runs.
+
+use std::time::Duration;
+
+use terca_core::config::suite::Input;
+
+use super::attachments::{self, Attachments, Limited};
+use super::containment::{ContainedCommand, Side};
+use super::live::{Logged, Logging};
+use super::log::{RunLog, Stream};
+use super::stage_error::StageError;
+use super::trial_run::TrialRun;
+use crate::host::environment::Variables;
+use crate::process::output_file::Output;
+use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+
+/// The time that a command has between being asked to end and being killed.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+/// A shell command of the suite.
+pub(super) struct Shell<'a> {
+    pub(super) command: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) env: Variables,
+    /// Everything that it leaves running is ended.
+    pub(super) sweep: bool,
+    /// The part of the trial that it belongs to.
+    pub(super) side: Side,
+    /// The files outside of the suite that it says it reads.
+    pub(super) inputs: &'a [Input],
+}
+
+impl<'a> TrialRun<'a> {
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are one.
+    pub(super) fn shell(
+        &mut self,
+        shell: Shell<'_>,
+        logged: Logged,
+    ) -> Result<(Ended, Output), StageError> {
+        let output = Output::create(&self.dirs.io)?;
+        let (walls, attached) = self.behind_walls(&shell)?;
+        let job = self.shell_job(shell, &output, &output);
+        let outputs = [(Stream::Out, &output)];
+        let ended = self.run_logged(&job, walls, attached, &outputs, logged)?;
+        Ok((ended, output))
+    }
+
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are two files.
+    pub(super) fn shell_apart(
+        &mut self,
+        shell: Shell<'_>,
+        logged: Logged,
+    ) -> Result<(Ended, Output, Output), StageError> {
+        let stdout = Output::create(&self.dirs.io)?;
+        let stderr = Output::create(&self.dirs.io)?;
+        let (walls, attached) = self.behind_walls(&shell)?;
+        let job = self.shell_job(shell, &stdout, &stderr);
+        let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
+        let ended = self.run_logged(&job, walls, attached, &outputs, logged)?;
+        Ok((ended, stdout, stderr))
+    }
+
+    fn run_logged(
+        &mut self,
+        job: &Job,
+        walls: Option<Enclosure>,
+        mut attached: Attachments<'a>,
+        outputs: &[(Stream, &Output)],
+        logged: Logged,
+    ) -> Result<Ended, StageError> {
+        let mask = &self.context.mask;
+        let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
+        let ended = self.run_job(job, walls, &mut attached, &mut |log| logging.on_turn(log))?;
+        logging.finish(&mut self.log)?;
+        for (_, output) in outputs {
+            // What set-up has printed is none of the agent's business.
+            output.unlink();
+        }
+        attachments::detach(attached, self, ended)
+    }
+
+    /// Returns the walls and attachments of a command of the suite. Set-up has no limits: it is none of the agent's doing.
+    fn behind_walls(
+        &self,
+        shell: &Shell<'_>,
+    ) -> Result<(Option<Enclosure>, Attachments<'a>), StageError> {
+        let contained = ContainedCommand {
+            side: shell.side,
+            case: &self.spec.case,
+            dirs: &self.dirs,
+            folder: &self.folder.path,
+            artifacts: &self.folder.artifacts(),
+            env: &shell.env,
+            inputs: shell.inputs,
+        };
+        let limited = match shell.side {
+            Side::Setup | Side::Layer => None,
+            Side::Tests => Some(Limited::Test),
+            Side::Solution => Some(Limited::Agent),
+        };
+        let attached = attachments::of_command(self, limited)?;
+        Ok((contained.enclosure(self.context), attached))
+    }
+
+    fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {
+        Job {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), shell.command.into()],
+            env: shell.env.into_iter().collect(),
+            dir: self.dirs.workspace.clone(),
+            stdin: None,
+            stdout: stdout.path.clone(),
+            stderr: stderr.path.clone(),
+            timeout: shell.timeout,
+            stop_signal: Signal::Terminate,
+            grace: GRACE,
+            sweep: shell.sweep,
+        }
+    }
+
+    /// Runs a command to its end, unless the run has been interrupted before it starts. Each turn may write to the log.
+    pub(super) fn run_job(
+        &mut self,
+        job: &Job,
+        mut walls: Option<Enclosure>,
+        attached: &mut Attachments<'_>,
+        on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
+    ) -> Result<Ended, StageError> {
+        if self.context.interrupt.is_stop() {
+            return Err(StageError::Interrupted);
+        }
+        for attachment in attached.iter_mut() {
+            walls = attachment.enclose(walls)?;
+        }
+        let log = &mut self.log;
+        let ended = self.supervisor.run(job, walls.as_ref(), &mut |root| {
+            let mut turns = attached.iter_mut().map(|one| one.on_turn(root));
+            match turns.find(|turn| *turn != Turn::Wait) {
+                Some(turn) => turn,
+                None => on_turn(log),
+            }
+        });
+        ended.map_err(|error| self.start_error(error))
+    }
+
+    /// Returns the trial's error for a command that could not be run. A program that is missing may be missing in an image.
+    fn start_error(&self, error: SuperviseError) -> StageError {
+        match (error, self.image()) {
+            (SuperviseError::Program { program, reason }, Some(image)) => {
+                StageError::not_in_image(image, &program, &reason)
+            }
+            (error, _) => error.into(),
+        }
+    }
+}
