@@ -25,9 +25,7 @@
 
 mod answer;
 mod answer_reader;
-mod ask;
 mod closing;
-mod cut_body;
 mod dialect;
 mod event_stream;
 mod exit;
@@ -35,7 +33,6 @@ mod forward;
 mod gateway;
 mod hop_by_hop;
 mod host_rules;
-mod injector;
 mod mcp;
 mod mcp_address;
 mod mcp_answer;
@@ -55,11 +52,10 @@ mod request_body;
 mod token;
 mod upstream;
 
-pub use ask::{NoAnswer, Question};
 pub use exit::Exit;
 pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
 pub use mcp::{EventSink, RemoteMcpServer};
-pub use mcp_tools::ToolsQuestion;
+pub use mcp_tools::{NoAnswer, ToolsQuestion};
 pub use player::{Played, Replay};
 pub use recorder::NewRecording;
 pub use recording::{Recording, RecordingError};
