@@ -152,7 +152,7 @@ impl PlacedFile {
 }
 
 /// A file that the agent writes and its decoder reads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SideFile {
     /// The directory to look in.
     pub dir: Utf8PathBuf,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use terca_core::config::suite::Input;
 
-use super::attachments::{self, Attachments, Limited};
+use super::attachments::{self, Attachments, CommandEnd, Limited};
 use super::containment::{ContainedCommand, Side};
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
@@ -78,7 +78,13 @@ impl<'a> TrialRun<'a> {
             // What set-up has printed is none of the agent's business.
             output.unlink();
         }
-        attachments::detach(attached, self, ended)
+        let mut end = CommandEnd {
+            run: self,
+            ended,
+            session: None,
+        };
+        attachments::detach(attached, &mut end)?;
+        Ok(end.ended)
     }
 
     /// Returns the walls and attachments of a command of the suite. Set-up has no limits: it is none of the agent's doing.

@@ -7,9 +7,9 @@ use terca_core::config::suite::Input;
 use terca_core::plan::Case;
 use terca_core::plan::fingerprint::words;
 
+use super::attachments::network::AgentNetwork;
 use super::context::Context;
 use super::git_dirs::git_dirs;
-use super::network::AgentNetwork;
 use crate::host::environment::Variables;
 use crate::host::package_caches::store;
 use crate::process::supervise::Enclosure;

@@ -8,9 +8,8 @@ use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
-use super::gateway::RunGateway;
 use super::mcp_answers::Preflights;
-use super::replay_source::ReplaySource;
+use super::model_source::{ReplaySource, RunGateway};
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::limits::LimitKeeper;

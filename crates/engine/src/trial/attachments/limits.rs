@@ -76,9 +76,16 @@ impl Attachment for Limits<'_> {
         if command.was_ended() && !end.run.context.interrupt.is_stop() {
             end.ended.stopped = false;
         }
-        for sentence in command.met(self.noun) {
-            end.run.log.line(&sentence)?;
-            end.run.limits_met.push(sentence);
+        let met = command.met(self.noun);
+        for sentence in &met {
+            end.run.log.line(sentence)?;
+        }
+        match &mut end.session {
+            Some(session) => {
+                session.ran_into_limit = !met.is_empty();
+                session.reading.notes.extend(met);
+            }
+            None => end.run.limits_met.extend(met),
         }
         Ok(())
     }

@@ -1,18 +1,38 @@
 //! Attachments of a command: everything between it and the world that is not its own program.
 //!
 //! An attachment changes what a command is started with, looks after it while it runs, and is detached at its end with
-//! what it has learned. A new one is a file here and a line in [`of_command`].
+//! what it has learned. A new one is a file here, and a line in [`OF_AGENT`] or [`of_command`].
 
 mod limits;
+mod models;
+pub(super) mod network;
+mod recordings;
+mod servers;
+pub(super) mod side_files;
 
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use camino::Utf8PathBuf;
 use rustix::process::Pid;
+use serde_json::Value;
+use terca_core::agent::access::Access;
+use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{Profile, Reading};
+use terca_core::network::TrialNetwork;
+use terca_core::transcript::Record;
+use terca_core::wire::Wire;
 
+use super::agent_request::{AgentDirs, AgentRequest};
+use super::context::Context;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
+use crate::host::environment::Variables;
 use crate::process::confine::Confinement;
 use crate::process::supervise::{Enclosure, Ended, Turn};
 pub(super) use limits::Limited;
 use limits::Limits;
+use network::AgentNetwork;
 
 /// Something between a command and the world.
 pub(super) trait Attachment {
@@ -33,10 +53,88 @@ pub(super) trait Attachment {
 /// The attachments of a command, in the order in which they are attached and detached.
 pub(super) type Attachments<'a> = Vec<Box<dyn Attachment + 'a>>;
 
+/// Everything that an agent is started with, while attachments change it.
+pub(super) struct AgentStart<'a> {
+    pub(super) context: &'a Context,
+    pub(super) request: &'a AgentRequest<'a>,
+    pub(super) profile: &'static Profile,
+    pub(super) dirs: &'a AgentDirs,
+    /// The version of its program.
+    pub(super) version: Option<&'a str>,
+    /// The environment that it is started with.
+    pub(super) env: Variables,
+    /// The same, as it would be without a gateway.
+    pub(super) own_env: Variables,
+    /// Its settings.
+    pub(super) config: Option<Value>,
+    pub(super) mcp_servers: Vec<(String, McpServer<String>)>,
+    /// Its own services and keys.
+    pub(super) access: Access,
+    /// The origins that the gateway asks for it.
+    pub(super) led_origins: Vec<String>,
+    /// It has an address of the gateway.
+    pub(super) needs_gateway: bool,
+    /// Its requests to models pass through the gateway.
+    pub(super) is_metered: bool,
+    /// The moment from which its requests are timed.
+    pub(super) began: Option<Instant>,
+    pub(super) network: AgentNetwork,
+    /// Remarks about the way to its models and servers.
+    pub(super) notes: Vec<String>,
+}
+
 /// The end of a command.
 pub(super) struct CommandEnd<'a, 'run> {
     pub(super) run: &'a mut TrialRun<'run>,
     pub(super) ended: Ended,
+    /// The session of an agent.
+    pub(super) session: Option<SessionEnd>,
+}
+
+/// The end of an agent's session.
+pub(super) struct SessionEnd {
+    pub(super) reading: Reading,
+    /// The directory for files that are kept.
+    pub(super) artifacts: Utf8PathBuf,
+    /// The MCP servers whose calls the agent has shown.
+    pub(super) shown_servers: BTreeSet<String>,
+    /// Further records for its transcript.
+    pub(super) records: Vec<Record>,
+    /// Its requests to models, if they passed through the gateway.
+    pub(super) wire: Option<Wire>,
+    /// The network of a contained agent.
+    pub(super) network: Option<TrialNetwork>,
+    /// It met one of its limits.
+    pub(super) ran_into_limit: bool,
+}
+
+impl SessionEnd {
+    /// Begins with what the agent itself has said and shown.
+    pub(super) fn new(
+        reading: Reading,
+        artifacts: Utf8PathBuf,
+        shown_servers: BTreeSet<String>,
+    ) -> Self {
+        SessionEnd {
+            reading,
+            artifacts,
+            shown_servers,
+            records: Vec::new(),
+            wire: None,
+            network: None,
+            ran_into_limit: false,
+        }
+    }
+}
+
+type Attach = fn(&mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError>;
+
+/// The attachments of every agent that is a program. The network comes last: it lets through what the others need.
+const OF_AGENT: [Attach; 3] = [models::attach, servers::attach, network::attach];
+
+/// Attaches everything to an agent that is about to start.
+pub(super) fn of_agent(start: &mut AgentStart<'_>) -> Result<Attachments<'static>, StageError> {
+    OF_AGENT.iter().map(|attach| attach(start)).collect()
 }
 
 /// Returns the attachments of every command of a trial.
@@ -54,17 +152,14 @@ pub(super) fn of_command<'a>(
     Ok(attachments)
 }
 
-/// Detaches everything from a command that has ended. Returns its end.
+/// Detaches everything from a command that has ended.
 pub(super) fn detach(
     attachments: Attachments<'_>,
-    run: &mut TrialRun<'_>,
-    ended: Ended,
-) -> Result<Ended, StageError> {
-    let mut end = CommandEnd { run, ended };
-    for attachment in attachments {
-        attachment.detach(&mut end)?;
-    }
-    Ok(end.ended)
+    end: &mut CommandEnd<'_, '_>,
+) -> Result<(), StageError> {
+    attachments
+        .into_iter()
+        .try_for_each(|attachment| attachment.detach(end))
 }
 
 /// A workspace that is mounted where only the commands of its trial see it.

@@ -23,10 +23,9 @@ use terca_core::trial_error::ErrorKind;
 
 use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;
+use crate::trial::agent_request::{AgentDirs, AgentRequest};
 use crate::trial::agent_work::AgentWork;
-use crate::trial::session::{
-    AgentDirs, AgentEnd, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
-};
+use crate::trial::session::{AgentEnd, AgentKind, AgentSession, FoundAgent, last_words};
 use crate::trial::stage_error::StageError;
 use crate::trial::timing::rounded;
 use crate::trial::trial_run::TrialRun;

@@ -24,10 +24,10 @@ use terca_core::trial_error::ErrorKind;
 use terca_gateway::{NoAnswer, ToolsQuestion};
 
 use super::Context;
+use super::attachments::network::{AgentNetwork, NetworkRequest, is_behind_plain_proxy};
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
-use super::network::{AgentNetwork, NetworkRequest};
-use super::plain_proxy::is_behind_plain_proxy;
+
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;

@@ -1,21 +1,17 @@
 //! Listens to a running agent: output goes to the decoder, records to the transcript, activity to the display.
 
-use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
-use globset::GlobBuilder;
+use camino::Utf8PathBuf;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
-use terca_core::mcp_tap::steps;
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
 use super::transcript::Transcript;
-use crate::mcp_tap::Tapped;
 use crate::process::supervise::{Ended, Turn};
 use crate::process::tail::{LineSink, Seen, Tail};
-use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
+use crate::trial::attachments::side_files::{open_side_file, side_paths};
 use crate::trial::live::LiveOutput;
 use crate::trial::log::RunLog;
 
@@ -23,9 +19,6 @@ use crate::trial::log::RunLog;
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// The time between two looks at files that an agent writes beside its output.
 const LOOK_AT_SIDE_FILES_EVERY: Duration = Duration::from_secs(1);
-
-/// The most entries that are looked at for files beside an agent's output.
-const MOST_SIDE_ENTRIES: u64 = 100_000;
 
 /// Receives an agent's activity and what it has used so far.
 pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
@@ -199,14 +192,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads the rest of everything, and closes the transcript. Calls of MCP servers that the agent does not show are added
-    /// to it.
-    pub(super) fn finish(
-        mut self,
-        ended: &Ended,
-        tapped: &Tapped,
-        log: &mut RunLog,
-    ) -> io::Result<AgentOutput> {
+    /// Reads the rest of everything.
+    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> io::Result<AgentOutput> {
         self.read_side_files(|_| true);
         // Piece by piece, so that the log is not held in memory.
         while self.read(log)? {}
@@ -240,14 +227,9 @@ impl<'a> Listener<'a> {
         }
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
-        for (name, server) in &tapped.servers {
-            if !transcript.shows_calls_of(name) {
-                transcript.add(steps(name, &server.events));
-            }
-        }
-        transcript.close(log)?;
         Ok(AgentOutput {
             reading,
+            transcript,
             until_limit,
             stdout: PrintedOutput {
                 seen: seen_of_stdout,
@@ -309,6 +291,8 @@ impl LineSink for StderrSink<'_> {
 /// Everything that an agent has printed.
 pub(super) struct AgentOutput {
     pub(super) reading: Reading,
+    /// It is still open.
+    pub(super) transcript: Transcript,
     pub(super) until_limit: UntilLimit,
     pub(super) stdout: PrintedOutput,
     pub(super) stderr: PrintedOutput,
@@ -337,44 +321,4 @@ fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask
     if let Line::Text(text) = line {
         decoder.side_line(label, &mask.keys_in(text));
     }
-}
-
-/// Opens one of the files that match a side file's pattern. By now the agent may have put a link or a pipe in its place,
-/// and neither is followed or waited for.
-pub(super) fn open_side_file(side: &SideFile, path: &Utf8Path) -> Result<File, TreeError> {
-    let inside = path.strip_prefix(&side.dir).unwrap_or(path);
-    Dir::open_no_link(&side.dir)?.open_file(inside)
-}
-
-/// Returns the files that match a side file's pattern at the moment.
-pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
-    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else {
-        return Vec::new();
-    };
-    let matcher = glob.compile_matcher();
-    let Ok(dir) = Dir::open_no_link(&side.dir) else {
-        return Vec::new();
-    };
-    let options = Options {
-        limits: Limits {
-            entries: MOST_SIDE_ENTRIES,
-            bytes: u64::MAX,
-            ..Limits::default()
-        },
-        // The agent is at work there.
-        unlock: false,
-        ..Options::default()
-    };
-    let mut found = Vec::new();
-    // A walk that ends early has found something all the same.
-    let _ = walk(&dir, &options, &mut |entry, meta| {
-        if meta.is_file()
-            && matcher.is_match(entry.path)
-            && let Some(path) = Utf8Path::from_path(entry.path)
-        {
-            found.push(side.dir.join(path));
-        }
-        Ok(Visit::Continue)
-    });
-    found
 }

@@ -7,36 +7,29 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::network::TrialNetwork;
-use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
-use terca_core::wire::{Exchange, Wire};
-use terca_gateway::Passage;
+use terca_core::trial_error::ErrorKind;
+use terca_core::wire::Wire;
 
-use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
-use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
-use super::mcp_tap::{self, Taps};
-use super::new_file::new_file;
-use super::recording_file::RecordingFile;
+use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput};
 use super::transcript::Transcript;
-use super::{own_artifacts, replayed};
 use crate::host::environment::Variables;
-use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
+use crate::process::output_file::{Output, new_file};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal};
 use crate::process::tail::Tail;
 use crate::sandbox::Words;
-use crate::tree::{Limits, WithoutHoles};
-use crate::trial::attachments::{self, Limited};
+use crate::tree::WithoutHoles;
+use crate::trial::agent_request::AgentDirs;
+use crate::trial::attachments::network::AgentNetwork;
+use crate::trial::attachments::{self, Attachment, Attachments, CommandEnd, Limited, SessionEnd};
 use crate::trial::command::GRACE;
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
-use crate::trial::cost::add_cost;
-use crate::trial::gateway::{WIRE_LOG, add_wire};
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
-use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
-use crate::trial::network::AgentNetwork;
+use crate::trial::masking::{find_pieces, write_edited};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 
@@ -59,16 +52,10 @@ pub(in crate::trial) struct AgentProcess {
     /// The words of its command and its MCP servers that may name files.
     pub(super) words: Vec<String>,
     pub(super) network: AgentNetwork,
-    /// The model that it is asked to use.
-    pub(super) model: Option<String>,
-    /// Its way to its models, if it leads through the gateway.
-    pub(super) passage: Option<Passage>,
-    /// The recording of its exchanges, if there is one.
-    pub(super) recording_file: Option<RecordingFile>,
-    /// The parts of the variant that are looked for in its requests.
-    pub(super) sought: Vec<Sought>,
-    /// The taps of its MCP servers.
-    pub(super) taps: Taps,
+    /// The moment from which its requests to models are timed.
+    pub(super) began: Option<Instant>,
+    /// Everything between it and the world.
+    pub(super) attachments: Attachments<'static>,
 }
 
 /// The end of an agent's process.
@@ -110,41 +97,30 @@ impl AgentProcess {
             stderr: Output::create(&self.dirs.io)?,
         };
         let job = self.job(&outputs);
-        let enclosure = self.enclosure(run.context);
-        let is_contained = enclosure.is_some();
+        let walls = self.enclosure(run.context);
         let mut attached = attachments::of_command(run, has_limits.then_some(Limited::Agent))?;
-        let limit = self.timeout;
-        let AgentProcess {
-            profile,
-            dirs,
-            side_files,
-            decoder,
-            network,
-            passage,
-            recording_file,
-            model,
-            sought,
-            taps,
-            ..
-        } = self;
-        if let Some(words) = network.words() {
+        attached.extend(
+            self.attachments
+                .into_iter()
+                .map(|one| one as Box<dyn Attachment>),
+        );
+        if let Some(words) = self.network.words() {
             run.log.line(&words)?;
         }
-        let mask = &run.context.mask;
-        let kept = KeptOutputs::new(&dirs.artifacts, profile);
+        let (profile, limit, mask) = (self.profile, self.timeout, &run.context.mask);
+        let kept = KeptOutputs::new(&self.dirs.artifacts, profile);
         let length_before = run.log.length()?;
-        // Steps and requests to models are timed from the same moment.
-        let began = passage.as_ref().map_or_else(Instant::now, Passage::opened);
+        let began = self.began.unwrap_or_else(Instant::now);
         let streams = profile.streams_events;
-        let transcript = Transcript::create(&dirs, mask, streams, began, &mut run.log)?;
+        let transcript = Transcript::create(&self.dirs, mask, streams, began, &mut run.log)?;
         // A stream of events is in the log step by step.
         let stdout_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Out, mask));
         // Of such an agent the steps come first, and what it complains about follows at the end.
         let stderr_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Errors, mask));
         let mut listener = Listener::new(
-            decoder,
+            self.decoder,
             transcript,
-            &side_files,
+            &self.side_files,
             LiveTail {
                 tail: Tail::open(&outputs.stdout.path, mask)?,
                 live: LiveOutput::new(mask, Some(new_file(&kept.stdout)?), stdout_part),
@@ -156,37 +132,11 @@ impl AgentProcess {
             limit,
             mask,
         );
-        let ended = run.run_job(&job, enclosure, &mut attached, &mut |log| {
-            let turn = listener.on_turn(log, on_progress);
-            if passage.as_ref().is_some_and(Passage::has_diverged) {
-                return Turn::Stop;
-            }
-            turn
+        let ended = run.run_job(&job, walls, &mut attached, &mut |log| {
+            listener.on_turn(log, on_progress)
         })?;
-        let mut ended = attachments::detach(attached, run, ended)?;
-        let limits_met = std::mem::take(&mut run.limits_met);
-        let closed = passage.map(Passage::finish);
-        let tapped = taps.close();
         run.folder.tidy(&run.dirs)?;
-        let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
-        if let Some(recording) = recording_file {
-            output.reading.notes.extend(recording.keep()?);
-        }
-        let mut played = None;
-        let exchanges = closed.map(|closed| {
-            output.reading.notes.extend(closed.notes);
-            played = closed.played;
-            closed.exchanges
-        });
-        let diverged = played
-            .as_ref()
-            .and_then(|played| replayed::error(run.context, played));
-        if let Some(error) = diverged {
-            ended.stopped = false;
-            let note = "the agent was stopped at once: the trial could not be judged any more";
-            output.reading.notes.push(note.to_owned());
-            output.reading.ending = Ending::Failed(error);
-        }
+        let output = listener.finish(&ended, &mut run.log)?;
         keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
         keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
         let has_pieces = output.stdout.has_pieces || output.stderr.has_pieces;
@@ -197,52 +147,39 @@ impl AgentProcess {
         if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
             copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
         }
-        let prices = &run.spec.case.suite.prices;
-        let is_whole =
-            output.reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
-        let wire = exchanges.as_deref().map(|exchanges| {
-            let mut wire = Wire::of(exchanges, replayed::cost(prices, exchanges));
-            wire.look_for(&sought, exchanges);
-            wire
-        });
-        if let (Some(wire), Some(exchanges)) = (&wire, &exchanges) {
-            add_wire(wire, is_whole, &mut output.reading);
-            keep_exchanges(exchanges, &dirs.artifacts, mask)?;
-        }
-        let reading = &mut output.reading;
-        if let (Some(played), Some(wire)) = (&played, &wire) {
-            replayed::add(played, wire, reading);
-        } else {
-            add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
-        }
-        mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
-        mcp_tap::add(tapped, &mut output.reading);
-        write_end(&mut run.log, &ended, &output.reading)?;
-        let ran_into_limit = !limits_met.is_empty();
-        output.reading.notes.extend(limits_met);
-        let network = network.report(is_contained);
-        if let Some(note) = network.as_ref().and_then(TrialNetwork::note) {
-            run.log.line(&note)?;
-            output.reading.notes.push(note);
-        }
-        keep_side_files(&dirs.artifacts, mask, &side_files)?;
-        if profile.takes_command {
-            let options = run.context.own_tree(Limits::default());
-            let remark = own_artifacts::keep(&dirs, mask, &options);
-            output.reading.notes.extend(remark);
-        }
+        let mut transcript = output.transcript;
+        let mut end = CommandEnd {
+            run,
+            ended,
+            session: Some(SessionEnd::new(
+                output.reading,
+                self.dirs.artifacts,
+                transcript.servers().clone(),
+            )),
+        };
+        attachments::detach(attached, &mut end)?;
+        let ended = end.ended;
+        let Some(session) = end.session else {
+            return Err(StageError::new(
+                ErrorKind::Internal,
+                "the session has no end",
+            ));
+        };
+        transcript.add(session.records);
+        transcript.close(&mut run.log)?;
+        write_end(&mut run.log, &ended, &session.reading)?;
         Ok(AgentEnd {
             ended,
-            reading: output.reading,
+            reading: session.reading,
             // A supervisor that was stopped looks like a limit that is over.
             time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
                 limit,
                 silence: limit.saturating_sub(output.until_limit.progress_at),
                 tool_was_running: output.until_limit.is_tool_running,
             }),
-            wire,
-            network,
-            ran_into_limit,
+            wire: session.wire,
+            network: session.network,
+            ran_into_limit: session.ran_into_limit,
         })
     }
 
@@ -333,31 +270,4 @@ fn keep_output(
     let mut kept = new_file(&new)?;
     write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)?;
     fs_err::rename(&new, place)
-}
-
-/// Writes a line for each request to a model.
-fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let mut lines = String::new();
-    for exchange in exchanges {
-        lines.push_str(&serde_json::to_string(exchange)?);
-        lines.push('\n');
-    }
-    write_text(&lines, &artifacts.join(WIRE_LOG), mask)
-}
-
-fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {
-    for side in side_files {
-        for (index, path) in side_paths(side).into_iter().enumerate() {
-            let name = if index == 0 {
-                side.label.to_owned()
-            } else {
-                format!("{}-{}", index + 1, side.label)
-            };
-            // The agent may have made it unreadable, which is no reason not to judge its work.
-            if let Ok(file) = open_side_file(side, &path) {
-                copy_masked(&file, &artifacts.join(name), mask)?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -11,8 +11,8 @@ use terca_core::text::mask::{Mask, Pieces};
 use terca_core::transcript::activity::Activity;
 use terca_core::transcript::{Record, Step};
 
-use super::agent_dirs::AgentDirs;
 use super::headlines::Headlines;
+use crate::trial::agent_request::AgentDirs;
 use crate::trial::log::RunLog;
 use crate::trial::masking::write_edited;
 
@@ -99,9 +99,9 @@ impl Transcript {
         }
     }
 
-    /// Returns whether a call of an MCP server is in it.
-    pub(super) fn shows_calls_of(&self, server: &str) -> bool {
-        self.servers.contains(server)
+    /// Returns the MCP servers whose calls are in it.
+    pub(super) fn servers(&self) -> &BTreeSet<String> {
+        &self.servers
     }
 
     /// Returns the agent's activity, for the display.

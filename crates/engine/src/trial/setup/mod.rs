@@ -9,8 +9,9 @@ use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
+use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
-use super::session::{AgentDirs, AgentKind, AgentRequest, BuiltIn, FoundAgent, find_agent_program};
+use super::session::{AgentKind, BuiltIn, FoundAgent, find_agent_program};
 use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
 use super::too_large::TooLarge;
@@ -75,7 +76,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         sought: &sought,
     };
     let session = agent.prepare(context, dirs, &request)?;
-    if case.require_delivery && !(rules.is_empty() && skills.is_empty()) && !session.is_metered() {
+    if case.require_delivery && !(rules.is_empty() && skills.is_empty()) && !session.is_metered {
         let why = session.notes.join("; ");
         let why = if why.is_empty() {
             "the gateway is off"

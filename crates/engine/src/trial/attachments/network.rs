@@ -8,15 +8,17 @@ use terca_core::agent::Profile;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::model_hosts::model_hosts;
+use terca_core::config::sandbox::ContainedBy;
 use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_gateway::Exit;
 
-use super::context::Context;
-use super::stage_error::StageError;
+use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::environment::Variables;
 use crate::process::supervise::Outlet;
+use crate::trial::context::Context;
+use crate::trial::stage_error::StageError;
 
 /// The port of the proxy inside, unless a service on this machine has the same.
 const PROXY_PORT: u16 = 3128;
@@ -27,21 +29,76 @@ const PROXY_VARIABLES: [&str; 6] = [
 /// The variables with hosts that need no proxy.
 const NO_PROXY_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
+/// The host that the gateway listens on.
+const GATEWAY_HOST: &str = "127.0.0.1";
+/// The variables that name a proxy for plain `http`.
+const PLAIN_PROXIES: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+
+/// The network of an agent, until its end.
+struct AttachedNetwork {
+    network: AgentNetwork,
+    is_contained: bool,
+}
+
+/// Gives an agent its network. It reaches the servers by itself that are not behind the gateway.
+pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
+    let context = start.context;
+    let request = start.request;
+    // A server behind the gateway has another address.
+    let mut own_servers = start.mcp_servers.clone();
+    own_servers.retain(|server| request.mcp_servers.contains(server));
+    let asked = NetworkRequest {
+        network: request.network,
+        allow: request.allow,
+        mcp_servers: &own_servers,
+        is_by_port: context.is_network_by_port(request.sandbox),
+    };
+    let user = NetworkUser {
+        profile: start.profile,
+        access: &start.access,
+        led: &start.led_origins,
+        needs_gateway: start.needs_gateway,
+    };
+    let network = asked.make(context, Some(user))?;
+    start.mcp_servers = network.servers(&start.mcp_servers);
+    start.network = network.clone();
+    let contained_by = context.sandboxes.contained_by(request.sandbox);
+    Ok(Box::new(AttachedNetwork {
+        network,
+        is_contained: contained_by != ContainedBy::None,
+    }))
+}
+
+impl Attachment for AttachedNetwork {
+    fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
+        let network = self.network.report(self.is_contained);
+        let note = network.as_ref().and_then(TrialNetwork::note);
+        if let Some(note) = &note {
+            end.run.log.line(note)?;
+        }
+        if let Some(session) = &mut end.session {
+            session.reading.notes.extend(note);
+            session.network = network;
+        }
+        Ok(())
+    }
+}
+
 /// The network that is asked for an agent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NetworkRequest<'a> {
-    pub(super) network: &'a Network,
+pub(in crate::trial) struct NetworkRequest<'a> {
+    pub(in crate::trial) network: &'a Network,
     /// Further hosts.
-    pub(super) allow: &'a [HostPattern],
+    pub(in crate::trial) allow: &'a [HostPattern],
     /// The MCP servers that it reaches by itself, not through the gateway.
-    pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    pub(in crate::trial) mcp_servers: &'a [(String, McpServer<String>)],
     /// The network is the machine's own, with rules for its ports.
-    pub(super) is_by_port: bool,
+    pub(in crate::trial) is_by_port: bool,
 }
 
 /// The network of an agent in a sandbox.
 #[derive(Debug, Clone)]
-pub(super) enum AgentNetwork {
+pub(in crate::trial) enum AgentNetwork {
     /// That of the machine.
     Open,
     /// Loopback, and nothing else.
@@ -52,7 +109,7 @@ pub(super) enum AgentNetwork {
 
 /// The ways out of a network of its own.
 #[derive(Debug)]
-pub(super) struct WaysOut {
+pub(in crate::trial) struct WaysOut {
     exit: Exit,
     doors: Vec<(SocketAddr, Door)>,
     /// The hosts, for the log.
@@ -90,13 +147,13 @@ impl Outlet for WaysOut {
 
 /// The facts about an agent that its network depends on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NetworkUser<'a> {
-    pub(super) profile: &'a Profile,
-    pub(super) access: &'a Access,
+pub(in crate::trial) struct NetworkUser<'a> {
+    pub(in crate::trial) profile: &'a Profile,
+    pub(in crate::trial) access: &'a Access,
     /// The origins that the gateway asks for it.
-    pub(super) led: &'a [String],
+    pub(in crate::trial) led: &'a [String],
     /// It has an address of the gateway.
-    pub(super) needs_gateway: bool,
+    pub(in crate::trial) needs_gateway: bool,
 }
 
 impl NetworkRequest<'_> {
@@ -122,7 +179,7 @@ impl NetworkRequest<'_> {
     }
 
     /// Makes the network. `user` is the agent; without one, it is that of its MCP servers alone.
-    pub(super) fn make(
+    pub(in crate::trial) fn make(
         self,
         context: &Context,
         user: Option<NetworkUser<'_>>,
@@ -182,12 +239,12 @@ impl NetworkRequest<'_> {
 
 impl AgentNetwork {
     /// Returns whether the network is another one than the machine's.
-    pub(super) fn is_own(&self) -> bool {
+    pub(in crate::trial) fn is_own(&self) -> bool {
         !matches!(self, AgentNetwork::Open)
     }
 
     /// Returns the way out of it.
-    pub(super) fn outlet(&self) -> Option<Arc<dyn Outlet>> {
+    pub(in crate::trial) fn outlet(&self) -> Option<Arc<dyn Outlet>> {
         match self {
             AgentNetwork::Own(ways) if !ways.is_by_port => Some(ways.clone()),
             AgentNetwork::Own(_) | AgentNetwork::Open | AgentNetwork::Off => None,
@@ -195,7 +252,7 @@ impl AgentNetwork {
     }
 
     /// Returns the ports of its ways out.
-    pub(super) fn ports(&self) -> Vec<u16> {
+    pub(in crate::trial) fn ports(&self) -> Vec<u16> {
         let AgentNetwork::Own(ways) = self else {
             return Vec::new();
         };
@@ -204,7 +261,7 @@ impl AgentNetwork {
     }
 
     /// Returns a network for a command that needs none.
-    pub(super) fn without_exit(asked: &Network) -> Self {
+    pub(in crate::trial) fn without_exit(asked: &Network) -> Self {
         match asked {
             Network::Open => AgentNetwork::Open,
             Network::Off | Network::Model | Network::Hosts(_) => AgentNetwork::Off,
@@ -212,7 +269,7 @@ impl AgentNetwork {
     }
 
     /// Returns the variables that lead programs to the proxy inside, in the place of those of the machine.
-    pub(super) fn variables(&self) -> Vec<(String, String)> {
+    pub(in crate::trial) fn variables(&self) -> Vec<(String, String)> {
         let AgentNetwork::Own(ways) = self else {
             return Vec::new();
         };
@@ -226,7 +283,7 @@ impl AgentNetwork {
     }
 
     /// Sets the variables for a proxy. Proxies of the machine are out of reach.
-    pub(super) fn set_variables(&self, env: &mut Variables) {
+    pub(in crate::trial) fn set_variables(&self, env: &mut Variables) {
         if self.is_own() {
             for name in PROXY_VARIABLES.iter().chain(&NO_PROXY_VARIABLES) {
                 env.remove(*name);
@@ -236,7 +293,7 @@ impl AgentNetwork {
     }
 
     /// Returns MCP servers whose programs are led to the proxy, too: some agents pass few of their variables on.
-    pub(super) fn servers(
+    pub(in crate::trial) fn servers(
         &self,
         servers: &[(String, McpServer<String>)],
     ) -> Vec<(String, McpServer<String>)> {
@@ -254,7 +311,7 @@ impl AgentNetwork {
     }
 
     /// Returns what the agent reached and was refused, if its network is that of a sandbox.
-    pub(super) fn report(&self, is_contained: bool) -> Option<TrialNetwork> {
+    pub(in crate::trial) fn report(&self, is_contained: bool) -> Option<TrialNetwork> {
         match self {
             AgentNetwork::Own(ways) => Some(ways.exit.network()),
             AgentNetwork::Off => Some(TrialNetwork::new(NetworkMode::Off)),
@@ -264,7 +321,7 @@ impl AgentNetwork {
     }
 
     /// Returns the hosts in a line for the log.
-    pub(super) fn words(&self) -> Option<String> {
+    pub(in crate::trial) fn words(&self) -> Option<String> {
         match self {
             AgentNetwork::Open => None,
             AgentNetwork::Off => Some("network: off".to_owned()),
@@ -276,5 +333,55 @@ impl AgentNetwork {
                 Some(format!("network: {}", prose::list(&hosts, "and")))
             }
         }
+    }
+}
+
+/// Keeps an agent that uses a proxy from asking it for the gateway, which is on this machine.
+pub(super) fn pass_by_proxies(env: &mut Variables) {
+    let is_proxy = |name: &String| name.to_lowercase().ends_with("_proxy");
+    if !env.keys().any(is_proxy) {
+        return;
+    }
+    for name in ["NO_PROXY", "no_proxy"] {
+        let value = env.entry(name.to_owned()).or_default();
+        if value.split(',').any(|host| host == GATEWAY_HOST) {
+            continue;
+        }
+        if !value.is_empty() {
+            value.push(',');
+        }
+        value.push_str(GATEWAY_HOST);
+    }
+}
+
+/// Returns whether a proxy may be needed that Terca does not ask: one for plain `http`.
+pub(in crate::trial) fn is_behind_plain_proxy(url: &str, env: &Variables) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else {
+        return false;
+    };
+    let is_loopback = ["localhost", "127.", "[::1]"]
+        .iter()
+        .any(|host| rest.starts_with(host));
+    !is_loopback && PLAIN_PROXIES.iter().any(|name| env.contains_key(*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_with_a_proxy_finds_the_gateway_past_it() {
+        let mut env = Variables::from([
+            ("https_proxy".to_owned(), "http://proxy.example".to_owned()),
+            ("NO_PROXY".to_owned(), "inside.example".to_owned()),
+        ]);
+        pass_by_proxies(&mut env);
+        // A second time changes nothing.
+        pass_by_proxies(&mut env);
+        assert_eq!(env["NO_PROXY"], "inside.example,127.0.0.1");
+        assert_eq!(env["no_proxy"], "127.0.0.1");
+        let mut none = Variables::new();
+        pass_by_proxies(&mut none);
+        assert!(none.is_empty());
     }
 }

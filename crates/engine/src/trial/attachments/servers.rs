@@ -7,18 +7,15 @@ use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Ending, Reading};
-use terca_core::mcp_tap::{HiddenTools, ServerTap, TapEventKind};
+use terca_core::mcp_tap::{HiddenTools, ServerTap, TapEventKind, steps};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use super::AgentRequest;
-use crate::host::environment::Variables;
+use super::network::{is_behind_plain_proxy, pass_by_proxies};
+use super::{AgentRequest, AgentStart, Attachment, CommandEnd};
 use crate::mcp_tap::{RemoteTaps, Tap, Tapped, TappedServer};
 use crate::tree::{Dir, Options};
-use crate::trial::context::Context;
-use crate::trial::gateway::pass_by_proxies;
-use crate::trial::plain_proxy::is_behind_plain_proxy;
 use crate::trial::stage_error::StageError;
 
 /// The longest part of a server's name in the name of its file.
@@ -29,49 +26,31 @@ const DIR: &str = "mcp";
 
 /// The taps of an agent's servers.
 #[derive(Debug, Default)]
-pub(super) struct Taps {
+struct Taps {
     /// Those of programs.
     programs: Option<Tap>,
     /// Those of servers by HTTP.
     remote: RemoteTaps,
 }
 
-/// An agent's servers with taps before them.
-#[derive(Debug, Default)]
-pub(super) struct TappedServers {
-    pub(super) taps: Taps,
-    /// The servers as the agent is given them.
-    pub(super) servers: Vec<(String, McpServer<String>)>,
+/// Puts taps in the place of an agent's servers.
+pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
+    let remote = lead(start)?;
+    let programs = open_programs(start)?;
+    Ok(Box::new(Taps { programs, remote }))
 }
-
-impl TappedServers {
-    /// Returns the servers that the agent reaches by itself.
-    pub(super) fn not_led(&self, own: &[(String, McpServer<String>)]) -> Vec<NamedServer> {
-        let mut not_led = self.servers.clone();
-        // A server that is led has another address.
-        not_led.retain(|server| own.contains(server));
-        not_led
-    }
-}
-
-type NamedServer = (String, McpServer<String>);
 
 /// Leads an agent to its servers by HTTP through the gateway. A server that cannot be led is the agent's own affair,
 /// and a note says so.
-pub(super) fn lead(
-    context: &Context,
-    request: &AgentRequest<'_>,
-    env: &mut Variables,
-    notes: &mut Vec<String>,
-) -> Result<TappedServers, StageError> {
-    let mut servers = request.mcp_servers.to_vec();
+fn lead(start: &mut AgentStart<'_>) -> Result<RemoteTaps, StageError> {
+    let context = start.context;
     let mut remote = RemoteTaps::default();
-    for (name, server) in &mut servers {
+    for (name, server) in &mut start.mcp_servers {
         let McpServer::Remote { url, .. } = server else {
             continue;
         };
-        let hides = hidden_tools(request, name);
-        let led = if is_behind_plain_proxy(url, env) {
+        let hides = hidden_tools(start.request, name);
+        let led = if is_behind_plain_proxy(url, &start.env) {
             Err("it may be behind an `http` proxy".to_owned())
         } else {
             let gateway = context.gateway.get(&context.host)?;
@@ -80,71 +59,70 @@ pub(super) fn lead(
         match led {
             Ok(()) => {}
             Err(reason) if hides.is_some() => return Err(not_hidden(name, &reason)),
-            Err(reason) => notes.push(unseen_server(name, &reason)),
+            Err(reason) => start.notes.push(unseen_server(name, &reason)),
         }
     }
     if !remote.is_empty() {
-        pass_by_proxies(env);
+        pass_by_proxies(&mut start.env);
+        start.needs_gateway = true;
     }
-    Ok(TappedServers {
-        taps: Taps {
-            programs: None,
-            remote,
-        },
-        servers,
-    })
+    Ok(remote)
 }
 
-impl Taps {
-    /// Returns whether the agent reaches a server through the gateway.
-    pub(super) fn need_gateway(&self) -> bool {
-        !self.remote.is_empty()
+/// Opens the taps of servers that are programs, and puts them in their places. An agent works without them
+/// where they cannot be made, and a note says so; it does not where they are to hide tools.
+fn open_programs(start: &mut AgentStart<'_>) -> Result<Option<Tap>, StageError> {
+    let context = start.context;
+    let request = start.request;
+    let servers = &start.mcp_servers;
+    let mut programs = servers
+        .iter()
+        .filter(|(_, server)| matches!(server, McpServer::Stdio { .. }));
+    if programs.clone().next().is_none() {
+        return Ok(None);
     }
+    let opened = match context.own_program(request.sandbox) {
+        Some(program) => {
+            let (own, hidden) = (request.mcp_servers, request.hide_tools);
+            Tap::open(&start.dirs.io, own, hidden, &program, &context.mask)
+                .map_err(|error| error.to_string())
+        }
+        None => Err("a copy of Terca's program could not be made".to_owned()),
+    };
+    match opened {
+        Ok(tap) => {
+            if let Some(tap) = &tap {
+                start.mcp_servers = tap.in_place_of(servers);
+            }
+            Ok(tap)
+        }
+        Err(reason) => {
+            let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
+            if let Some((name, _)) = hiding {
+                return Err(not_hidden(name, &reason));
+            }
+            start.notes.push(unseen(&reason));
+            Ok(None)
+        }
+    }
+}
 
-    /// Opens the taps of servers that are programs, and puts them in their places. An agent works without them
-    /// where they cannot be made, and a note says so; it does not where they are to hide tools.
-    pub(super) fn open_programs(
-        &mut self,
-        context: &Context,
-        io_dir: &Utf8Path,
-        request: &AgentRequest<'_>,
-        servers: &mut Vec<NamedServer>,
-        notes: &mut Vec<String>,
-    ) -> Result<(), StageError> {
-        let is_program = |(_, server): &NamedServer| matches!(server, McpServer::Stdio { .. });
-        let mut programs = servers.iter().filter(|server| is_program(server));
-        if programs.clone().next().is_none() {
+impl Attachment for Taps {
+    fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
+        let Some(session) = &mut end.session else {
             return Ok(());
-        }
-        let opened = match context.own_program(request.sandbox) {
-            Some(program) => {
-                let (own, hidden) = (request.mcp_servers, request.hide_tools);
-                Tap::open(io_dir, own, hidden, &program, &context.mask)
-                    .map_err(|error| error.to_string())
-            }
-            None => Err("a copy of Terca's program could not be made".to_owned()),
         };
-        match opened {
-            Ok(tap) => self.programs = tap,
-            Err(reason) => {
-                let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
-                if let Some((name, _)) = hiding {
-                    return Err(not_hidden(name, &reason));
-                }
-                notes.push(unseen(&reason));
-            }
-        }
-        if let Some(tap) = &self.programs {
-            *servers = tap.in_place_of(servers);
-        }
-        Ok(())
-    }
-
-    /// Reads the rest of what the taps have seen. Every process of the agent must have ended.
-    pub(super) fn close(self) -> Tapped {
         let mut tapped = self.programs.map(Tap::close).unwrap_or_default();
         self.remote.close(&mut tapped);
-        tapped
+        for (name, server) in &tapped.servers {
+            // Calls that the agent does not show are added to its steps.
+            if !session.shown_servers.contains(name) {
+                session.records.extend(steps(name, &server.events));
+            }
+        }
+        keep(&tapped, &session.artifacts, &end.run.context.mask)?;
+        add(tapped, &mut session.reading);
+        Ok(())
     }
 }
 
@@ -173,7 +151,7 @@ fn unseen(reason: &str) -> String {
 }
 
 /// Adds what the taps saw of the servers. A session without one of its servers is an error: the agent was not tested.
-pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
+fn add(tapped: Tapped, reading: &mut Reading) {
     let is_over = reading.ending == Ending::Completed;
     let may_be_server = match &reading.ending {
         Ending::Completed | Ending::Crashed(_) => true,
@@ -225,7 +203,7 @@ fn broken_server(name: &str, server: &TappedServer) -> TrialError {
 }
 
 /// Writes a file for each server that was started, with a line for each event.
-pub(super) fn keep(tapped: &Tapped, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+fn keep(tapped: &Tapped, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
     let started = tapped
         .servers
         .iter()

@@ -1,13 +1,106 @@
-//! Files that an agent wants to be kept, in the directory `$TERCA_ARTIFACTS_DIR`.
+//! Files that an agent leaves beside its output: those that its program always writes, and those that it wants to be
+//! kept, in the directory `$TERCA_ARTIFACTS_DIR`.
 
+use std::fs::File;
 use std::io;
 
+use camino::{Utf8Path, Utf8PathBuf};
+use globset::GlobBuilder;
+use terca_core::agent::SideFile;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
-use super::agent_dirs::AgentDirs;
-use crate::tree::{Dir, Kind, Options, Visit, walk};
+use super::{Attachment, CommandEnd};
+use crate::tree::{Dir, Kind, Limits, Options, TreeError, Visit, walk};
+use crate::trial::agent_request::AgentDirs;
 use crate::trial::masking::copy_masked;
+use crate::trial::stage_error::StageError;
+
+/// The most entries that are looked at for files beside an agent's output.
+const MOST_SIDE_ENTRIES: u64 = 100_000;
+
+/// The files of one agent.
+pub(in crate::trial) struct SideFiles {
+    pub(in crate::trial) files: Vec<SideFile>,
+    pub(in crate::trial) dirs: AgentDirs,
+    /// The agent has a directory for files that it wants to be kept.
+    pub(in crate::trial) has_own_artifacts: bool,
+}
+
+impl Attachment for SideFiles {
+    fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
+        let mask = &end.run.context.mask;
+        keep_side_files(&self.dirs.artifacts, mask, &self.files)?;
+        if self.has_own_artifacts
+            && let Some(session) = &mut end.session
+        {
+            let options = end.run.context.own_tree(Limits::default());
+            let remark = keep_own(&self.dirs, mask, &options);
+            session.reading.notes.extend(remark);
+        }
+        Ok(())
+    }
+}
+
+fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {
+    for side in side_files {
+        for (index, path) in side_paths(side).into_iter().enumerate() {
+            let name = if index == 0 {
+                side.label.to_owned()
+            } else {
+                format!("{}-{}", index + 1, side.label)
+            };
+            // The agent may have made it unreadable, which is no reason not to judge its work.
+            if let Ok(file) = open_side_file(side, &path) {
+                copy_masked(&file, &artifacts.join(name), mask)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opens one of the files that match a side file's pattern. By now the agent may have put a link or a pipe in its place,
+/// and neither is followed or waited for.
+pub(in crate::trial) fn open_side_file(
+    side: &SideFile,
+    path: &Utf8Path,
+) -> Result<File, TreeError> {
+    let inside = path.strip_prefix(&side.dir).unwrap_or(path);
+    Dir::open_no_link(&side.dir)?.open_file(inside)
+}
+
+/// Returns the files that match a side file's pattern at the moment.
+pub(in crate::trial) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
+    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else {
+        return Vec::new();
+    };
+    let matcher = glob.compile_matcher();
+    let Ok(dir) = Dir::open_no_link(&side.dir) else {
+        return Vec::new();
+    };
+    let options = Options {
+        limits: Limits {
+            entries: MOST_SIDE_ENTRIES,
+            bytes: u64::MAX,
+            ..Limits::default()
+        },
+        // The agent is at work there.
+        unlock: false,
+        ..Options::default()
+    };
+    let mut found = Vec::new();
+    // A walk that ends early has found something all the same.
+    let _ = walk(&dir, &options, &mut |entry, meta| {
+        if meta.is_file()
+            && matcher.is_match(entry.path)
+            && let Some(path) = Utf8Path::from_path(entry.path)
+        {
+            found.push(side.dir.join(path));
+        }
+        Ok(Visit::Continue)
+    });
+    found
+}
 
 /// The directory of the trial's artifacts that they are kept in.
 const KEPT: &str = "agent";
@@ -18,7 +111,7 @@ const MOST_FILES: u64 = 1_000;
 /// Keeps the files, with secrets masked. Links and everything else that is no file are left out. Returns a remark
 /// if not
 /// all is kept: it is no part of the work, so that trouble with it is no error.
-pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<String> {
+fn keep_own(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<String> {
     let own = dirs.own_artifacts();
     // The agent may have removed the directory, or put something else in its place.
     let root = match Dir::open_no_link(&own) {

@@ -1,13 +1,33 @@
-//! The run whose recorded answers take the place of models.
+//! Where the answers of models come from: the gateway of a run, or the recordings of another run.
+
+use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::recording::{self, NEXT_STEP, OnMiss};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
-use terca_gateway::{Recording, Replay};
+use terca_gateway::{Gateway, Recording, Replay};
 
 use super::stage_error::StageError;
+use crate::host::environment::Host;
 use crate::tree::{Dir, TreeError};
+
+/// The gateway of a run. It is started when the first trial needs it.
+#[derive(Debug, Default)]
+pub struct RunGateway(OnceLock<Result<Gateway, String>>);
+
+impl RunGateway {
+    pub(super) fn get(&self, host: &Host) -> Result<&Gateway, StageError> {
+        let gateway = self.0.get_or_init(|| {
+            Gateway::start(&|name| host.get(name).map(str::to_owned))
+                .map_err(|error| error.to_string())
+        });
+        gateway.as_ref().map_err(|error| {
+            let message = format!("the gateway could not be started: {error}");
+            StageError::new(ErrorKind::Internal, message)
+        })
+    }
+}
 
 /// The run whose recorded answers take the place of models.
 #[derive(Debug)]

@@ -1,0 +1,101 @@
+//! The work that an agent is asked to do, and its directories.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use terca_core::agent::AgentChoice;
+use terca_core::agent::mcp::McpServer;
+use terca_core::config::gateway::GatewayMode;
+use terca_core::config::sandbox::Sandbox;
+use terca_core::network::{HostPattern, Network};
+use terca_core::sought::Sought;
+
+use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
+
+/// The work that an agent is asked to do, and the means for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentRequest<'a> {
+    pub(super) agent: &'a AgentChoice,
+    pub(super) model: Option<&'a str>,
+    pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    /// The tools that it is not offered, by the name of their server.
+    pub(super) hide_tools: &'a BTreeMap<String, Vec<String>>,
+    pub(super) config: Option<&'a Value>,
+    pub(super) prompt: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) sandbox: Option<&'a Sandbox>,
+    pub(super) network: &'a Network,
+    /// Hosts that it reaches beside its network.
+    pub(super) allow: &'a [HostPattern],
+    pub(super) gateway: GatewayMode,
+    /// The suite or the command line says what part the gateway has.
+    pub(super) gateway_is_asked: bool,
+    /// The parts of the variant that are looked for in its requests to models.
+    pub(super) sought: &'a [Sought],
+}
+
+/// The directories of one agent: where it works, and where its output is kept.
+#[derive(Debug, Clone)]
+pub(in crate::trial) struct AgentDirs {
+    pub(in crate::trial) workspace: Utf8PathBuf,
+    /// The way to the workspace, for Terca.
+    pub(in crate::trial) here: Utf8PathBuf,
+    pub(in crate::trial) home: Utf8PathBuf,
+    pub(in crate::trial) tmp: Utf8PathBuf,
+    /// For files that the agent reads and writes through Terca.
+    pub(in crate::trial) io: Utf8PathBuf,
+    /// For the program when it is asked for its version.
+    pub(in crate::trial) probe: Utf8PathBuf,
+    pub(in crate::trial) artifacts: Utf8PathBuf,
+    pub(in crate::trial) transcript: Utf8PathBuf,
+}
+
+impl AgentDirs {
+    /// An agent works in `dirs`; its output is kept in `artifacts`, its steps in `transcript`.
+    pub(in crate::trial) fn new(
+        dirs: &TrialDirs,
+        artifacts: Utf8PathBuf,
+        transcript: Utf8PathBuf,
+    ) -> Self {
+        AgentDirs {
+            workspace: dirs.workspace.clone(),
+            here: dirs.here(),
+            home: dirs.home.clone(),
+            tmp: dirs.tmp.clone(),
+            io: dirs.io.clone(),
+            probe: dirs.root.join("probe"),
+            artifacts,
+            transcript,
+        }
+    }
+
+    /// Returns the directories that the agent finds in its environment.
+    pub(in crate::trial) fn for_agent(&self) -> CommandDirs<'_> {
+        CommandDirs {
+            home: &self.home,
+            tmp: &self.tmp,
+            workspace: &self.workspace,
+        }
+    }
+
+    /// Returns the directory that has all others of the agent.
+    pub(in crate::trial) fn root(&self) -> &Utf8Path {
+        self.workspace.parent().unwrap_or(&self.workspace)
+    }
+
+    pub(in crate::trial) fn prompt_file(&self) -> Utf8PathBuf {
+        self.io.join("prompt.txt")
+    }
+
+    /// The directory for files that an agent wants to be kept.
+    pub(in crate::trial) fn own_artifacts(&self) -> Utf8PathBuf {
+        self.io.join("artifacts")
+    }
+
+    /// The prompt in the form that the agent needs, where it needs another.
+    pub(in crate::trial) fn stdin_file(&self) -> Utf8PathBuf {
+        self.io.join("stdin.txt")
+    }
+}

@@ -1,0 +1,251 @@
+//! The way of an agent to its models: through the gateway, or past it.
+
+use std::io;
+
+use camino::Utf8Path;
+use rustix::process::Pid;
+use terca_core::agent::access::Access;
+use terca_core::agent::redirect::{Redirect, addresses_of_shell};
+use terca_core::agent::{Ending, Profile, Reading};
+use terca_core::config::gateway::GatewayMode;
+use terca_core::prices::Prices;
+use terca_core::sought::Sought;
+use terca_core::text::mask::Mask;
+use terca_core::text::prose;
+use terca_core::transcript::CostSource;
+use terca_core::trial_error::ErrorKind;
+use terca_core::wire::{Exchange, Wire};
+use terca_gateway::{Passage, Playback};
+
+use super::network::pass_by_proxies;
+use super::recordings::{self, RecordingFile, open_replay};
+use super::{AgentStart, Attachment, CommandEnd};
+use crate::host::credentials;
+use crate::process::supervise::Turn;
+use crate::trial::masking::write_text;
+use crate::trial::stage_error::StageError;
+
+/// The file of the artifacts with a line for each request to a model.
+const WIRE_LOG: &str = "wire.jsonl";
+
+/// The way of an agent to its models.
+struct Models {
+    /// `None` if the agent asks its models itself.
+    passage: Option<Passage>,
+    /// The recording of its exchanges, if there is one.
+    recording: Option<RecordingFile>,
+    /// The parts of the variant that are looked for in its requests.
+    sought: Vec<Sought>,
+    /// The model that it is asked to use.
+    requested_model: Option<String>,
+}
+
+/// Leads an agent through the gateway, if it is on: its addresses and keys are replaced, in its variables and its
+/// settings.
+pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
+    let context = start.context;
+    let request = start.request;
+    let replay = open_replay(start)?;
+    let of_shell = |name: &str| context.host.get(name).map(str::to_owned);
+    let addresses = addresses_of_shell(start.profile, &start.env, &of_shell);
+    start.own_env = start.env.clone();
+    start.access = credentials::access(&context.host, start.profile, &start.env, request.config);
+    let mut models = Models {
+        passage: None,
+        recording: None,
+        sought: request.sought.to_vec(),
+        requested_model: request.model.map(str::to_owned),
+    };
+    if replay.is_none() && request.gateway == GatewayMode::Off {
+        return Ok(Box::new(models));
+    }
+    let redirect = Redirect::find(start.profile, &start.env, request.config);
+    if redirect.is_empty() {
+        let reason = reason_for_none(start.profile, &start.access);
+        if replay.is_some() {
+            // Never past the gateway: a replay asks no service.
+            let message = format!("nothing can be replayed: {reason}");
+            return Err(StageError::new(ErrorKind::Replay, message));
+        }
+        // A gateway that nobody asked for is missed where the agent holds something of value.
+        if request.gateway_is_asked || !start.access.credentials.is_empty() {
+            start.notes.push(format!("the gateway is off: {reason}"));
+        }
+        return Ok(Box::new(models));
+    }
+    let playback = match replay {
+        Some(replay) => Playback::Replay(Box::new(replay)),
+        None if request.gateway == GatewayMode::Record => {
+            let mask = &context.mask;
+            let (file, new) = RecordingFile::create(start.dirs, start.version, addresses, mask)?;
+            models.recording = Some(file);
+            Playback::Record(new)
+        }
+        None => Playback::None,
+    };
+    let gateway = context.gateway.get(&context.host)?;
+    let sought = models.sought.clone();
+    let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback);
+    let passage = opened.map_err(|error| {
+        let message = format!("the gateway cannot serve the agent: {error}");
+        StageError::new(ErrorKind::Setup, message)
+    })?;
+    let (addresses, tokens) = (&passage.addresses, &passage.tokens);
+    start.config = redirect.apply(addresses, tokens, &mut start.env, request.config);
+    pass_by_proxies(&mut start.env);
+    start.notes.extend(not_led(&redirect, &start.access));
+    start.began = Some(passage.opened());
+    start.is_metered = true;
+    start.needs_gateway = true;
+    start.led_origins = redirect.origins;
+    models.passage = Some(passage);
+    Ok(Box::new(models))
+}
+
+impl Attachment for Models {
+    fn on_turn(&mut self, _root: Option<Pid>) -> Turn {
+        let has_diverged = self.passage.as_ref().is_some_and(Passage::has_diverged);
+        if has_diverged { Turn::Stop } else { Turn::Wait }
+    }
+
+    fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
+        let context = end.run.context;
+        let Some(session) = &mut end.session else {
+            return Ok(());
+        };
+        let mut played = None;
+        let mut exchanges = None;
+        if let Some(passage) = self.passage {
+            let closed = passage.finish();
+            session.reading.notes.extend(closed.notes);
+            played = closed.played;
+            exchanges = Some(closed.exchanges);
+        }
+        if let Some(recording) = self.recording {
+            session.reading.notes.extend(recording.keep()?);
+        }
+        let diverged = played
+            .as_ref()
+            .and_then(|played| recordings::error(context, played));
+        if let Some(error) = diverged {
+            end.ended.stopped = false;
+            let note = "the agent was stopped at once: the trial could not be judged any more";
+            session.reading.notes.push(note.to_owned());
+            session.reading.ending = Ending::Failed(error);
+        }
+        let is_whole =
+            session.reading.ending == Ending::Completed && !end.ended.timed_out && !end.ended.lost;
+        let prices = &end.run.spec.case.suite.prices;
+        if let Some(exchanges) = exchanges {
+            let mut wire = Wire::of(&exchanges, recordings::cost(prices, &exchanges));
+            wire.look_for(&self.sought, &exchanges);
+            add_wire(&wire, is_whole, &mut session.reading);
+            keep_exchanges(&exchanges, &session.artifacts, &context.mask)?;
+            session.wire = Some(wire);
+        }
+        let wire = session.wire.as_ref();
+        let reading = &mut session.reading;
+        match (&played, wire) {
+            (Some(played), Some(wire)) => recordings::add(played, wire, reading),
+            _ => add_cost(
+                prices,
+                wire,
+                self.requested_model.as_deref(),
+                is_whole,
+                reading,
+            ),
+        }
+        Ok(())
+    }
+}
+
+/// Returns a remark about credentials that the agent holds itself.
+fn not_led(redirect: &Redirect, access: &Access) -> Option<String> {
+    let files = access
+        .credentials
+        .iter()
+        .filter(|name| name.starts_with('~'));
+    let variables = redirect.untouched.iter().map(|name| format!("${name}"));
+    let untouched: Vec<String> = files.cloned().chain(variables).collect();
+    (!untouched.is_empty()).then(|| {
+        format!(
+            "the agent was given {} directly: the gateway does not know its service",
+            prose::list(&untouched, "and")
+        )
+    })
+}
+
+fn reason_for_none(profile: &Profile, access: &Access) -> String {
+    let given = prose::list(&access.credentials, "and");
+    if access.credentials.iter().any(|name| name.starts_with('~')) {
+        format!("the agent signs in with {given}, not with a key")
+    } else if access.credentials.is_empty() {
+        "the agent was given neither a key nor the address of a service".to_owned()
+    } else if profile.services.is_empty() {
+        format!(
+            "`{}` cannot be pointed at another address, unless `config` has the address of its provider",
+            profile.name
+        )
+    } else {
+        format!("it knows no service for {given}")
+    }
+}
+
+/// Adds the figures of the wire to what an agent has reported. Those of an agent that did not come to its end are all
+/// from the wire.
+fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
+    if wire.requests == 0 {
+        if reading.ending == Ending::Completed {
+            let note = "no request to a model passed through the gateway";
+            reading.notes.push(note.to_owned());
+        }
+        return;
+    }
+    if is_whole {
+        reading.notes.extend(wire.difference(&reading.usage));
+        reading.usage = reading.usage.or(wire.usage());
+    } else {
+        reading.usage = wire.usage().or(reading.usage);
+    }
+    if reading.model.is_none() {
+        reading.model = wire.model().map(str::to_owned);
+    }
+}
+
+/// Adds the cost to the figures of a session that has none. The requested model counts where the agent does not say which
+/// one answered. `is_whole` is false if the session did not come to its end: its agent has not reported all of its cost.
+fn add_cost(
+    prices: &Prices,
+    wire: Option<&Wire>,
+    requested_model: Option<&str>,
+    is_whole: bool,
+    reading: &mut Reading,
+) {
+    let of_wire = wire.and_then(|wire| wire.cost_usd);
+    if reading.usage.cost_usd.is_some() && (is_whole || of_wire.is_none()) {
+        return;
+    }
+    let is_metered = wire.is_some_and(|wire| wire.requests > 0);
+    let computed = if is_metered {
+        of_wire
+    } else {
+        let model = reading.model.as_deref().or(requested_model);
+        model
+            .filter(|_| !reading.several_models)
+            .and_then(|model| prices.of_session(model, &reading.usage))
+    };
+    if computed.is_some() {
+        reading.usage.cost_usd = computed;
+        reading.cost_source = Some(CostSource::Computed);
+    }
+}
+
+/// Writes a line for each request to a model.
+fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+    let mut lines = String::new();
+    for exchange in exchanges {
+        lines.push_str(&serde_json::to_string(exchange)?);
+        lines.push('\n');
+    }
+    write_text(&lines, &artifacts.join(WIRE_LOG), mask)
+}
