@@ -17,7 +17,7 @@ use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
 
 /// A prompt, and the tests that verify the work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Eval {
     /// Its name, unique in the suite.
     pub name: String,
@@ -115,46 +115,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     );
     let description = fields.optional("description", text().value(), "A text for people.");
     let prompt = prompt(fields);
-    let repetitions = fields.optional(
-        "repetitions",
-        count().value(),
-        "How often this eval is run in each variant. Default: the suite's `repetitions`.",
-    );
-    let timeout = fields.optional(
-        "timeoutSeconds",
-        seconds(),
-        "The agent's time limit in one trial. It takes precedence over every other.",
-    );
-    let limits = fields.optional(
-        "limits",
-        limits(),
-        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
-         variants.",
-    );
-    let prepare = actions(
-        fields,
-        "prepare",
-        Runs::Once,
-        "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
-    );
-    let before = added_actions(
-        fields,
-        "before",
-        "Actions that run in every trial of this eval, before the agent and after the suite's. \
-         [They add up](terca-yaml.md#replaced-merged-added-up).",
-    );
-    let tests = tests(fields);
-    let env = fields.optional(
-        "env",
-        trial_variables(),
-        "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
-    );
-    let tags = fields.optional(
-        "tags",
-        one_or_more(filled_text().value()),
-        "Labels for selections: `terca -t tag:smoke`.",
-    );
-    let allowed_warnings = fields.optional("allowWarnings", allowed_warnings(), ABOUT);
+    let declared = conduct(fields);
     fields.reader.layers.truncate(below);
     fields.allow_foreign();
     let path = path(&dir, home);
@@ -169,26 +130,70 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         dir,
         path,
         prompt: prompt.value,
-        repetitions,
-        timeout,
-        limits: limits.unwrap_or_default(),
         layer,
         tests_layer,
         solution,
         solution_script,
-        prepare,
-        before,
-        tests,
-        env: env.unwrap_or_default(),
-        tags: tags.unwrap_or_default(),
-        allowed_warnings: allowed_warnings.unwrap_or_default(),
         place: prompt.place,
+        ..declared
     });
     Some(ReadEval {
         name,
         default_path,
         eval,
     })
+}
+
+/// Declares how the eval runs and what tests it.
+fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
+    let mut eval = Eval::default();
+    eval.repetitions = fields.optional(
+        "repetitions",
+        count().value(),
+        "How often this eval is run in each variant. Default: the suite's `repetitions`.",
+    );
+    eval.timeout = fields.optional(
+        "timeoutSeconds",
+        seconds(),
+        "The agent's time limit in one trial. It takes precedence over every other.",
+    );
+    eval.limits = fields.optional(
+        "limits",
+        limits(),
+        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
+         variants.",
+    ).unwrap_or_default();
+    eval.prepare = actions(
+        fields,
+        "prepare",
+        Runs::Once,
+        "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
+    );
+    eval.before = added_actions(
+        fields,
+        "before",
+        "Actions that run in every trial of this eval, before the agent and after the suite's. \
+         [They add up](terca-yaml.md#replaced-merged-added-up).",
+    );
+    eval.tests = tests(fields);
+    eval.env = fields
+        .optional(
+            "env",
+            trial_variables(),
+            "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
+        )
+        .unwrap_or_default();
+    eval.tags = fields
+        .optional(
+            "tags",
+            one_or_more(filled_text().value()),
+            "Labels for selections: `terca -t tag:smoke`.",
+        )
+        .unwrap_or_default();
+    eval.allowed_warnings = fields
+        .optional("allowWarnings", allowed_warnings(), ABOUT)
+        .unwrap_or_default();
+    eval
 }
 
 /// Returns the path of an eval's own directory below the suite's.

@@ -408,8 +408,25 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         "The name in selections, tables and results.",
     );
     let description = fields.optional("description", text().value(), "A text for people.");
-    let setup = Setup {
-        description,
+    let setup = of_agent(fields);
+    let setup = with_surroundings(fields, setup);
+    let baseline = baseline(fields, role);
+    let name = name?;
+    Some(ReadSetup {
+        setup: Setup {
+            name: name.value.clone(),
+            description,
+            place: Some(name.place),
+            ..setup
+        },
+        name,
+        baseline,
+    })
+}
+
+/// Declares the agent, and what it is given.
+fn of_agent(fields: &mut Fields<'_, '_>) -> Setup {
+    Setup {
         agent: fields.patch(
             "agent",
             agent_choice().map(|choice| choice.value),
@@ -457,6 +474,13 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             command(),
             "A command that runs in the workspace after all `before` actions.",
         ),
+        ..Setup::default()
+    }
+}
+
+/// Declares what surrounds the agent's work.
+fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
+    Setup {
         before: added_actions(
             fields,
             "before",
@@ -510,19 +534,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             boolean().value(),
             "Whether [delivery is required](../explanations/delivery.md), instead of the suite's `requireDelivery`.",
         ),
-        ..Setup::default()
-    };
-    let baseline = baseline(fields, role);
-    let name = name?;
-    Some(ReadSetup {
-        setup: Setup {
-            name: name.value.clone(),
-            place: Some(name.place),
-            ..setup
-        },
-        name,
-        baseline,
-    })
+        ..setup
+    }
 }
 
 /// Declares `baseline`, which only experiments have.

@@ -58,7 +58,7 @@ const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 /// Serialized, it has the settings that reach every trial unchanged (see [`settings`](crate::config::settings)). A new
 /// field is among them, unless it is skipped: because the plan makes something else of it, or because it does not
 /// change what is tested.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suite {
     /// Its name.
@@ -226,27 +226,49 @@ pub(super) fn suite(root: &Utf8Path) -> Kind<ReadSuite> {
 }
 
 fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> {
-    let layers = layers(fields);
-    fields.reader.layers.clone_from(&layers);
+    let mut suite = Suite {
+        root: root.to_owned(),
+        layers: layers(fields),
+        ..Suite::default()
+    };
+    fields.reader.layers.clone_from(&suite.layers);
+    conduct(fields, &mut suite);
+    let evals = parts(fields, &mut suite);
+    surroundings(fields, &mut suite);
+    let workers = fields.optional(
+        "workers",
+        workers(),
+        "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
+         `workers.yaml` beside this one.",
+    );
+    suite.allowed_warnings = fields
+        .optional("allowWarnings", allowed_warnings(), ABOUT)
+        .unwrap_or_default();
+    Some((suite, evals, workers.unwrap_or_default()))
+}
+
+/// Declares how the suite runs its trials.
+fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
     let name = fields.optional(
         "name",
         filled_text().value(),
         "The suite's name. Default: the directory's name.",
     );
-    let description = fields.optional("description", text().value(), "A text for people.");
-    let repetitions = fields.optional(
+    suite.name = name.unwrap_or_else(|| suite.root.file_name().unwrap_or("suite").to_owned());
+    suite.description = fields.optional("description", text().value(), "A text for people.");
+    suite.repetitions = fields.optional(
         "repetitions",
         repetitions(),
         "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` to repeat until \
          the comparison is decided.",
-    );
-    let concurrency = fields.optional(
+    ).unwrap_or_default();
+    suite.concurrency = fields.optional(
         "concurrency",
         concurrency(),
         "Trials to run at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
          `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
-    );
-    let retries = fields.or(
+    ).unwrap_or_default();
+    suite.retries = fields.or(
         "retries",
         times(),
         0,
@@ -260,26 +282,33 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         DEFAULT_AGENT_SECONDS,
         "The agent's time limit in one trial.",
     );
-    let limits = fields.optional("limits", limits(), "The most that a trial may use.");
-    let preamble = fields.optional(
+    suite.timeout = Duration::from_secs_f64(timeout);
+    suite.limits = fields
+        .optional("limits", limits(), "The most that a trial may use.")
+        .unwrap_or_default();
+    suite.preamble = fields.optional(
         "preamble",
         text().value(),
         "Text before every [prompt](terca-yaml.md#the-prompt).",
     );
-    let postamble = fields.optional("postamble", text().value(), "Text after every prompt.");
-    let prepare = actions(
+    suite.postamble = fields.optional("postamble", text().value(), "Text after every prompt.");
+    suite.prepare = actions(
         fields,
         "prepare",
         Runs::Once,
         "Actions that run once. Every trial starts from \
          [a copy of the result](eval-yaml.md#prepare-once-for-all-trials).",
     );
-    let before = actions(
+    suite.before = actions(
         fields,
         "before",
         Runs::InEveryTrial,
         "Actions that run in every trial, before the agent.",
     );
+}
+
+/// Declares evals, environments and experiments. Returns the evals.
+fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
     let evals = fields.renamed_list(
         "evals",
         &["tests"],
@@ -298,29 +327,37 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "Changes that are applied to every environment, to be compared. Default: one without changes, named \
          `default`.",
     );
-    let verdict = verdict_settings(fields);
-    let env = fields.optional(
+    suite.verdict = verdict_settings(fields);
+    suite.baseline = baseline(&experiments, fields.reader);
+    suite.environments = setups(environments, "environment", fields.reader);
+    suite.experiments = setups(experiments, "experiment", fields.reader);
+    evals
+}
+
+/// Declares what surrounds the commands of a trial.
+fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
+    suite.env = fields.optional(
         "env",
         trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
-    );
-    let sandbox = fields.optional(
+    ).unwrap_or_default();
+    suite.sandbox = fields.optional(
         "sandbox",
         sandbox(),
         "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `auto` where the machine can \
          make one.",
     );
-    let network = fields.optional(
+    suite.network = fields.optional(
         "network",
         network(),
         "The [network](terca-yaml.md#network) of an agent in a sandbox. Default: `model`.",
     );
-    let allow = fields.optional(
+    suite.allow = fields.optional(
         "allow",
         hosts(),
         "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network), such as \
          `registry.npmjs.org`, `*.example.com` or `localhost:5432`.",
-    );
+    ).unwrap_or_default();
     fields.optional(
         "workspaceDir",
         filled_text()
@@ -329,87 +366,48 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "A directory that is copied into every workspace, after `_base/`.",
     );
     fields.allow_foreign();
-    let track_ignored = fields.or(
+    suite.track_ignored = fields.or(
         "trackIgnored",
         boolean(),
         false,
         "Let `changes.diff` and `changedFiles` also see files that the workspace's `.gitignore` ignores.",
     );
-    let pass_registries = fields.or(
+    suite.pass_registries = fields.or(
         "passRegistries",
         boolean(),
         false,
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
-    let package_caches = fields.optional("cache", package_caches(), package_cache::ABOUT);
-    let mcp_preflight = fields.optional(
+    suite.package_caches = fields
+        .optional("cache", package_caches(), package_cache::ABOUT)
+        .unwrap_or_default();
+    suite.mcp_preflight = fields.optional(
         "mcpPreflight",
         mcp_preflight(),
         "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
-    );
-    let gateway = fields.optional(
+    ).unwrap_or_default();
+    suite.gateway = fields.optional(
         "gateway",
         gateway(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
          key from the agent and counts tokens; `record` also keeps every exchange with the trial, for `terca replay`. \
          Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",
     );
-    let require_delivery = fields.or(
+    suite.require_delivery = fields.or(
         "requireDelivery",
         boolean(),
         false,
         "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It turns \
          the gateway on.",
     );
-    let prices = fields.optional(
-        "prices",
-        prices(),
-        "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
-    );
-    let workers = fields.optional(
-        "workers",
-        workers(),
-        "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
-         `workers.yaml` beside this one.",
-    );
-    let allowed_warnings = fields.optional("allowWarnings", allowed_warnings(), ABOUT);
-    let baseline = baseline(&experiments, fields.reader);
-    let suite = Suite {
-        name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
-        description,
-        root: root.to_owned(),
-        repetitions: repetitions.unwrap_or_default(),
-        concurrency: concurrency.unwrap_or_default(),
-        retries,
-        timeout: Duration::from_secs_f64(timeout),
-        limits: limits.unwrap_or_default(),
-        sandbox,
-        network,
-        allow: allow.unwrap_or_default(),
-        preamble,
-        postamble,
-        layers,
-        prepare,
-        before,
-        track_ignored,
-        pass_registries,
-        package_caches: package_caches.unwrap_or_default(),
-        mcp_preflight: mcp_preflight.unwrap_or_default(),
-        gateway,
-        require_delivery,
-        prices: prices.unwrap_or_default(),
-        env: env.unwrap_or_default(),
-        evals: Vec::new(),
-        environments: setups(environments, "environment", fields.reader),
-        experiments: setups(experiments, "experiment", fields.reader),
-        baseline,
-        allowed_warnings: allowed_warnings.unwrap_or_default(),
-        verdict,
-        workers: Vec::new(),
-        local_slots: None,
-    };
-    Some((suite, evals, workers.unwrap_or_default()))
+    suite.prices = fields
+        .optional(
+            "prices",
+            prices(),
+            "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
+        )
+        .unwrap_or_default();
 }
 
 /// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so

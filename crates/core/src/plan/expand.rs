@@ -69,40 +69,21 @@ pub fn expand(
             arms.extend(expansion.arm(environment, experiment));
         }
     }
-    let repetitions_of = |eval: &Eval| {
+    let repetitions_of = |eval: &&Arc<Eval>| {
         let own = overrides.repetitions.or(eval.repetitions);
         own.unwrap_or(suite.repetitions.most())
     };
-    let repetitions: Vec<u32> = selected
-        .evals
-        .iter()
-        .map(|eval| repetitions_of(eval))
-        .collect();
+    let repetitions: Vec<u32> = selected.evals.iter().map(repetitions_of).collect();
     let is_too_large = refuse_too_many(arms.len(), &repetitions, expansion.interpolator.problems);
     let suite_layers = expansion.suite_layers();
     let mut trials = Vec::new();
-    let evals = if is_too_large {
-        Vec::new()
-    } else {
-        selected.evals
-    };
-    for eval in evals {
+    let evals = selected.evals.iter().zip(&repetitions);
+    for (eval, repetitions) in evals.filter(|_| !is_too_large) {
         let layers = expansion.eval_layers(eval, &suite_layers);
-        let repetitions = repetitions_of(eval);
         for arm in &arms {
             judges::check(eval, &arm.variant, expansion.interpolator.problems);
-            let case = Arc::new(expansion.case(eval, layers.clone(), arm));
-            for repetition in 1..=repetitions {
-                trials.push(TrialSpec {
-                    id: trials.len() as u32 + 1,
-                    dir: trial_folder(
-                        &case.eval.name, &case.variant.environment, &case.variant.experiment,
-                        repetition,
-                    ),
-                    case: case.clone(),
-                    repetition,
-                });
-            }
+            let case = expansion.case(eval, layers.clone(), arm);
+            add_trials(&mut trials, &Arc::new(case), *repetitions);
         }
     }
     let mut secrets = expansion.interpolator.secrets;
@@ -120,6 +101,21 @@ pub fn expand(
             .adaptive()
             .filter(|_| overrides.repetitions.is_none()),
         identical_to_baseline,
+    }
+}
+
+/// Adds the trials of a case.
+fn add_trials(trials: &mut Vec<TrialSpec>, case: &Arc<Case>, repetitions: u32) {
+    let variant = &case.variant;
+    for repetition in 1..=repetitions {
+        trials.push(TrialSpec {
+            id: trials.len() as u32 + 1,
+            dir: trial_folder(
+                &case.eval.name, &variant.environment, &variant.experiment, repetition,
+            ),
+            case: case.clone(),
+            repetition,
+        });
     }
 }
 

@@ -10,11 +10,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::text::excerpt::char_boundary;
 
 /// A file in a [`Sources`] table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(usize);
 
 /// A range of bytes in one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file.
     pub file: FileId,

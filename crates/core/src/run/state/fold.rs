@@ -26,39 +26,7 @@ impl RunState {
     /// Applies one event. An event about an unknown trial changes nothing.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::RunStarted {
-                run,
-                suite,
-                terca_version,
-                seed,
-                concurrency,
-                baseline,
-                verdict,
-                identical_to_baseline,
-                adaptive,
-                descriptions,
-                replay_of,
-                failed_in,
-                ablation,
-                trials,
-            } => {
-                *self = RunState {
-                    descriptions: descriptions.as_deref().cloned().unwrap_or_default(),
-                    run: run.clone(),
-                    suite: suite.clone(),
-                    terca_version: terca_version.clone(),
-                    seed: *seed,
-                    concurrency: *concurrency,
-                    baseline: baseline.clone(),
-                    verdict: *verdict,
-                    identical_to_baseline: identical_to_baseline.clone(),
-                    replay_of: replay_of.clone(),
-                    failed_in: failed_in.clone(),
-                    ablation: ablation.as_deref().cloned().map(Arc::new),
-                    started_at: Some(event.at),
-                    ..RunState::planned(trials, *adaptive)
-                };
-            }
+            EventKind::RunStarted { .. } => self.run_started(event),
             EventKind::RunResumed {
                 terca_version,
                 concurrency,
@@ -109,6 +77,44 @@ impl RunState {
                 self.finished_at = Some(event.at);
             }
         }
+    }
+
+    fn run_started(&mut self, event: &Event) {
+        let EventKind::RunStarted {
+            run,
+            suite,
+            terca_version,
+            seed,
+            concurrency,
+            baseline,
+            verdict,
+            identical_to_baseline,
+            adaptive,
+            descriptions,
+            replay_of,
+            failed_in,
+            ablation,
+            trials,
+        } = &event.kind
+        else {
+            return;
+        };
+        *self = RunState {
+            descriptions: descriptions.as_deref().cloned().unwrap_or_default(),
+            run: run.clone(),
+            suite: suite.clone(),
+            terca_version: terca_version.clone(),
+            seed: *seed,
+            concurrency: *concurrency,
+            baseline: baseline.clone(),
+            verdict: *verdict,
+            identical_to_baseline: identical_to_baseline.clone(),
+            replay_of: replay_of.clone(),
+            failed_in: failed_in.clone(),
+            ablation: ablation.as_deref().cloned().map(Arc::new),
+            started_at: Some(event.at),
+            ..RunState::planned(trials, *adaptive)
+        };
     }
 
     /// Trials beyond the fewest repetitions of an adaptive run are spare until a round calls them.
