@@ -29,10 +29,10 @@ pub(super) fn collect(
     result: Result<Graded, Stopped>,
     phases: Phases,
 ) -> TrialReport {
-    let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
+    let is_breach = matches!(&result, Ok(graded) if graded.agent.work.breach.is_some());
     let is_keepable = match &result {
-        Ok(graded) => graded.agent.is_keepable,
-        Err(Stopped::Ungraded(agent, _)) => agent.is_keepable,
+        Ok(graded) => graded.agent.work.is_keepable,
+        Err(Stopped::Ungraded(agent, _)) => agent.work.is_keepable,
         Err(_) => true,
     };
     let mut report = report(&run, result, phases);
@@ -135,21 +135,21 @@ fn add_delivered(report: &mut TrialReport, delivered: Delivered) {
 fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     add_delivered(report, agent.delivered);
     report.stats = Stats {
-        usage: agent.reading.usage,
-        cost_source: agent.reading.cost_source,
-        duration_seconds: Some(rounded(agent.ended.seconds)),
+        usage: agent.end.reading.usage,
+        cost_source: agent.end.reading.cost_source,
+        duration_seconds: Some(rounded(agent.end.ended.seconds)),
     };
-    report.wire = agent.wire;
-    report.network = agent.network;
-    report.exit_code = agent.ended.exit.code();
-    report.timed_out = agent.ended.timed_out;
-    report.notes = agent.notes;
-    report.delivery.mcp_servers = agent.reading.mcp_servers;
-    if agent.reading.version.is_some() {
-        report.agent_version = agent.reading.version;
+    report.wire = agent.end.wire;
+    report.network = agent.end.network;
+    report.exit_code = agent.end.ended.exit.code();
+    report.timed_out = agent.end.ended.timed_out;
+    report.notes = agent.work.notes;
+    report.delivery.mcp_servers = agent.end.reading.mcp_servers;
+    if agent.end.reading.version.is_some() {
+        report.agent_version = agent.end.reading.version;
     }
-    report.delivery.model_observed = agent.reading.model;
-    if let Some(uses) = &agent.reading.skill_uses {
+    report.delivery.model_observed = agent.end.reading.model;
+    if let Some(uses) = &agent.end.reading.skill_uses {
         report.delivery.add_skill_uses(uses);
     }
     for rules in report

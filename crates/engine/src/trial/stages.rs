@@ -6,17 +6,13 @@
 
 use std::io;
 
-use terca_core::agent::Reading;
 use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
-use terca_core::network::TrialNetwork;
 use terca_core::trial_error::TrialError;
-use terca_core::wire::Wire;
 
-use super::session::AgentSession;
+use super::session::{AgentEnd, AgentSession};
 use super::stage_error::StageError;
-use crate::process::supervise::Ended;
 use crate::tree::TreeError;
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::sealed_suite::SealBroken;
@@ -42,21 +38,20 @@ pub(super) struct Prepared {
 #[derive(Debug)]
 pub(super) struct AgentRun {
     pub(super) delivered: Delivered,
-    pub(super) ended: Ended,
-    pub(super) reading: Reading,
-    /// Its requests to models, if they passed through the gateway.
-    pub(super) wire: Option<Wire>,
-    /// The network of a contained agent.
-    pub(super) network: Option<TrialNetwork>,
-    /// It met one of its limits.
-    pub(super) ran_into_limit: bool,
-    /// The fault of the model's service in a session that the time limit ended.
-    pub(super) service_fault: Option<TrialError>,
+    pub(super) end: AgentEnd,
+    pub(super) work: LeftWork,
+}
+
+/// The work that an agent left.
+#[derive(Debug)]
+pub(super) struct LeftWork {
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
-    /// The reason why its work fails every test: it changed what it had no business with, or no test can run on what it
-    /// left.
+    /// The fault of the model's service in a session that the time limit ended.
+    pub(super) service_fault: Option<TrialError>,
+    /// The reason why the work fails every test: the agent changed what it had no business with, or no test can run on
+    /// what it left.
     pub(super) breach: Option<String>,
     /// The workspace can be kept: it is not too large, and no mount.
     pub(super) is_keepable: bool,

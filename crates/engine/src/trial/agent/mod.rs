@@ -9,17 +9,15 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Profile, Reading, TimeLimit};
-use terca_core::network::TrialNetwork;
+use terca_core::agent::{Ending, Profile};
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
-use terca_core::wire::Wire;
 
 use super::agent_work::AgentWork;
 use super::restored::restore_workspace;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
 use super::stage_error::StageError;
-use super::stages::{AgentRun, Prepared, Stopped};
+use super::stages::{AgentRun, LeftWork, Prepared, Stopped};
 use super::timing::rounded;
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
@@ -38,32 +36,21 @@ impl Prepared {
             session,
             snapshot,
         } = self;
-        let is_reference = matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _));
-        let worked = match work(run, session, &snapshot) {
-            Ok(worked) => worked,
+        let agent = match work(run, session, &snapshot) {
+            Ok((end, work)) => AgentRun {
+                delivered,
+                end,
+                work,
+            },
             Err(error) => return Err(Stopped::Unfinished(Box::new(delivered), error)),
         };
         run.snapshot = Some(snapshot);
-        let agent = AgentRun {
-            delivered,
-            ended: worked.ended,
-            reading: worked.reading,
-            wire: worked.wire,
-            network: worked.network,
-            ran_into_limit: worked.ran_into_limit,
-            service_fault: worked.service_fault,
-            changes: worked.changes,
-            is_reference,
-            breach: worked.breach,
-            is_keepable: worked.is_keepable,
-            notes: worked.notes,
-        };
         let kept = agent
             .check_gradable()
             .and_then(|()| agent.check_delivery(run.spec.case.require_delivery))
             .and_then(|()| {
                 Ok(agent
-                    .work()
+                    .agent_work()
                     .write(&run.folder.artifacts(), &run.context.mask)?)
             });
         match kept {
@@ -76,32 +63,32 @@ impl Prepared {
 impl AgentRun {
     /// Returns an error if there is no work to grade.
     fn check_gradable(&self) -> Result<(), StageError> {
-        if self.ended.stopped {
+        if self.end.ended.stopped {
             return Err(StageError::Interrupted);
         }
         // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that: an
         // error would be tried again.
-        if self.breach.is_some() && self.is_keepable {
+        if self.work.breach.is_some() && self.work.is_keepable {
             return Ok(());
         }
-        if let Ending::Failed(error) = &self.reading.ending
+        if let Ending::Failed(error) = &self.end.reading.ending
             && error.kind != ErrorKind::Agent
         {
             return Err(StageError::Error(error.clone()));
         }
-        if let Some(fault) = &self.service_fault {
+        if let Some(fault) = &self.work.service_fault {
             return Err(StageError::Error(fault.clone()));
         }
-        match &self.reading.ending {
+        match &self.end.reading.ending {
             Ending::Completed => Ok(()),
             // A timeout is no error: the work until then is graded. The reason for the wait may be an error.
-            Ending::Crashed(_) | Ending::Failed(_) if self.ended.timed_out => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.end.ended.timed_out => Ok(()),
             // Nor is a limit of the suite: an agent that runs into it again and again gets no further attempts by it.
-            Ending::Crashed(_) | Ending::Failed(_) if self.ran_into_limit => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.end.ran_into_limit => Ok(()),
             // What it left is too much, which says nothing about trouble with a provider.
-            Ending::Crashed(_) if !self.is_keepable => Ok(()),
-            Ending::Crashed(_) | Ending::Failed(_) if self.ended.lost => Ok(()),
-            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
+            Ending::Crashed(_) if !self.work.is_keepable => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.end.ended.lost => Ok(()),
+            Ending::Crashed(_) if !self.work.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
     }
@@ -109,10 +96,10 @@ impl AgentRun {
     /// Returns an error if rules or skills were in no request to a model, and the suite requires that they are.
     fn check_delivery(&self, is_required: bool) -> Result<(), StageError> {
         let installed = self.delivered.rules.iter().chain(&self.delivered.skills);
-        if !is_required || self.breach.is_some() || installed.count() == 0 {
+        if !is_required || self.work.breach.is_some() || installed.count() == 0 {
             return Ok(());
         }
-        let wire = self.wire.as_ref().filter(|wire| wire.requests > 0);
+        let wire = self.end.wire.as_ref().filter(|wire| wire.requests > 0);
         let Some(wire) = wire else {
             let message = "no request to a model passed through the gateway, so there is no proof that rules or \
                            skills were sent";
@@ -135,37 +122,23 @@ impl AgentRun {
 
     /// Returns the MCP servers with a tap.
     fn tapped_servers(&self) -> Vec<String> {
-        let servers = self.reading.mcp_servers.iter();
+        let servers = self.end.reading.mcp_servers.iter();
         let tapped = servers.filter(|(_, server)| server.tap.is_some());
         tapped.map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns the facts that tests need.
-    pub(super) fn work(&self) -> AgentWork {
+    pub(super) fn agent_work(&self) -> AgentWork {
         AgentWork {
-            completed: !self.ended.timed_out && self.reading.ending == Ending::Completed,
-            is_reference: self.is_reference,
-            changed: self.changes.paths(),
-            usage: self.reading.usage,
-            seconds: rounded(self.ended.seconds),
+            completed: !self.end.ended.timed_out && self.end.reading.ending == Ending::Completed,
+            is_reference: self.work.is_reference,
+            changed: self.work.changes.paths(),
+            usage: self.end.reading.usage,
+            seconds: rounded(self.end.ended.seconds),
             tapped_servers: self.tapped_servers(),
-            breach: self.breach.clone(),
+            breach: self.work.breach.clone(),
         }
     }
-}
-
-/// The result of an agent's work.
-struct Worked {
-    ended: Ended,
-    reading: Reading,
-    wire: Option<Wire>,
-    network: Option<TrialNetwork>,
-    ran_into_limit: bool,
-    service_fault: Option<TrialError>,
-    changes: Changes,
-    breach: Option<String>,
-    is_keepable: bool,
-    notes: Vec<String>,
 }
 
 /// Runs the agent, and compares the workspace with what it was before.
@@ -173,18 +146,17 @@ fn work(
     run: &mut TrialRun<'_>,
     session: AgentSession,
     snapshot: &Snapshot,
-) -> Result<Worked, StageError> {
+) -> Result<(AgentEnd, LeftWork), StageError> {
     run.log
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
     let profile = session.profile;
     let credentials = credentials::given(&session.access);
-    let way_notes = session.notes.clone();
-    let played = play(run, session)?;
-    let mut reading = played.reading;
-    let mut notes = way_notes;
+    let is_reference = matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _));
+    let mut notes = session.notes.clone();
+    let mut end = play(run, session)?;
+    let reading = &mut end.reading;
     notes.append(&mut reading.notes);
-    notes.extend(played.note);
     if let Some(error) = refusal(&mut reading.ending) {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         match credentials {
@@ -192,14 +164,46 @@ fn work(
             None => cause_first(error, profile),
         }
     }
-    if played.ended.lost && !played.ended.stopped {
+    if end.ended.lost && !end.ended.stopped {
         notes.push(LOST.to_owned());
     }
+    let mut work = left_work(run, snapshot, &leftovers, notes)?;
+    work.is_reference = is_reference;
+    let has_worked = !work.changes.are_none() || !work.is_keepable;
+    if let Ending::Crashed(error) = &reading.ending
+        && has_worked
+    {
+        let note = format!("{}; its work until then was judged", error.message);
+        work.notes.push(note);
+    }
+    if end.ended.left_behind > 0 {
+        let count = prose::count(end.ended.left_behind, "process");
+        let note = format!("{count} could not be ended: they belong to another user");
+        work.notes.push(note);
+    }
+    work.service_fault = end.time_limit.and_then(|limit| {
+        let completed = reading.ending == Ending::Completed;
+        let conversation = &reading.conversation;
+        conversation.fault_at_time_limit(limit, completed, has_worked)
+    });
+    if work.service_fault.is_some() && reading.conversation.progress() == 0 {
+        work.notes.extend(unknown_servers(&reading.mcp_servers));
+    }
+    Ok((end, work))
+}
+
+/// Compares what the agent left with what it found.
+fn left_work(
+    run: &mut TrialRun<'_>,
+    snapshot: &Snapshot,
+    leftovers: &[&str],
+    mut notes: Vec<String>,
+) -> Result<LeftWork, StageError> {
     let taken = run.dirs.take_back()?;
     notes.extend(taken.notes);
     let mut breach = taken.breach;
     let mut is_keepable = true;
-    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+    let changes = match compare(run, snapshot, leftovers, &mut notes) {
         Ok(Ok(changes)) => changes,
         Ok(Err(reason)) => {
             is_keepable = false;
@@ -210,11 +214,8 @@ fn work(
         Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
         Err(error) => return Err(error),
     };
-    notes.extend(keys_written::note(
-        &run.dirs.here(),
-        &changes.paths(),
-        &run.context.mask,
-    ));
+    let mask = &run.context.mask;
+    notes.extend(keys_written::note(&run.dirs.here(), &changes.paths(), mask));
     notes.extend(mount_notes(&changes.mounts));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {
@@ -223,38 +224,13 @@ fn work(
             format!("{reason}: the tests did not run, and the workspace was not kept")
         });
     }
-    if let Ending::Crashed(error) = &reading.ending
-        && (!changes.are_none() || !is_keepable)
-    {
-        notes.push(format!("{}; its work until then was judged", error.message));
-    }
-    if played.ended.left_behind > 0 {
-        let count = prose::count(played.ended.left_behind, "process");
-        notes.push(format!(
-            "{count} could not be ended: they belong to another user"
-        ));
-    }
-    let service_fault = played.time_limit.and_then(|end| {
-        let completed = reading.ending == Ending::Completed;
-        let worked = !changes.are_none() || !is_keepable;
-        reading
-            .conversation
-            .fault_at_time_limit(end, completed, worked)
-    });
-    if service_fault.is_some() && reading.conversation.progress() == 0 {
-        notes.extend(unknown_servers(&reading.mcp_servers));
-    }
-    Ok(Worked {
-        ended: played.ended,
-        reading,
-        wire: played.wire,
-        network: played.network,
-        ran_into_limit: played.ran_into_limit,
-        service_fault,
+    Ok(LeftWork {
         changes,
         breach,
         is_keepable,
         notes,
+        service_fault: None,
+        is_reference: false,
     })
 }
 
@@ -318,64 +294,36 @@ fn mount_notes(mounts: &Notes) -> Vec<String> {
         .collect()
 }
 
-/// An agent that has come to its end.
-struct Played {
-    ended: Ended,
-    reading: Reading,
-    time_limit: Option<TimeLimit>,
-    wire: Option<Wire>,
-    network: Option<TrialNetwork>,
-    ran_into_limit: bool,
-    /// A remark of Terca's, about a solution that failed.
-    note: Option<String>,
-}
-
-fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageError> {
-    match session.kind {
+fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, StageError> {
+    let (agent, decoder) = match session.kind {
         AgentKind::Process(process) => {
             let progress = run.progress;
-            let AgentEnd {
-                ended,
-                reading,
-                time_limit,
-                wire,
-                network,
-                ran_into_limit,
-            } = process.run(run, true, &|activity, usage| {
+            return process.run(run, true, &|activity, usage| {
                 progress.report(activity, usage);
-            })?;
-            Ok(Played {
-                ended,
-                reading,
-                time_limit,
-                wire,
-                network,
-                ran_into_limit,
-                note: None,
-            })
+            });
         }
-        AgentKind::BuiltIn(agent, decoder) => {
-            let note = match agent {
-                BuiltIn::Solution => solution::apply(run)?,
-                BuiltIn::Cheat => {
-                    cheat::cheat(&run.spec.case.prompt, &run.dirs, &mut run.log)?;
-                    None
-                }
-                BuiltIn::Nothing => None,
-            };
-            // Services that set-up has left running end here too, as they do after any other agent.
-            let ended = Ended::without_process(run.supervisor.sweep()?);
-            Ok(Played {
-                ended,
-                reading: decoder.finish(ended.exit),
-                time_limit: None,
-                wire: None,
-                network: None,
-                ran_into_limit: false,
-                note,
-            })
+        AgentKind::BuiltIn(agent, decoder) => (agent, decoder),
+    };
+    let note = match agent {
+        BuiltIn::Solution => solution::apply(run)?,
+        BuiltIn::Cheat => {
+            cheat::cheat(&run.spec.case.prompt, &run.dirs, &mut run.log)?;
+            None
         }
-    }
+        BuiltIn::Nothing => None,
+    };
+    // Services that set-up has left running end here too, as they do after any other agent.
+    let ended = Ended::without_process(run.supervisor.sweep()?);
+    let mut reading = decoder.finish(ended.exit);
+    reading.notes.extend(note);
+    Ok(AgentEnd {
+        ended,
+        reading,
+        time_limit: None,
+        wire: None,
+        network: None,
+        ran_into_limit: false,
+    })
 }
 
 /// Returns the error of an agent that could not sign in.

@@ -83,6 +83,37 @@ pub(super) struct AgentStart<'a> {
     pub(super) notes: Vec<String>,
 }
 
+impl<'a> AgentStart<'a> {
+    /// Begins with an environment, before anything is attached.
+    pub(super) fn new(
+        context: &'a Context,
+        request: &'a AgentRequest<'a>,
+        profile: &'static Profile,
+        dirs: &'a AgentDirs,
+        version: Option<&'a str>,
+        env: Variables,
+    ) -> Self {
+        AgentStart {
+            context,
+            request,
+            profile,
+            dirs,
+            version,
+            own_env: env.clone(),
+            env,
+            config: request.config.cloned(),
+            mcp_servers: request.mcp_servers.to_vec(),
+            access: Access::default(),
+            led_origins: Vec::new(),
+            needs_gateway: false,
+            is_metered: false,
+            began: None,
+            network: AgentNetwork::Open,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// The end of a command.
 pub(super) struct CommandEnd<'a, 'run> {
     pub(super) run: &'a mut TrialRun<'run>,

@@ -103,37 +103,17 @@ fn ask_once(
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
     let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
-    let sandbox = case.variant.sandbox.as_ref();
-    let env = context
-        .host_in(sandbox)
-        .for_agent(dirs.for_agent(), profile, &case.judge_env);
-    let contained_by = context.sandboxes.contained_by(sandbox);
-    // A judge needs its own model, whatever the agent reaches.
-    let network = match case.variant.network_in(contained_by) {
-        Network::Open => Network::Open,
-        Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
-    };
+    let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+        dirs.for_agent(),
+        profile,
+        &case.judge_env,
+    );
     let session = FoundAgent::find(judge, run.image(), env)
-        .map_err(|error| error.of_judge(test, profile))?
-        .prepare(
-            context,
-            AgentDirs::new(&dirs, artifacts.clone(), transcript.clone()),
-            &AgentRequest {
-                agent: judge,
-                model,
-                mcp_servers: &[],
-                hide_tools: &BTreeMap::new(),
-                config: asked.config.as_ref(),
-                prompt: &prompt,
-                timeout: test.timeout,
-                sandbox: case.variant.sandbox.as_ref(),
-                network: &network,
-                allow: &case.variant.allow,
-                gateway: case.gateway_in(contained_by),
-                gateway_is_asked: case.gateway.is_some(),
-                sought: &[],
-            },
-        )?;
+        .map_err(|error| error.of_judge(test, profile))
+        .and_then(|agent| {
+            let dirs = AgentDirs::new(&dirs, artifacts.clone(), transcript.clone());
+            make_ready(run, agent, dirs, test, asked, &prompt)
+        })?;
     let agent_version = session.version.clone();
     let access = Some(session.access.clone()).filter(|access| *access != Access::default());
     let (ended, reading) = play(run, session, work)?;
@@ -165,6 +145,40 @@ fn ask_once(
         None
     };
     Ok(Judgement { opinion, by })
+}
+
+/// Makes a judge ready to start. It needs its own model, whatever the agent reaches.
+fn make_ready(
+    run: &TrialRun<'_>,
+    judge: FoundAgent,
+    dirs: AgentDirs,
+    test: &TestSpec,
+    asked: &JudgeTest,
+    prompt: &str,
+) -> Result<AgentSession, StageError> {
+    let case = &run.spec.case;
+    let sandbox = case.variant.sandbox.as_ref();
+    let contained_by = run.context.sandboxes.contained_by(sandbox);
+    let network = match case.variant.network_in(contained_by) {
+        Network::Open => Network::Open,
+        Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
+    };
+    let request = AgentRequest {
+        agent: case.judge(asked),
+        model: case.judge_model(asked),
+        mcp_servers: &[],
+        hide_tools: &BTreeMap::new(),
+        config: asked.config.as_ref(),
+        prompt,
+        timeout: test.timeout,
+        sandbox,
+        network: &network,
+        allow: &case.variant.allow,
+        gateway: case.gateway_in(contained_by),
+        gateway_is_asked: case.gateway.is_some(),
+        sought: &[],
+    };
+    judge.prepare(run.context, dirs, &request)
 }
 
 fn play(

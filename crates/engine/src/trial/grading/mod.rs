@@ -24,7 +24,7 @@ use gather::answer;
 impl AgentRun {
     /// Grades the work in the trial's workspace.
     pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
-        let work = self.work();
+        let work = self.agent_work();
         let graded = grade_workspace(run, &work);
         let kept = work.keep(run);
         match graded.and_then(|grades| Ok(kept.map(|()| grades)?)) {

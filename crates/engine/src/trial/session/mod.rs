@@ -107,24 +107,8 @@ impl FoundAgent {
             .as_ref()
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
-        let mut start = AgentStart {
-            context,
-            request,
-            profile,
-            dirs: &dirs,
-            version: version.as_deref(),
-            own_env: env.clone(),
-            env,
-            config: request.config.cloned(),
-            mcp_servers: request.mcp_servers.to_vec(),
-            access: Access::default(),
-            led_origins: Vec::new(),
-            needs_gateway: false,
-            is_metered: false,
-            began: None,
-            network: AgentNetwork::Open,
-            notes: Vec::new(),
-        };
+        let version_word = version.as_deref();
+        let mut start = AgentStart::new(context, request, profile, &dirs, version_word, env);
         // An agent that Terca plays itself needs nothing between it and the world.
         let mut attachments = if profile.is_built_in() {
             Attachments::new()

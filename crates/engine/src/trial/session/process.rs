@@ -59,6 +59,7 @@ pub(in crate::trial) struct AgentProcess {
 }
 
 /// The end of an agent's process.
+#[derive(Debug)]
 pub(in crate::trial) struct AgentEnd {
     pub(in crate::trial) ended: Ended,
     pub(in crate::trial) reading: Reading,

@@ -7,11 +7,12 @@ mod sought;
 
 use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
+use terca_core::sought::Sought;
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
-use super::session::{AgentKind, BuiltIn, FoundAgent, find_agent_program};
+use super::session::{AgentKind, AgentSession, BuiltIn, FoundAgent, find_agent_program};
 use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
 use super::too_large::TooLarge;
@@ -56,43 +57,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
-    let dirs = AgentDirs::new(&run.dirs, run.folder.artifacts(), run.folder.transcript());
-    let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
-    let network = variant.network_in(contained_by);
-    let allow = variant.hosts_beside(&network, &context.package_hosts);
-    let request = AgentRequest {
-        agent: &variant.agent,
-        model: variant.model.as_deref(),
-        mcp_servers: &variant.mcp_servers,
-        hide_tools: &variant.hide_tools,
-        config: variant.config.as_ref(),
-        prompt: &case.prompt,
-        timeout: case.timeout,
-        sandbox: variant.sandbox.as_ref(),
-        network: &network,
-        allow: &allow,
-        gateway: case.gateway_in(contained_by),
-        gateway_is_asked: case.gateway.is_some(),
-        sought: &sought,
-    };
-    let session = agent.prepare(context, dirs, &request)?;
-    if case.require_delivery && !(rules.is_empty() && skills.is_empty()) && !session.is_metered {
-        let why = session.notes.join("; ");
-        let why = if why.is_empty() {
-            "the gateway is off"
-        } else {
-            &why
-        };
-        let message = format!("`requireDelivery` cannot be met: {why}");
-        return Err(StageError::new(ErrorKind::Delivery, message));
-    }
-    if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
-    {
-        return Err(StageError::new(
-            ErrorKind::Setup,
-            "the eval has no _solution/ directory for `oracle`",
-        ));
-    }
+    let session = make_ready(run, &case, agent, &sought)?;
+    let has_parts = !(rules.is_empty() && skills.is_empty());
+    check_delivery(&case, &session, has_parts)?;
     let (workspace, options) = (run.dirs.here(), run.agent_tree());
     let snapshot = match ground {
         Ground::Copies(origins) => Snapshot::take(&workspace, &origins, &before, &options),
@@ -113,6 +80,60 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         session,
         snapshot,
     })
+}
+
+/// Makes the agent ready to start.
+fn make_ready(
+    run: &TrialRun<'_>,
+    case: &Case,
+    agent: FoundAgent,
+    sought: &[Sought],
+) -> Result<AgentSession, StageError> {
+    let context = run.context;
+    let variant = &case.variant;
+    let dirs = AgentDirs::new(&run.dirs, run.folder.artifacts(), run.folder.transcript());
+    let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
+    let network = variant.network_in(contained_by);
+    let allow = variant.hosts_beside(&network, &context.package_hosts);
+    let request = AgentRequest {
+        agent: &variant.agent,
+        model: variant.model.as_deref(),
+        mcp_servers: &variant.mcp_servers,
+        hide_tools: &variant.hide_tools,
+        config: variant.config.as_ref(),
+        prompt: &case.prompt,
+        timeout: case.timeout,
+        sandbox: variant.sandbox.as_ref(),
+        network: &network,
+        allow: &allow,
+        gateway: case.gateway_in(contained_by),
+        gateway_is_asked: case.gateway.is_some(),
+        sought,
+    };
+    agent.prepare(context, dirs, &request)
+}
+
+/// Refuses an agent whose rules and skills must be proven in requests that nobody sees, and an eval without a solution
+/// for the agent that applies it.
+fn check_delivery(case: &Case, session: &AgentSession, has_parts: bool) -> Result<(), StageError> {
+    if case.require_delivery && has_parts && !session.is_metered {
+        let why = session.notes.join("; ");
+        let why = if why.is_empty() {
+            "the gateway is off"
+        } else {
+            &why
+        };
+        let message = format!("`requireDelivery` cannot be met: {why}");
+        return Err(StageError::new(ErrorKind::Delivery, message));
+    }
+    if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
+    {
+        return Err(StageError::new(
+            ErrorKind::Setup,
+            "the eval has no _solution/ directory for `oracle`",
+        ));
+    }
+    Ok(())
 }
 
 /// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
