@@ -1,24 +1,23 @@
-//! Copying a tree into another.
+//! Copying and moving trees.
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, symlinkat, utimensat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::tree::content::{ContentError, Copier};
-use crate::tree::cursor::{Cursor, Entering, Entry, Order, Step};
-use crate::tree::dir::{Dir, as_path, set_mode, set_time, times};
-use crate::tree::error::TreeError;
+use crate::tree::dir::{Dir, set_facts, times};
+use crate::tree::error::{Notes, TreeError, Why};
+use crate::tree::hash::read_at;
 use crate::tree::limits::{Budget, Limits, Options};
 use crate::tree::meta::{Kind, Meta};
-use crate::tree::notes::{Notes, Why};
 use crate::tree::os;
 use crate::tree::remove::remove_at;
-use crate::tree::trail::{Lost, Trail};
+use crate::tree::walk::{Descent, Entering, Entry, Step, Walker};
 
 /// The result of a copy.
 #[derive(Debug, Default)]
@@ -79,41 +78,36 @@ pub fn transfer(
         return Err(TreeError::Overlap { path });
     }
     let mut copying = Copying {
-        cursor: Cursor::new(from, options, Order::ByName)?,
-        target: Trail::new(to),
-        from,
-        to,
+        walker: Walker::new(from, options)?,
+        target: Descent::new(to),
+        roots: [from.meta().identity(), to.meta().identity()],
         options,
-        copier: Copier::new(),
-        user: geteuid().as_raw(),
+        can_clone: true,
         skipped: Notes::default(),
     };
     // The depth in a directory that could not be moved: everything in it goes with it.
     let mut whole: Option<usize> = None;
     loop {
-        match copying.cursor.step()? {
+        match copying.walker.step()? {
             Step::Done => break,
             Step::End => {
                 copying.leave()?;
-                let depth = copying.cursor.depth();
+                let depth = copying.walker.depth();
                 whole = whole.filter(|from| depth >= *from);
             }
-            Step::Entry => {
-                let Some(kind) = copying.cursor.kind()? else {
-                    continue;
-                };
+            Step::Entry(kind) => {
                 let choice = match whole {
                     Some(_) => Choice::Move,
-                    None => choose(&copying.cursor.entry(kind))?,
+                    None => choose(&copying.walker.entry(kind))?,
                 };
                 match choice {
                     Choice::Leave => {}
                     Choice::Move if copying.is_moved() => {}
                     Choice::Copy => copying.copy_entry(kind)?,
                     Choice::Move => {
-                        let depth = copying.cursor.depth();
+                        let depth = copying.walker.depth();
                         copying.copy_entry(kind)?;
-                        let has_entered = copying.cursor.depth() > depth;
+                        let has_entered = copying.walker.depth() > depth;
                         whole = whole.or(has_entered.then_some(depth + 1));
                     }
                 }
@@ -121,8 +115,8 @@ pub fn transfer(
         }
     }
     Ok(Copied {
-        entries: copying.cursor.budget.entries,
-        bytes: copying.cursor.budget.bytes,
+        entries: copying.walker.budget.entries,
+        bytes: copying.walker.budget.bytes,
         skipped: copying.skipped,
     })
 }
@@ -135,57 +129,38 @@ pub fn copy_file(
     name: &OsStr,
     options: &Options<'_>,
 ) -> Result<u64, TreeError> {
-    let refused = |errno: Errno| to.error(name, errno);
-    let meta = os::meta_of(from.as_fd()).map_err(refused)?;
+    let meta = os::meta_of(from.as_fd()).map_err(|errno| to.error(name, errno))?;
     let mut budget = Budget::new(options.limits);
-    let target = make_file(to, name.as_bytes(), options).map_err(|refusal| match refusal {
-        Refusal::System(errno) => refused(errno),
-        Refusal::Own(error) => error,
-    })?;
-    let done = Copier::new().copy(from, &target, &meta, &mut |piece| {
-        options.check_stop()?;
-        budget.take_bytes(piece)
-    });
-    done.map_err(|error| match error {
-        ContentError::Own(error) => error,
-        ContentError::System(error) => TreeError::io(to.path().join(name), error),
-    })?;
-    os::copy_attributes(from.as_fd(), target.as_fd());
-    set_mode(
-        target.as_fd(),
-        permissions_of_copy(&meta, geteuid().as_raw()),
-    )
-    .and_then(|()| set_time(target.as_fd(), &meta))
-    .map_err(refused)?;
+    budget.take_bytes(meta.counted())?;
+    put_file(from, &meta, to, name, options, &mut true)?;
     Ok(budget.bytes)
 }
 
 struct Copying<'a> {
-    cursor: Cursor<'a>,
-    target: Trail<'a>,
-    from: &'a Dir,
-    to: &'a Dir,
+    walker: Walker<'a>,
+    target: Descent<'a>,
+    /// The identities of source and destination.
+    roots: [(u64, u64); 2],
     options: &'a Options<'a>,
-    copier: Copier,
-    user: u32,
+    /// False once the file system has refused to share blocks.
+    can_clone: bool,
     skipped: Notes,
 }
 
 impl Copying<'_> {
     /// Moves the present entry, if the system lets us: not to another file system, nor out of a closed directory.
     fn is_moved(&self) -> bool {
-        let name = self.cursor.name();
-        renameat(self.cursor.here(), name, self.target.here(), name).is_ok()
+        let Entry { parent, name, .. } = self.walker.entry(Kind::File);
+        renameat(parent, name, self.target.here(), name).is_ok()
     }
 
     fn copy_entry(&mut self, kind: Kind) -> Result<(), TreeError> {
         match kind {
             Kind::Dir => self.enter(),
             Kind::File => self.copy_file(),
-            Kind::Link => self.copy_link(),
-            Kind::Fifo => self.copy_fifo(),
-            special => {
-                self.skip(special);
+            Kind::Link | Kind::Fifo => self.copy_special(kind),
+            Kind::Socket | Kind::Device => {
+                self.skip(kind);
                 Ok(())
             }
         }
@@ -199,27 +174,31 @@ impl Copying<'_> {
             // It was another kind when it was listed.
             Kind::File | Kind::Dir | Kind::Link => Why::Failed(Errno::STALE.into()),
         };
-        self.skipped.add(self.cursor.path(), why);
+        self.skipped.add(self.walker.path(), why);
     }
 
     fn enter(&mut self) -> Result<(), TreeError> {
-        match self.cursor.enter()? {
+        let entering = self.walker.enter()?;
+        let name = self.walker.path().file_name().unwrap_or_default();
+        match entering {
             Entering::Entered => {
-                if self.cursor.here().meta().identity() == self.to.meta().identity() {
-                    return Err(self.overlap());
+                let from = self.walker.here();
+                let [source, destination] = self.roots;
+                let overlap = || TreeError::Overlap {
+                    path: from.path().to_owned(),
+                };
+                if from.meta().identity() == destination {
+                    return Err(overlap());
                 }
-                let name = last_name(self.cursor.path().as_os_str().as_encoded_bytes());
-                let dir = make_dir(self.target.here(), name, self.options)
-                    .map_err(|error| self.place(error))?;
-                if dir.meta().identity() == self.from.meta().identity() {
-                    return Err(self.overlap());
+                let dir = make_dir(self.target.here(), name, self.options)?;
+                if dir.meta().identity() == source {
+                    return Err(overlap());
                 }
                 self.target.enter(dir);
             }
             Entering::Mount => {
-                self.skipped.add(self.cursor.path(), Why::MountPoint);
-                let made = make_dir(self.target.here(), self.cursor.name(), self.options);
-                made.map_err(|error| self.place(error))?;
+                make_dir(self.target.here(), name, self.options)?;
+                self.skipped.add(self.walker.path(), Why::MountPoint);
             }
             Entering::NoDir => self.skip(Kind::Dir),
             Entering::Gone => {}
@@ -227,38 +206,24 @@ impl Copying<'_> {
         Ok(())
     }
 
-    fn overlap(&self) -> TreeError {
-        TreeError::Overlap {
-            path: self.from.path().join(self.cursor.path()),
-        }
-    }
-
     fn leave(&mut self) -> Result<(), TreeError> {
-        let meta = self.cursor.meta_of_here();
-        let (made, found) = self.target.leave();
+        let left = self.walker.leave()?;
+        let above = self.walker.path().parent().unwrap_or(Path::new(""));
         // Last: a directory may be read-only, and its time changes with every file put into it.
-        if let Some(made) = made {
-            os::copy_attributes(self.cursor.here().as_fd(), made.as_fd());
-            set_mode(made.as_fd(), meta.permissions())
-                .and_then(|()| set_time(made.as_fd(), &meta))
-                .map_err(|errno| self.place(errno.into()))?;
+        if let (Some(from), Some(made)) = (left, self.target.leave(above)?) {
+            os::copy_attributes(from.as_fd(), made.as_fd());
+            made.set_facts(from.meta())?;
         }
-        found.map_err(|lost| match lost {
-            Lost::Moved => TreeError::Moved {
-                path: self.to.path().join(self.cursor.path()),
-            },
-            Lost::Refused(errno) => self.place(errno.into()),
-        })?;
-        self.cursor.leave()
+        Ok(())
     }
 
     fn copy_file(&mut self) -> Result<(), TreeError> {
-        let name = self.cursor.name();
-        let (source, meta) = match self.cursor.here().file(name, self.options.unlock) {
+        let entry = self.walker.entry(Kind::File);
+        let (source, meta) = match entry.parent.file(entry.name, self.options.unlock) {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(()),
             Err(Errno::XDEV) => {
-                self.skipped.add(self.cursor.path(), Why::MountPoint);
+                self.skipped.add(self.walker.path(), Why::MountPoint);
                 return Ok(());
             }
             // A link or a socket took its place.
@@ -266,190 +231,245 @@ impl Copying<'_> {
                 self.skip(Kind::File);
                 return Ok(());
             }
-            Err(errno) => return Err(self.cursor.fails(errno)),
+            Err(errno) => return Err(entry.error(errno)),
         };
         if !meta.is_file() {
             self.skip(meta.kind);
             return Ok(());
         }
-        // What it is known to take is counted before anything is written.
-        let known = meta.allocated.min(meta.size);
-        self.cursor.budget.take_bytes(known)?;
-        let target = make_file(self.target.here(), self.cursor.name(), self.options)
-            .map_err(|error| self.place(error))?;
-        self.copy_content(&source, &target, &meta, known)?;
-        os::copy_attributes(source.as_fd(), target.as_fd());
-        set_mode(target.as_fd(), permissions_of_copy(&meta, self.user))
-            .and_then(|()| set_time(target.as_fd(), &meta))
-            .map_err(|errno| self.place(errno.into()))
+        self.walker.budget.take_bytes(meta.counted())?;
+        let name = self.walker.entry(Kind::File).name;
+        let to = self.target.here();
+        put_file(&source, &meta, to, name, self.options, &mut self.can_clone)
     }
 
-    fn copy_content(
-        &mut self,
-        source: &File,
-        target: &File,
-        meta: &Meta,
-        mut known: u64,
-    ) -> Result<(), TreeError> {
-        let options = self.options;
-        let budget = &mut self.cursor.budget;
-        let done = self.copier.copy(source, target, meta, &mut |piece| {
-            options.check_stop()?;
-            let beyond = piece.saturating_sub(known);
-            known = known.saturating_sub(piece);
-            budget.take_bytes(beyond)
-        });
-        done.map_err(|error| match error {
-            ContentError::Own(error) => error,
-            ContentError::System(error) => self.cursor.fails(error),
-        })
-    }
-
-    fn copy_link(&mut self) -> Result<(), TreeError> {
-        let name = self.cursor.name();
-        let Some(meta) = self.cursor.meta()? else {
+    /// Copies a link or a named pipe.
+    fn copy_special(&mut self, kind: Kind) -> Result<(), TreeError> {
+        let entry = self.walker.entry(kind);
+        let Some(meta) = entry.meta()? else {
             return Ok(());
         };
-        let text = match rustix::fs::readlinkat(self.cursor.here(), name, Vec::new()) {
-            Ok(text) => text,
-            Err(Errno::NOENT) => return Ok(()),
-            Err(Errno::INVAL) => {
-                self.skip(Kind::Link);
-                return Ok(());
-            }
-            Err(errno) => return Err(self.cursor.fails(errno)),
-        };
-        let dir = self.target.here();
-        let made = match symlinkat(&text, dir, name) {
-            Err(Errno::EXIST) => {
-                make_room(dir, name, self.options).and_then(|()| Ok(symlinkat(&text, dir, name)?))
-            }
-            answer => answer.map_err(Refusal::from),
-        };
-        made.and_then(|()| {
-            let flags = AtFlags::SYMLINK_NOFOLLOW;
-            Ok(utimensat(dir, name, &times(&meta), flags)?)
-        })
-        .map_err(|error| self.place(error))
-    }
-
-    fn copy_fifo(&mut self) -> Result<(), TreeError> {
-        let Some(meta) = self.cursor.meta()? else {
-            return Ok(());
-        };
-        if meta.kind != Kind::Fifo || meta.is_mount_in(self.cursor.here().meta()) {
-            self.skip(meta.kind);
+        if meta.kind != kind || meta.is_mount_in(entry.parent.meta()) {
+            self.skip(kind);
             return Ok(());
         }
-        let dir = self.target.here();
-        let name = self.cursor.name();
-        let permissions = permissions_of_copy(&meta, self.user);
-        let made = match os::make_fifo(dir.as_fd(), name, permissions) {
-            Err(Errno::EXIST) => make_room(dir, name, self.options)
-                .and_then(|()| Ok(os::make_fifo(dir.as_fd(), name, permissions)?)),
-            answer => answer.map_err(Refusal::from),
+        let (to, name) = (self.target.here(), entry.name);
+        let text = match kind {
+            Kind::Link => Some(entry.read_link()?),
+            _ => None,
         };
-        match made {
+        let make = || match &text {
+            Some(text) => symlinkat(text, to, name),
+            None => os::make_fifo(to.as_fd(), Path::new(name), permissions_of_copy(&meta)),
+        };
+        let made = match make() {
+            Err(Errno::EXIST) => {
+                make_room(to, name, self.options)?;
+                make()
+            }
+            answer => answer,
+        };
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        match made.and_then(|()| utimensat(to, name, &times(&meta), flags)) {
             // This system has no call for it.
-            Err(Refusal::System(Errno::OPNOTSUPP)) => {
-                self.skip(Kind::Fifo);
+            Err(Errno::OPNOTSUPP) => {
+                self.skip(kind);
                 Ok(())
             }
-            answer => answer
-                .and_then(|()| {
-                    let flags = AtFlags::SYMLINK_NOFOLLOW;
-                    Ok(utimensat(dir, name, &times(&meta), flags)?)
-                })
-                .map_err(|error| self.place(error)),
-        }
-    }
-
-    /// Names the place in the destination.
-    fn place(&self, refusal: Refusal) -> TreeError {
-        let path = self.to.path().join(self.cursor.path());
-        match refusal {
-            Refusal::System(Errno::XDEV) => TreeError::MountPoint { path },
-            Refusal::System(errno) => TreeError::io(path, errno),
-            Refusal::Own(error) => error,
+            answer => answer.map_err(|errno| to.error(name, errno)),
         }
     }
 }
 
-fn permissions_of_copy(meta: &Meta, user: u32) -> u32 {
-    if meta.owner == user {
+fn permissions_of_copy(meta: &Meta) -> u32 {
+    if meta.owner == geteuid().as_raw() {
         meta.permissions()
     } else {
         meta.permissions() & 0o1777
     }
 }
 
-/// An error without a path, or one that has its path already.
-enum Refusal {
-    System(Errno),
-    Own(TreeError),
-}
-
-impl From<Errno> for Refusal {
-    fn from(errno: Errno) -> Self {
-        Refusal::System(errno)
-    }
-}
-
-impl From<TreeError> for Refusal {
-    fn from(error: TreeError) -> Self {
-        Refusal::Own(error)
-    }
-}
-
-/// Returns the last part of a path that may end in a slash.
-fn last_name(path: &[u8]) -> &[u8] {
-    let path = path.strip_suffix(b"/").unwrap_or(path);
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
-}
-
 /// Makes a directory that can be written to, or opens the one that is there.
-fn make_dir(parent: &Dir, name: &[u8], options: &Options<'_>) -> Result<Dir, Refusal> {
+fn make_dir(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Dir, TreeError> {
+    let failed = |errno| parent.error(name, errno);
     for _ in 0..3 {
-        let is_new = match mkdirat(parent, name, Mode::RWXU) {
-            Err(Errno::EXIST) => false,
-            answer => answer.map(|()| true)?,
-        };
-        match parent.child_unlocked(name) {
-            Ok((dir, _)) => {
-                if !is_new {
-                    dir.make_writable()?;
-                }
-                return Ok(dir);
-            }
+        match mkdirat(parent, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        match parent.child_writable(name) {
+            Ok(dir) => return Ok(dir),
             Err(Errno::NOTDIR | Errno::LOOP) => make_room(parent, name, options)?,
             Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
+            Err(errno) => return Err(failed(errno)),
         }
     }
-    Err(Errno::EXIST.into())
+    Err(failed(Errno::EXIST))
 }
 
-/// Makes an empty file, in the place of what was there.
-fn make_file(dir: &Dir, name: &[u8], options: &Options<'_>) -> Result<File, Refusal> {
+/// Makes a file with the content and facts of another, in the place of what was there.
+fn put_file(
+    source: &File,
+    meta: &Meta,
+    to: &Dir,
+    name: &OsStr,
+    options: &Options<'_>,
+    can_clone: &mut bool,
+) -> Result<(), TreeError> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let made = match openat(dir, name, flags, mode) {
+    let make = || openat(to, name, flags, Mode::RUSR | Mode::WUSR);
+    let made = match make() {
         Err(Errno::EXIST) => {
-            make_room(dir, name, options)?;
-            openat(dir, name, flags, mode)?
+            make_room(to, name, options)?;
+            make()
         }
-        answer => answer?,
+        answer => answer,
     };
-    Ok(File::from(made))
+    let target = File::from(made.map_err(|errno| to.error(name, errno))?);
+    copy_content(source, &target, meta, options, can_clone).map_err(|error| {
+        if error.kind() == io::ErrorKind::Interrupted {
+            return TreeError::Stopped;
+        }
+        TreeError::io(to.path().join(name), error)
+    })?;
+    os::copy_attributes(source.as_fd(), target.as_fd());
+    set_facts(target.as_fd(), permissions_of_copy(meta), meta)
+        .map_err(|errno| to.error(name, errno))
 }
 
 /// Removes what is in the place of a new entry.
-fn make_room(dir: &Dir, name: &[u8], options: &Options<'_>) -> Result<(), Refusal> {
+fn make_room(dir: &Dir, name: &OsStr, options: &Options<'_>) -> Result<(), TreeError> {
     // What is there was not made by this copy, so that its size is no reason to stop.
     let options = Options {
         limits: Limits::NONE,
         ..*options
     };
-    let removed = remove_at(dir, as_path(name).as_os_str(), &options)?;
-    Ok(removed.left.into_result(dir.path())?)
+    remove_at(dir, name, &options)?.left.into_result(dir.path())
+}
+
+/// The largest piece between two looks at the interrupt.
+const PIECE: u64 = 8 << 20;
+/// Up to here a file is read and written at once.
+const SMALL: u64 = 128 << 10;
+
+/// Copies content to an empty file. Holes stay holes, so that a file of a terabyte with nothing in it takes nothing.
+fn copy_content(
+    mut from: &File,
+    mut to: &File,
+    meta: &Meta,
+    options: &Options<'_>,
+    can_clone: &mut bool,
+) -> io::Result<()> {
+    let has_holes = meta.allocated < meta.size;
+    if meta.size <= SMALL && !has_holes {
+        // At most what was counted, though the file may grow meanwhile.
+        let mut content = vec![0; meta.size as usize];
+        let length = read_at(from, &mut content, 0)?;
+        return to.write_all(&content[..length]);
+    }
+    *can_clone = *can_clone && os::clone_content(from, to).is_ok();
+    if *can_clone {
+        return Ok(());
+    }
+    let mut offset = 0;
+    while let Some((start, end)) = next_data(from, offset, meta.size)? {
+        offset = start;
+        while offset < end {
+            if options.should_stop.should_stop() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            from.seek(SeekFrom::Start(offset))?;
+            to.seek(SeekFrom::Start(offset))?;
+            match io::copy(&mut from.take((end - offset).min(PIECE)), &mut to)? {
+                // The file became shorter meanwhile.
+                0 => return Ok(()),
+                copied => offset += copied,
+            }
+        }
+    }
+    to.set_len(meta.size)
+}
+
+/// Returns the next stretch of data at or after an offset, as start and end.
+pub(super) fn next_data(file: &File, offset: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
+    use rustix::fs::{SeekFrom, seek};
+    if offset >= size {
+        return Ok(None);
+    }
+    let start = match seek(file, SeekFrom::Data(offset)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        // The file system knows no holes.
+        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY) => return Ok(Some((offset, size))),
+        Err(errno) => return Err(errno.into()),
+    };
+    if start >= size {
+        return Ok(None);
+    }
+    let end = seek(file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
+    Ok(Some((start, end.max(start + 1))))
+}
+
+/// Returns whether the copy of a file can share its blocks with the original. The copy must be empty.
+pub fn can_share(from: &File, to: &File) -> bool {
+    os::clone_content(from, to).is_ok()
+}
+
+/// A file that is read from where it is, with its holes passed over.
+///
+/// Programs that print make no holes. A program that sets the length of its output to a terabyte does, and the zeros in
+/// there would take hours to read and fill the disk when they are copied.
+#[derive(Debug)]
+pub struct WithoutHoles<'a>(pub &'a File);
+
+impl Read for WithoutHoles<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.0;
+        let meta = os::meta_of(file.as_fd())?;
+        // Looking for holes takes longer than reading, and nearly no file has one.
+        if meta.allocated >= meta.size {
+            return file.read(buffer);
+        }
+        let place = file.stream_position()?;
+        let Some((start, end)) = next_data(file, place, meta.size)? else {
+            file.seek(SeekFrom::Start(meta.size.max(place)))?;
+            return Ok(0);
+        };
+        file.seek(SeekFrom::Start(start))?;
+        // A piece never reaches into a hole, so that what is read does not depend on the buffer.
+        file.take(end - start).read(buffer)
+    }
+}
+
+/// Moves a directory into another, under a name that is free. Where it cannot be renamed it is copied and then
+/// removed; the answer tells about the copy.
+pub fn move_dir(
+    from: &Dir,
+    name: &OsStr,
+    to: &Dir,
+    new_name: &OsStr,
+    options: &Options<'_>,
+) -> Result<Option<Copied>, TreeError> {
+    let refused = |errno| from.error(name, errno);
+    match renameat(from, name, to, new_name) {
+        Ok(()) => return Ok(None),
+        Err(Errno::XDEV | Errno::ACCESS) => {}
+        Err(errno) => return Err(refused(errno)),
+    }
+    // A directory that its owner may not change cannot be renamed either.
+    let source = from.child_writable(name).map_err(refused)?;
+    match renameat(from, name, to, new_name) {
+        Ok(()) => {
+            source.set_mode(source.meta().permissions())?;
+            return Ok(None);
+        }
+        Err(Errno::XDEV) => {}
+        Err(errno) => return Err(refused(errno)),
+    }
+    let target = to.create_dir(new_name, 0o700)?;
+    let copied = copy(&source, &target, options, &mut |_| Ok(true))?;
+    target.set_facts(source.meta())?;
+    let removed = remove_at(from, name, options)?;
+    removed.left.into_result(source.path())?;
+    Ok(Some(copied))
 }

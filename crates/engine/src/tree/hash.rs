@@ -1,21 +1,23 @@
-//! The hash of a tree.
+//! Hashes of trees and files, and the comparison of two files.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
+use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
-use crate::tree::content::{ContentError, next_data, read_at};
-use crate::tree::cursor::{Cursor, Order, Step};
 use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
-use crate::tree::limits::Options;
+use crate::tree::limits::{Limits, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
+use crate::tree::walk::{Visit, walk};
 
-/// Files are hashed in blocks of this length, and blocks of zeros only by being left out. So the hash of a file
-/// does not tell holes from zeros, and takes no time for them.
+/// Files are read in blocks of this length. Blocks of zeros have a part in a hash by being left out.
 const BLOCK: u64 = 64 << 10;
 
 /// Returns the SHA-256 of a tree in hexadecimal. It depends on names, kinds, contents, the text of links and the
@@ -23,93 +25,173 @@ const BLOCK: u64 = 64 << 10;
 /// no content.
 pub fn hash(root: &Dir, options: &Options<'_>) -> Result<String, TreeError> {
     let mut hasher = Sha256::new();
-    let mut cursor = Cursor::new(root, options, Order::ByName)?;
-    let mut buffer = Vec::new();
-    loop {
-        match cursor.step()? {
-            Step::Done => return Ok(hexadecimal(&hasher.finalize())),
-            Step::End => cursor.leave()?,
-            Step::Entry => {
-                let Some(meta) = cursor.meta()? else {
-                    continue;
-                };
-                let is_mount = meta.is_mount_in(cursor.here().meta());
-                if meta.is_dir() {
-                    if !is_mount {
-                        cursor.enter()?;
-                    }
-                    continue;
-                }
-                add(&mut hasher, cursor.path().as_os_str().as_bytes());
-                hasher.update([u8::from(meta.permissions() & 0o111 != 0)]);
-                match meta.kind {
-                    Kind::File if !is_mount => {
-                        let file = match cursor.entry(meta.kind).open() {
-                            // Old kernels tell a mount only now.
-                            Err(TreeError::MountPoint { .. }) => {
-                                hasher.update(b"s");
-                                continue;
-                            }
-                            answer => answer?,
-                        };
-                        cursor.budget.take_bytes(meta.allocated.min(meta.size))?;
-                        hasher.update(b"f");
-                        let hash = hash_content(&file, &meta, options, &mut buffer);
-                        let hash = hash.map_err(|error| match error {
-                            ContentError::Own(error) => error,
-                            ContentError::System(error) => cursor.fails(error),
-                        })?;
-                        hasher.update(hash);
-                    }
-                    Kind::Link => {
-                        hasher.update(b"l");
-                        let text = cursor.entry(meta.kind).read_link()?;
-                        add(&mut hasher, text.as_os_str().as_bytes());
-                    }
-                    _ => hasher.update(b"s"),
-                }
-            }
+    walk(root, options, &mut |entry, meta| {
+        if meta.is_dir() {
+            return Ok(Visit::Continue);
         }
-    }
+        add(&mut hasher, entry.path.as_os_str().as_bytes());
+        hasher.update([u8::from(meta.permissions() & 0o111 != 0)]);
+        match meta.kind {
+            Kind::File if !meta.is_mount_in(entry.parent.meta()) => match entry.open() {
+                // Old kernels tell a mount only now.
+                Err(TreeError::MountPoint { .. }) => hasher.update(b"s"),
+                file => {
+                    hasher.update(b"f");
+                    hasher.update(hash_content(&file?, entry.path, options)?);
+                }
+            },
+            Kind::Link => {
+                hasher.update(b"l");
+                add(&mut hasher, entry.read_link()?.as_os_str().as_bytes());
+            }
+            _ => hasher.update(b"s"),
+        }
+        Ok(Visit::Continue)
+    })?;
+    Ok(hexadecimal(&hasher.finalize()))
 }
 
 /// Returns the hash of one open file in hexadecimal, without its name and permissions.
 pub fn hash_file(file: &File, options: &Options<'_>) -> Result<String, TreeError> {
-    let meta = os::meta_of(file.as_fd()).map_err(|errno| TreeError::io("", errno))?;
-    match hash_content(file, &meta, options, &mut Vec::new()) {
-        Ok(hash) => Ok(hexadecimal(&hash)),
-        Err(ContentError::Own(error)) => Err(error),
-        Err(ContentError::System(error)) => Err(TreeError::io("", error)),
-    }
+    hash_content(file, Path::new(""), options).map(|hash| hexadecimal(&hash))
 }
 
-fn hash_content(
-    file: &File,
-    meta: &Meta,
-    options: &Options<'_>,
-    buffer: &mut Vec<u8>,
-) -> Result<[u8; 32], ContentError> {
+fn hash_content(file: &File, path: &Path, options: &Options<'_>) -> Result<[u8; 32], TreeError> {
+    let failed = |error: io::Error| TreeError::io(path, error);
+    let size = file.metadata().map_err(failed)?.len();
     let mut hasher = Sha256::new();
-    hasher.update(meta.size.to_le_bytes());
-    buffer.resize(BLOCK as usize, 0);
+    hasher.update(size.to_le_bytes());
+    let mut buffer = vec![0; size.min(BLOCK) as usize];
     let mut offset = 0;
-    while let Some((start, end)) = next_data(file, offset, meta.size)? {
-        // Blocks begin at multiples of their length, wherever the data does.
-        offset = (start - start % BLOCK).max(offset);
-        while offset < end {
-            options.check_stop()?;
-            let length = (meta.size - offset).min(BLOCK) as usize;
-            let block = &mut buffer[..length];
-            let read = read_at(file, block, offset)?;
-            let block = &block[..read];
-            if block.iter().any(|byte| *byte != 0) {
-                hasher.update(offset.to_le_bytes());
-                hasher.update(block);
-            }
-            offset += BLOCK;
+    while offset < size {
+        options.check_stop()?;
+        let read = read_at(file, &mut buffer, offset).map_err(failed)?;
+        let block = &buffer[..read];
+        if block.iter().any(|byte| *byte != 0) {
+            hasher.update(offset.to_le_bytes());
+            hasher.update(block);
         }
+        // The file may have become shorter meanwhile.
+        if read == 0 {
+            break;
+        }
+        offset += read as u64;
     }
     Ok(hasher.finalize().into())
+}
+
+/// Reads until the buffer is full or the file ends.
+pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Returns true when two open files have the same bytes.
+pub fn have_same_content(
+    one: &File,
+    other: &File,
+    options: &Options<'_>,
+) -> Result<bool, TreeError> {
+    let failed = |error: io::Error| TreeError::io("", error);
+    let size = one.metadata().map_err(failed)?.len();
+    if other.metadata().map_err(failed)?.len() != size {
+        return Ok(false);
+    }
+    let mut left = vec![0; size.min(BLOCK) as usize];
+    let mut right = left.clone();
+    let mut offset = 0;
+    while offset < size {
+        options.check_stop()?;
+        let read = read_at(one, &mut left, offset).map_err(failed)?;
+        let also_read = read_at(other, &mut right, offset).map_err(failed)?;
+        if left[..read] != right[..also_read] {
+            return Ok(false);
+        }
+        // Both became shorter meanwhile.
+        if read == 0 {
+            break;
+        }
+        offset += read as u64;
+    }
+    Ok(true)
+}
+
+/// Returns the SHA-256 of the facts about a tree in hexadecimal: the path, the kind, all permissions and the time of
+/// the last change of every entry. Directories with nothing in them count; the root itself and content do not.
+pub fn hash_of_facts(root: &Dir, options: &Options<'_>) -> Result<String, TreeError> {
+    let mut hasher = Sha256::new();
+    walk(root, options, &mut |entry, meta| {
+        add_facts(&mut hasher, entry.path, meta);
+        Ok(Visit::Continue)
+    })?;
+    Ok(hexadecimal(&hasher.finalize()))
+}
+
+/// A hash of names, permissions and times. The kernel sets the time of the last change with every write, rename and
+/// `chmod`, and nobody but the superuser can set it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity([u8; 32]);
+
+/// Returns the identity of a directory with everything in it. It changes whenever anything in the tree does, and
+/// reading it takes no content.
+pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
+    let is_superuser = geteuid().is_root();
+    let mut hasher = Sha256::new();
+    let root_now = os::meta_of(root.as_fd()).map_err(|errno| TreeError::io(root.path(), errno))?;
+    add_identity(&mut hasher, Path::new(""), &root_now);
+    let options = Options {
+        limits: Limits::NONE,
+        unlock: false,
+        ..Options::default()
+    };
+    walk(root, &options, &mut |entry, meta| {
+        add_identity(&mut hasher, entry.path, meta);
+        // Nobody changes what is in a closed directory without changing the directory first.
+        let is_closed = meta.is_dir() && meta.permissions() & 0o500 != 0o500 && !is_superuser;
+        Ok(if is_closed {
+            Visit::Skip
+        } else {
+            Visit::Continue
+        })
+    })?;
+    Ok(Identity(hasher.finalize().into()))
+}
+
+/// Returns the identity of some entries of a directory, without what is in them. One that is missing has none.
+pub fn identity_of<P: AsRef<Path>>(
+    dir: &Dir,
+    names: impl IntoIterator<Item = P>,
+) -> Result<Identity, TreeError> {
+    let mut hasher = Sha256::new();
+    for name in names {
+        if let Some(meta) = dir.meta_at(&name)? {
+            add_identity(&mut hasher, name.as_ref(), &meta);
+        }
+    }
+    Ok(Identity(hasher.finalize().into()))
+}
+
+fn add_identity(hasher: &mut Sha256, path: &Path, meta: &Meta) {
+    add_facts(hasher, path, meta);
+    hasher.update(meta.size.to_le_bytes());
+    hasher.update(meta.changed.0.to_le_bytes());
+    hasher.update(meta.changed.1.to_le_bytes());
+    hasher.update(meta.inode.to_le_bytes());
+}
+
+fn add_facts(hasher: &mut Sha256, path: &Path, meta: &Meta) {
+    add(hasher, path.as_os_str().as_bytes());
+    hasher.update(meta.mode.to_le_bytes());
+    hasher.update(meta.modified.0.to_le_bytes());
+    hasher.update(meta.modified.1.to_le_bytes());
 }
 
 /// Adds bytes with their length, so that no two lists of texts look the same.
@@ -118,6 +200,6 @@ fn add(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update(bytes);
 }
 
-pub(super) fn hexadecimal(hash: &[u8]) -> String {
+fn hexadecimal(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

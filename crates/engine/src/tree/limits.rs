@@ -1,19 +1,45 @@
 //! Limits of a tree, and the options that all operations share.
 
 use std::fmt;
+use std::path::Path;
 
-use crate::tree::error::{TreeError, What};
+use crate::tree::error::TreeError;
 
-/// The most that a tree may have.
+/// The longest path below the root of a tree: the kernel takes no longer one.
+pub(super) const LONGEST_PATH: u64 = 4095;
+
+/// A figure that has a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Bytes on disk.
+    Bytes,
+    /// Files, links, directories and everything else.
+    Entries,
+    /// The length of one path.
+    PathLength,
+    /// The length of all paths together.
+    PathBytes,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            What::Bytes => "bytes on disk",
+            What::Entries => "files and directories",
+            What::PathLength => "bytes in one path",
+            What::PathBytes => "bytes of paths",
+        })
+    }
+}
+
+/// The most that a tree may have. A path longer than the kernel takes is always too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes that the files really take. Holes of sparse files are free.
     pub bytes: u64,
     /// Files, links, directories and everything else.
     pub entries: u64,
-    /// Levels of directories.
-    pub depth: u64,
-    /// Bytes of all paths together, where an operation collects them.
+    /// Bytes of all paths together.
     pub path_bytes: u64,
 }
 
@@ -22,9 +48,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             bytes: 20 << 30,
-            entries: 2_000_000,
-            depth: 20_000,
-            path_bytes: 128 << 20,
+            entries: 1_000_000,
+            path_bytes: 256 << 20,
         }
     }
 }
@@ -34,7 +59,6 @@ impl Limits {
     pub const NONE: Limits = Limits {
         bytes: u64::MAX,
         entries: u64::MAX,
-        depth: u64::MAX,
         path_bytes: u64::MAX,
     };
 }
@@ -116,39 +140,28 @@ impl Budget {
         self.limits.entries - self.entries
     }
 
-    pub fn too_many_entries(&self) -> TreeError {
-        TreeError::TooLarge {
-            what: What::Entries,
-            limit: self.limits.entries,
-        }
-    }
-
-    pub fn take_entry(&mut self) -> Result<(), TreeError> {
-        take(&mut self.entries, 1, self.limits.entries, What::Entries)
+    pub fn take_entry(&mut self, path: &Path) -> Result<(), TreeError> {
+        let length = path.as_os_str().len() as u64;
+        let limits = self.limits;
+        take(&mut 0, length, LONGEST_PATH, What::PathLength)?;
+        take(
+            &mut self.path_bytes,
+            length,
+            limits.path_bytes,
+            What::PathBytes,
+        )?;
+        take(&mut self.entries, 1, limits.entries, What::Entries)
     }
 
     pub fn take_bytes(&mut self, bytes: u64) -> Result<(), TreeError> {
         take(&mut self.bytes, bytes, self.limits.bytes, What::Bytes)
-    }
-
-    pub fn take_path(&mut self, bytes: usize) -> Result<(), TreeError> {
-        take(
-            &mut self.path_bytes,
-            bytes as u64,
-            self.limits.path_bytes,
-            What::PathBytes,
-        )
-    }
-
-    pub fn check_depth(&self, depth: usize) -> Result<(), TreeError> {
-        take(&mut 0, depth as u64, self.limits.depth, What::Depth)
     }
 }
 
 fn take(used: &mut u64, more: u64, limit: u64, what: What) -> Result<(), TreeError> {
     let sum = used.saturating_add(more);
     if sum > limit {
-        return Err(TreeError::TooLarge { what, limit });
+        return Err(TreeError::too_large(what, limit));
     }
     *used = sum;
     Ok(())

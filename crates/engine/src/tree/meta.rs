@@ -1,6 +1,6 @@
 //! The facts about an entry.
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::FileType;
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,14 +91,41 @@ impl Meta {
         }
     }
 
+    /// Returns the bytes that count for a limit: holes are free, and so is the rest of a block.
+    pub(super) fn counted(&self) -> u64 {
+        self.allocated.min(self.size)
+    }
+
     /// Returns the pair that no other entry has at the same time.
     pub(super) fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 
-    // The fields have other types on other systems.
+    #[cfg(target_os = "linux")]
+    pub(super) fn of_statx(found: &rustix::fs::Statx) -> Meta {
+        let kind = FileType::from_raw_mode(u32::from(found.stx_mode));
+        let tells_mount = found.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0;
+        let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
+        Meta {
+            kind: Kind::of(kind).unwrap_or(Kind::Device),
+            mode: u32::from(found.stx_mode),
+            owner: found.stx_uid,
+            size: found.stx_size,
+            allocated: found.stx_blocks * 512,
+            modified: (found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
+            changed: (found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
+            device,
+            inode: found.stx_ino,
+            mount: tells_mount.then_some(found.stx_mnt_id),
+            is_whiteout: kind == FileType::CharacterDevice
+                && (found.stx_rdev_major, found.stx_rdev_minor) == (0, 0),
+        }
+    }
+
+    // The fields have other types on each system.
+    #[cfg(not(target_os = "linux"))]
     #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
-    pub(super) fn of_stat(stat: &Stat) -> Meta {
+    pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Meta {
         Meta {
             kind: Kind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(Kind::Device),
             mode: stat.st_mode as u32,
@@ -110,8 +137,7 @@ impl Meta {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             mount: None,
-            is_whiteout: FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
-                && stat.st_rdev == 0,
+            is_whiteout: false,
         }
     }
 }

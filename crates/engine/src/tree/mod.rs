@@ -1,67 +1,40 @@
 //! Trees of files: walking, copying, removing, hashing, measuring, and opening files beneath a directory.
 //!
-//! A tree may have been made by an agent that wants to do harm. So nothing here recurses, holds more than a few
-//! files open, follows a symbolic link, crosses a mount, or builds a path that the kernel must resolve: each
-//! entry is reached by its name from an open handle of the directory it is in. Going up is `..`, and the
-//! directory found there must be the one that was left. A tree can be deeper than the longest path of the kernel.
-//!
-//! Every operation looks at [`Options::should_stop`] between pieces, and keeps to [`Limits`], so that a monstrous
-//! tree is an error of its own kind and not an endless copy.
+//! A tree may have been made by an agent that wants to do harm. So no symbolic link is followed, no mount is crossed, no
+//! pipe or device is opened for reading, and each entry is reached by its name from an open handle. Every operation looks
+//! at [`Options::should_stop`] between pieces, and keeps to [`Limits`], so that a monstrous tree is an error of its own
+//! kind and not an endless copy. So is a tree that is deeper than the longest path of the kernel; only its removal works.
 //!
 //! | file | |
 //! |---|---|
-//! | `dir` | an open directory |
-//! | `trail` | the way down to the present directory, with few handles open |
-//! | `cursor` | goes over the entries of a tree, one at a time |
-//! | `walk`, `copy`, `moving`, `remove`, `hash`, `facts`, `identity`, `compare`, `measure`, `readable` | the operations |
-//! | `content`, `without_holes` | the bytes of a file, without its holes |
-//! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
-//! | `beneath` | opens, makes and removes single files below a directory |
+//! | `dir` | an open directory, and single files beneath it |
+//! | `walk` | goes over the entries of a tree, one at a time; lists and measures them |
+//! | `copy`, `remove`, `hash` | the operations |
+//! | `meta`, `limits`, `error` | the facts about an entry, the most that is allowed, what went wrong |
 //! | `os` | the calls that differ between systems |
 
-mod beneath;
-mod compare;
-mod content;
 mod copy;
-mod cursor;
 mod dir;
 mod error;
-mod facts;
 mod hash;
-mod identity;
 mod limits;
-mod measure;
 mod meta;
-mod moving;
-mod names;
-mod notes;
 mod os;
 pub mod parcel;
-mod readable;
 mod remove;
 mod stretches;
-mod trail;
 mod walk;
-mod without_holes;
 
 #[cfg(test)]
 mod tests;
 
-pub use compare::have_same_content;
-pub use content::can_share;
-pub use copy::{Choice, Copied, copy, copy_file, transfer};
-pub use cursor::Entry;
+pub use copy::{Choice, Copied, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
 pub use dir::Dir;
-pub use error::{TreeError, What};
-pub use facts::hash_of_facts;
-pub use hash::{hash, hash_file};
-pub use identity::{Identity, identity, identity_of};
-pub use limits::{Limits, Options, ShouldStop};
-pub use measure::{Size, measure};
+pub use error::{Note, Notes, TreeError, Why};
+pub use hash::{
+    Identity, hash, hash_file, hash_of_facts, have_same_content, identity, identity_of,
+};
+pub use limits::{Limits, Options, ShouldStop, What};
 pub use meta::{Kind, Meta};
-pub use moving::move_dir;
-pub use notes::{Note, Notes, Why};
-pub use readable::make_readable;
 pub use remove::{Removed, remove, remove_at, remove_contents};
-pub use walk::{Visit, list, walk};
-pub use without_holes::WithoutHoles;
+pub use walk::{Entry, Size, Visit, list, make_readable, measure, walk};

@@ -1,19 +1,19 @@
 //! Removing a tree.
+//!
+//! A tree of any depth and size goes, so this is no walk: directories that are far down are moved to the top first, and
+//! a large directory is listed in parts.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{AtFlags, OFlags, unlinkat};
+use rustix::fs::{AtFlags, OFlags, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::tree::cursor::{Cursor, Entering, Order, Step};
 use crate::tree::dir::Dir;
-use crate::tree::error::TreeError;
-use crate::tree::limits::{Limits, Options};
+use crate::tree::error::{Notes, TreeError, Why};
+use crate::tree::limits::Options;
 use crate::tree::meta::Kind;
-use crate::tree::notes::{Notes, Why};
 use crate::tree::os;
 
 /// The result of a removal.
@@ -27,7 +27,11 @@ pub struct Removed {
     pub left: Notes,
 }
 
-/// So often a tree is looked through again when somebody changes it meanwhile.
+/// The most names of a directory that are held at once.
+const PART: u64 = 10_000;
+/// A directory so many levels down is moved to the top.
+const DEEPEST: usize = 64;
+/// So often a directory is looked through again when somebody changes it meanwhile.
 const PASSES: usize = 16;
 
 /// Removes a file or a tree. A path where nothing is counts as removed.
@@ -53,229 +57,184 @@ pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Removed, 
 
 /// Removes an entry of a directory, with everything in it.
 pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Removed, TreeError> {
-    let mut removed = Removed::default();
-    for _ in 0..PASSES {
-        let outcome = match unlink(parent, name.as_bytes(), None) {
-            Outcome::IsDir => {
-                remove_dir(parent, name, options, &mut removed)?;
-                if !removed.left.is_empty() {
-                    return Ok(removed);
-                }
-                remove_empty(parent, name.as_bytes())
-            }
-            other => other,
-        };
-        match outcome {
-            Outcome::Gone => {
-                removed.entries += 1;
-                return Ok(removed);
-            }
-            Outcome::NeverThere => return Ok(removed),
-            Outcome::Left(why) => {
-                removed.left.add(Path::new(""), why);
-                return Ok(removed);
-            }
-            // Somebody put something into it, or something else in its place.
-            Outcome::IsDir | Outcome::NotEmpty => {}
-        }
-    }
-    let busy = Why::Failed(Errno::NOTEMPTY.into());
-    removed.left.add(Path::new(""), busy);
-    Ok(removed)
-}
-
-fn remove_dir(
-    parent: &Dir,
-    name: &OsStr,
-    options: &Options<'_>,
-    removed: &mut Removed,
-) -> Result<(), TreeError> {
-    match parent.child_unlocked(name.as_bytes()) {
-        Ok((dir, _)) => {
-            let path: PathBuf = parent.path().join(name);
-            remove_all_in(&dir.with_path(path), options, removed)
-        }
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
-        Err(Errno::XDEV) => {
-            removed.left.add(Path::new(""), Why::MountPoint);
-            Ok(())
-        }
-        Err(errno) => {
-            let why = Why::Failed(errno.into());
-            removed.left.add(Path::new(""), why);
-            Ok(())
-        }
-    }
+    let mut removal = Removal::new(options);
+    let place = Place {
+        parent,
+        name,
+        path: Path::new(""),
+        depth: 0,
+    };
+    removal.remove_entry(&place, None, None)?;
+    Ok(removal.removed)
 }
 
 /// Removes everything in a directory, but not the directory.
 pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<Removed, TreeError> {
-    let mut removed = Removed::default();
-    remove_all_in(dir, options, &mut removed)?;
-    Ok(removed)
-}
-
-fn remove_all_in(dir: &Dir, options: &Options<'_>, removed: &mut Removed) -> Result<(), TreeError> {
-    // How large it is does not matter here: it is to go.
-    let options = Options {
-        limits: Limits::NONE,
-        unlock: true,
-        ..*options
-    };
-    let mut passes = 0;
-    loop {
-        removed.left = Notes::default();
-        match remove_once(dir, &options, removed) {
-            Err(TreeError::Moved { .. }) if passes < PASSES => passes += 1,
-            done => return done,
-        }
-    }
-}
-
-fn remove_once(dir: &Dir, options: &Options<'_>, removed: &mut Removed) -> Result<(), TreeError> {
+    let mut removal = Removal::new(options);
     // The entries tell soon enough if that was refused.
     let _ = dir.make_writable();
-    let mut cursor = Cursor::new(dir, options, Order::AnyInParts)?;
-    // How many entries were left and removed above each directory on the way down, and below.
-    let mut before = Vec::new();
-    let mut before_part = removed.entries;
-    loop {
-        match cursor.step()? {
-            Step::Entry => {
-                if remove_entry(&mut cursor, removed)? == Entering::Entered {
-                    before.push((removed.left.total, before_part));
-                    before_part = removed.entries;
+    let mut passes = 0;
+    while passes < PASSES && removal.removed.left.is_empty() {
+        let before = removal.removed.entries;
+        let is_all = removal.empty(dir, dir, Path::new(""), 0)?;
+        if is_all && removal.removed.entries == before {
+            break;
+        }
+        passes += usize::from(is_all);
+    }
+    Ok(removal.removed)
+}
+
+/// The place of an entry that is to be removed.
+struct Place<'a> {
+    parent: &'a Dir,
+    name: &'a OsStr,
+    /// The path from the root of the removal.
+    path: &'a Path,
+    /// The number of directories of the removal above it.
+    depth: usize,
+}
+
+struct Removal<'a> {
+    options: &'a Options<'a>,
+    removed: Removed,
+    /// The number of directories that were moved to the top.
+    moved: u64,
+}
+
+impl<'a> Removal<'a> {
+    fn new(options: &'a Options<'a>) -> Self {
+        Removal {
+            options,
+            removed: Removed::default(),
+            moved: 0,
+        }
+    }
+
+    /// Removes what there is in a directory. Returns whether it saw all of it, and moved nothing to the top.
+    fn empty(
+        &mut self,
+        dir: &Dir,
+        top: &Dir,
+        path: &Path,
+        depth: usize,
+    ) -> Result<bool, TreeError> {
+        let moved = self.moved;
+        let (mut names, is_complete) = dir.list(PART)?;
+        // The order in which most file systems have them on the disk.
+        names.sort_unstable_by_key(|listed| listed.inode);
+        for listed in names {
+            self.options.check_stop()?;
+            let place = Place {
+                parent: dir,
+                name: &listed.name,
+                path: &path.join(&listed.name),
+                depth: depth + 1,
+            };
+            self.remove_entry(&place, listed.kind, Some(top))?;
+        }
+        Ok(is_complete && self.moved == moved)
+    }
+
+    fn remove_entry(
+        &mut self,
+        place: &Place<'_>,
+        kind: Option<Kind>,
+        top: Option<&Dir>,
+    ) -> Result<(), TreeError> {
+        if kind != Some(Kind::Dir) {
+            match unlink(place, kind, AtFlags::empty()) {
+                Err(Errno::ISDIR) => {}
+                answer => {
+                    self.note(place, answer);
+                    return Ok(());
                 }
             }
-            Step::Done | Step::End
-                if !cursor.is_listed_completely() && removed.entries > before_part =>
-            {
-                before_part = removed.entries;
-                cursor.list_again()?;
-            }
-            Step::Done => return Ok(()),
-            Step::End => {
-                cursor.leave()?;
-                let left_before = before.pop().map_or(0, |(left, part)| {
-                    before_part = part;
-                    left
-                });
-                if removed.left.total == left_before {
-                    finish(&mut cursor, removed)?;
+        }
+        let mut passes = 0;
+        while passes < PASSES {
+            // Many directories are empty, and need not be looked into.
+            match unlink(place, Some(Kind::Dir), AtFlags::REMOVEDIR) {
+                Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+                // A link or a file took its place.
+                Err(Errno::NOTDIR) => {
+                    self.note(place, unlink(place, None, AtFlags::empty()));
+                    return Ok(());
+                }
+                answer => {
+                    self.note(place, answer);
+                    return Ok(());
                 }
             }
-        }
-    }
-}
-
-/// Removes the present entry, or goes into it.
-fn remove_entry(cursor: &mut Cursor<'_>, removed: &mut Removed) -> Result<Entering, TreeError> {
-    let kind = cursor.kind()?;
-    if kind != Some(Kind::Dir) {
-        match unlink(cursor.here(), cursor.name(), kind) {
-            Outcome::Gone => removed.entries += 1,
-            Outcome::NeverThere => {}
-            Outcome::Left(why) => removed.left.add(cursor.path(), why),
-            Outcome::IsDir | Outcome::NotEmpty => return enter(cursor, removed),
-        }
-        return Ok(Entering::Gone);
-    }
-    // Many are empty, and need not be looked into.
-    if unlinkat(cursor.here(), cursor.name(), AtFlags::REMOVEDIR).is_ok() {
-        removed.entries += 1;
-        return Ok(Entering::Gone);
-    }
-    enter(cursor, removed)
-}
-
-fn enter(cursor: &mut Cursor<'_>, removed: &mut Removed) -> Result<Entering, TreeError> {
-    match cursor.enter() {
-        Ok(Entering::Entered) => {
-            let _ = cursor.here().make_writable();
-            return Ok(Entering::Entered);
-        }
-        Ok(Entering::Mount) => removed.left.add(cursor.path(), Why::MountPoint),
-        Ok(Entering::Gone) => {}
-        // A link took its place.
-        Ok(Entering::NoDir) => match unlink(cursor.here(), cursor.name(), None) {
-            Outcome::Gone => removed.entries += 1,
-            Outcome::NeverThere => {}
-            Outcome::Left(why) => removed.left.add(cursor.path(), why),
-            Outcome::IsDir | Outcome::NotEmpty => {
-                let busy = Why::Failed(Errno::NOTEMPTY.into());
-                removed.left.add(cursor.path(), busy);
+            let dir = match place.parent.child_writable(place.name) {
+                // Something else took its place, or nothing.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                    passes += 1;
+                    continue;
+                }
+                Err(errno) => {
+                    self.note(place, Err(errno));
+                    return Ok(());
+                }
+                Ok(dir) => dir,
+            };
+            if let Some(top) = top.filter(|_| place.depth >= DEEPEST) {
+                self.move_to(top, place);
+                return Ok(());
             }
-        },
-        Err(TreeError::Io { source, .. }) => {
-            removed.left.add(cursor.path(), Why::Failed(source));
+            let left = self.removed.left.total;
+            let is_all = self.empty(&dir, top.unwrap_or(&dir), place.path, place.depth)?;
+            passes += usize::from(is_all);
+            if is_all && self.removed.left.total > left {
+                return Ok(());
+            }
         }
-        Err(other) => return Err(other),
+        // Somebody keeps putting something into it.
+        self.note(place, Err(Errno::NOTEMPTY));
+        Ok(())
     }
-    Ok(Entering::Gone)
-}
 
-/// Removes the directory that was just left and should be empty.
-fn finish(cursor: &mut Cursor<'_>, removed: &mut Removed) -> Result<(), TreeError> {
-    match remove_empty(cursor.here(), cursor.name()) {
-        Outcome::Gone => removed.entries += 1,
-        Outcome::NeverThere => {}
-        Outcome::Left(why) => removed.left.add(cursor.path(), why),
-        // Somebody is still at work in it: the whole tree is looked through again.
-        Outcome::NotEmpty | Outcome::IsDir => {
-            return Err(TreeError::Moved {
-                path: cursor.path().to_owned(),
-            });
+    fn move_to(&mut self, top: &Dir, place: &Place<'_>) {
+        let free = format!(".{:016x}", fastrand::u64(..));
+        match renameat(place.parent, place.name, top, free.as_str()) {
+            Ok(()) => self.moved += 1,
+            Err(errno) => self.note(place, Err(errno)),
         }
     }
-    Ok(())
+
+    fn note(&mut self, place: &Place<'_>, answer: Result<(), Errno>) {
+        let why = match answer {
+            Ok(()) => {
+                self.removed.entries += 1;
+                return;
+            }
+            Err(Errno::NOENT) => return,
+            Err(Errno::XDEV | Errno::BUSY) => Why::MountPoint,
+            Err(errno) => Why::Failed(errno.into()),
+        };
+        self.removed.left.add(place.path, why);
+    }
 }
 
-enum Outcome {
-    Gone,
-    NeverThere,
-    IsDir,
-    NotEmpty,
-    Left(Why),
-}
-
-fn unlink(dir: &Dir, name: &[u8], kind: Option<Kind>) -> Outcome {
-    let answer = match unlinkat(dir, name, AtFlags::empty()) {
-        Err(Errno::PERM) if unmark(dir, name, kind) => unlinkat(dir, name, AtFlags::empty()),
+fn unlink(place: &Place<'_>, kind: Option<Kind>, flags: AtFlags) -> Result<(), Errno> {
+    let Place { parent, name, .. } = *place;
+    let answer = match unlinkat(parent, name, flags) {
+        Err(Errno::PERM) if unmark(parent, name, kind) => unlinkat(parent, name, flags),
         answer => answer,
     };
     match answer {
         // Some systems answer so for a directory.
-        Err(Errno::PERM) if dir.meta_in(name).is_ok_and(|meta| meta.is_dir()) => Outcome::IsDir,
-        answer => outcome(answer),
-    }
-}
-
-fn remove_empty(dir: &Dir, name: &[u8]) -> Outcome {
-    let answer = match unlinkat(dir, name, AtFlags::REMOVEDIR) {
-        Err(Errno::PERM) if unmark(dir, name, Some(Kind::Dir)) => {
-            unlinkat(dir, name, AtFlags::REMOVEDIR)
+        Err(Errno::PERM)
+            if flags.is_empty() && parent.meta_in(name).is_ok_and(|meta| meta.is_dir()) =>
+        {
+            Err(Errno::ISDIR)
         }
         answer => answer,
-    };
-    match answer {
-        Err(Errno::NOTDIR) => Outcome::NotEmpty,
-        answer => outcome(answer),
-    }
-}
-
-fn outcome(answer: Result<(), Errno>) -> Outcome {
-    match answer {
-        Ok(()) => Outcome::Gone,
-        Err(Errno::NOENT) => Outcome::NeverThere,
-        Err(Errno::ISDIR) => Outcome::IsDir,
-        Err(Errno::NOTEMPTY | Errno::EXIST) => Outcome::NotEmpty,
-        Err(Errno::BUSY) => Outcome::Left(Why::MountPoint),
-        Err(errno) => Outcome::Left(Why::Failed(errno.into())),
     }
 }
 
 /// Takes the marks away that forbid removing an entry, from it and from its directory.
-fn unmark(dir: &Dir, name: &[u8], kind: Option<Kind>) -> bool {
+fn unmark(dir: &Dir, name: &OsStr, kind: Option<Kind>) -> bool {
     let kind = kind.or_else(|| dir.meta_in(name).ok().map(|meta| meta.kind));
     let was_marked = os::clear_marks(dir.as_fd());
     // Only these have marks, and opening a device may have effects.
@@ -284,6 +243,6 @@ fn unmark(dir: &Dir, name: &[u8], kind: Option<Kind>) -> bool {
         Some(Kind::Dir) => OFlags::RDONLY | OFlags::DIRECTORY,
         _ => return was_marked,
     };
-    let opened = os::open_in(dir.as_fd(), name, flags);
+    let opened = os::open_in(dir.as_fd(), Path::new(name), flags);
     opened.is_ok_and(|file| os::clear_marks(file.as_fd())) || was_marked
 }

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 use crate::tree::Meta;
-use crate::tree::content::{ContentError, next_data};
+use crate::tree::copy::next_data;
 
 /// A hole in a file of this length saves nothing.
 const SMALL: u64 = 1 << 16;
@@ -40,11 +40,7 @@ impl<'a> Stretches<'a> {
         let mut left = Vec::new();
         let mut offset = 0;
         loop {
-            let next = match next_data(file, offset, size) {
-                Ok(next) => next,
-                Err(ContentError::System(error)) => return Err(error),
-                Err(ContentError::Own(error)) => return Err(io::Error::other(error)),
-            };
+            let next = next_data(file, offset, size)?;
             let Some((start, end)) = next else {
                 break;
             };

@@ -36,7 +36,7 @@ impl TooLarge {
         match self.what {
             What::Bytes => format!("{start} more than {size} {end} (limits.disk)"),
             What::Entries => format!("{start} more than {limit} files and directories {end}"),
-            What::Depth => format!("{start} more than {limit} levels of directories {end}"),
+            What::PathLength => format!("{start} a path of more than {limit} bytes {end}"),
             What::PathBytes => format!("{start} paths of more than {size} together {end}"),
         }
     }

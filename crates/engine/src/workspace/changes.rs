@@ -17,8 +17,8 @@ use std::sync::Arc;
 use camino::Utf8Path;
 
 use crate::tree::{
-    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, What, copy, hash_file,
-    have_same_content, make_readable, walk,
+    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, copy, hash_file, have_same_content,
+    make_readable, walk,
 };
 use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
 use crate::workspace::ignored::{Ignored, IgnoredWalk};
@@ -161,13 +161,11 @@ impl Snapshot {
     ) -> Result<Self, TreeError> {
         let mut files = BTreeMap::new();
         let mut unkept = BTreeSet::new();
-        let mut paths = PathBudget::new(options);
         walk(root, options, &mut |entry, meta| {
             let is_seen = base.as_mut().map(|base| base.note(entry, meta));
             if meta.is_dir() || is_seen.transpose()? == Some(false) {
                 return Ok(Visit::Continue);
             }
-            paths.take(entry.path)?;
             let content = match meta.kind {
                 Kind::Link => Content::Link(entry.read_link()?),
                 Kind::File if !meta.is_mount_in(entry.parent.meta()) => {
@@ -272,7 +270,6 @@ impl Snapshot {
             present: HashSet::new(),
             changes: Changes::default(),
             text_left: MOST_TEXT,
-            paths: PathBudget::new(options),
         };
         let mut now = Hidden::default();
         let mounts = walk(&root, options, &mut |entry, meta| {
@@ -303,28 +300,6 @@ fn has_below(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
         .is_some_and(|path| path.starts_with(dir))
 }
 
-/// Counts the bytes of paths that are held.
-struct PathBudget {
-    left: u64,
-    limit: u64,
-}
-
-impl PathBudget {
-    fn new(options: &Options<'_>) -> Self {
-        let limit = options.limits.path_bytes;
-        PathBudget { left: limit, limit }
-    }
-
-    fn take(&mut self, path: &Path) -> Result<(), TreeError> {
-        let left = self.left.checked_sub(path.as_os_str().len() as u64);
-        self.left = left.ok_or(TreeError::TooLarge {
-            what: What::PathBytes,
-            limit: self.limit,
-        })?;
-        Ok(())
-    }
-}
-
 /// A workspace that is being compared with its snapshot.
 struct Comparison<'a> {
     snapshot: &'a Snapshot,
@@ -337,7 +312,6 @@ struct Comparison<'a> {
     present: HashSet<&'a Path>,
     changes: Changes,
     text_left: u64,
-    paths: PathBudget,
 }
 
 impl Comparison<'_> {
@@ -362,7 +336,6 @@ impl Comparison<'_> {
             self.changes.ignored += 1;
             return Ok(Visit::Continue);
         }
-        self.paths.take(entry.path)?;
         let after = self.version(entry, meta)?;
         self.changes.seen.push(Change {
             path: entry.path.to_owned(),

@@ -1,4 +1,4 @@
-//! Tests of trees. Most run three times: as usual, without `openat2`, and without `statx` as well.
+//! Tests of trees. Most run twice: as usual, and without `openat2`.
 
 mod beneath;
 mod copying;
@@ -96,10 +96,7 @@ fn in_every_way(act: impl Fn()) {
     {
         os::WITHOUT_OPENAT2.set(true);
         act();
-        os::WITHOUT_STATX.set(true);
-        act();
         os::WITHOUT_OPENAT2.set(false);
-        os::WITHOUT_STATX.set(false);
     }
 }
 

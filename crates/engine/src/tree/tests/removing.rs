@@ -126,7 +126,6 @@ fn a_directory_that_becomes_a_link_is_not_followed() {
     });
 }
 
-/// Deeper than the handles that are kept open, so that the way back is `..`.
 #[test]
 fn a_directory_that_is_moved_away_does_not_lead_the_removal_away() {
     in_every_way(|| {

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use super::restore::{CheckedLayers, RestoreError, Saved};
 use super::save::save;
 use super::{CHANGES, saved_tree};
-use crate::tree::{Dir, Meta, Options, copy, measure};
+use crate::tree::{Dir, Meta, Options, copy, list};
 use crate::workspace::base_layers::{BaseLayer, BaseLayers};
 use crate::workspace::merged_layers::MergedLayers;
 
@@ -101,7 +101,11 @@ impl Run {
     /// Returns the bytes of the files that were saved for the trial.
     fn saved_bytes(&self) -> u64 {
         let tree = Dir::open(saved_tree(&self.folder())).unwrap();
-        measure(&tree, &Options::default()).unwrap().length
+        list(&tree, &Options::default())
+            .unwrap()
+            .iter()
+            .map(|(_, meta)| meta.size)
+            .sum()
     }
 
     /// Changes the record of the saved workspace.
