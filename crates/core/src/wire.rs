@@ -75,9 +75,6 @@ pub struct Exchange {
     pub first_byte_ms: Option<u64>,
     /// The time from the request to the end of the answer, in milliseconds.
     pub total_ms: u64,
-    /// True if the gateway made a fault that the suite asks for.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub injected: bool,
     /// True if the answer came from a recording.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
@@ -110,9 +107,6 @@ pub struct Wire {
     pub answered: u64,
     /// Requests that repeat one that had failed.
     pub retries: u64,
-    /// Requests in which the gateway made a fault that the suite asks for.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub injected: u64,
     /// Requests whose answers came from a recording: their tokens were not spent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u64,
@@ -160,7 +154,6 @@ impl Wire {
             wire.answered += u64::from(exchange.is_answered());
             wire.retries += u64::from(exchange.retry);
             wire.replayed += u64::from(exchange.replayed);
-            wire.injected += u64::from(exchange.injected);
             let tokens = exchange.tokens;
             add(&mut wire.input_tokens, tokens.input);
             add(&mut wire.cached_input_tokens, tokens.cached);
@@ -239,7 +232,6 @@ impl Wire {
         self.requests += other.requests;
         self.answered += other.answered;
         self.retries += other.retries;
-        self.injected += other.injected;
         self.answers_without_tokens += other.answers_without_tokens;
         add(&mut self.input_tokens, other.input_tokens);
         add(&mut self.cached_input_tokens, other.cached_input_tokens);
@@ -292,9 +284,6 @@ impl Wire {
         }
         if self.replayed > 0 {
             words += &format!(", {} replayed", self.replayed);
-        }
-        if self.injected > 0 {
-            words += &format!(", {} injected", self.injected);
         }
         if let Some(seconds) = self.first_byte_seconds {
             words += &format!(", first byte after {}", prose::duration(seconds));
@@ -419,7 +408,6 @@ mod tests {
             started_ms,
             first_byte_ms: Some(started_ms / 10),
             total_ms,
-            injected: false,
             replayed: false,
             seen: None,
             end: ExchangeEnd::Whole,

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -11,15 +10,12 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use serde_json::json;
-use terca_core::config::gateway::Injection;
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
 use crate::closing::TRIAL_IS_OVER;
-use crate::cut_body::CutBody;
 use crate::dialect::Dialect;
 use crate::hop_by_hop;
-use crate::injector::{Injector, error_body};
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
 use crate::played_body::PlayedBody;
@@ -96,15 +92,6 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         },
         None => None,
     };
-    let mut is_cut = false;
-    if let Some((dialect, number)) = asked
-        && let Some(injection) = way.injector.as_ref().and_then(Injector::next)
-    {
-        if let Some(response) = inject(&way, dialect, number, injection).await {
-            return response;
-        }
-        is_cut = injection.cut;
-    }
     if let Some(player) = way.player.clone() {
         let looked_for = LookedFor {
             method: parts.method.to_string(),
@@ -113,7 +100,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             is_for_model: asked.is_some(),
         };
         let found = look_for(player, looked_for).await;
-        if let Some(response) = answer_found(&way, found, asked, &upstream.origin, is_cut) {
+        if let Some(response) = answer_found(&way, found, asked, &upstream.origin) {
             return response;
         }
     }
@@ -150,7 +137,6 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     };
     waiting.and_then(Waiting::over);
     match sent {
-        Ok(response) if is_cut => pass_back(&way, response.map(CutBody::new), asked, taking),
         Ok(response) => pass_back(&way, response, asked, taking),
         Err(error) => {
             let reason = reason(&error);
@@ -170,37 +156,6 @@ fn begin(way: &Arc<Way>, dialect: Dialect, path: &str, body: &Bytes) -> Option<u
         tokio::task::spawn_blocking(move || way.search(number));
     }
     Some(number)
-}
-
-/// Makes a fault in a request. Returns the answer, if the service is not to be asked.
-async fn inject(
-    way: &Arc<Way>,
-    dialect: Dialect,
-    number: usize,
-    injection: Injection,
-) -> Option<Response<AnswerBody>> {
-    way.injected(number);
-    // An agent that hangs up while it waits drops this future.
-    let waiting = Waiting {
-        way: Arc::clone(way),
-        number: Some(number),
-    };
-    let delay = Duration::from_millis(injection.delay_ms.unwrap_or(0).into());
-    tokio::select! {
-        () = tokio::time::sleep(delay), if !injection.hang => {}
-        () = way.closing.closed() => return Some(refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER)),
-    }
-    waiting.over();
-    let status = StatusCode::from_u16(injection.status?).ok()?;
-    let body = error_body(dialect, status).to_string();
-    let mut response = json_response(status, Full::new(Bytes::from(body)));
-    if let Some(seconds) = injection.retry_after {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    // It is counted as an answer of the service is.
-    Some(pass_back(way, response, Some((dialect, number)), None))
 }
 
 /// A request that is looked for in a recording.
@@ -227,7 +182,6 @@ fn answer_found(
     found: Found,
     asked: Option<(Dialect, usize)>,
     origin: &str,
-    is_cut: bool,
 ) -> Option<Response<AnswerBody>> {
     match (found, asked) {
         (Found::Live, _) => None,
@@ -241,7 +195,7 @@ fn answer_found(
             if let Some((_, number)) = asked {
                 way.replayed(number);
             }
-            Some(play_back(way, answer, asked, origin, is_cut))
+            Some(play_back(way, answer, asked, origin))
         }
     }
 }
@@ -252,10 +206,7 @@ fn play_back(
     answer: PlayedAnswer,
     asked: Option<(Dialect, usize)>,
     origin: &str,
-    is_cut: bool,
 ) -> Response<AnswerBody> {
-    // An answer that was cut when it was recorded is not cut again.
-    let is_cut = is_cut && answer.end == ExchangeEnd::Whole;
     let status = answer
         .status
         .and_then(|status| StatusCode::from_u16(status).ok());
@@ -269,9 +220,6 @@ fn play_back(
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
             response.headers_mut().insert(name, value);
         }
-    }
-    if is_cut {
-        return pass_back(way, response.map(CutBody::new), asked, None);
     }
     pass_back(way, response, asked, None)
 }

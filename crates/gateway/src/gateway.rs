@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use terca_core::agent::redirect::ServiceKey;
-use terca_core::config::gateway::Injection;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
@@ -15,7 +14,6 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
 use crate::host_rules::HostRules;
-use crate::injector::Injector;
 use crate::mcp::{McpWay, RemoteMcpServer};
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::{TokenOfKey, Way};
@@ -99,18 +97,16 @@ impl Gateway {
         keys: &[ServiceKey],
         sought: Vec<Sought>,
     ) -> Result<Passage, OpenError> {
-        self.open_with(origins, keys, sought, Playback::None, Vec::new())
+        self.open_with(origins, keys, sought, Playback::None)
     }
 
-    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording. These faults are
-    /// made in requests to models.
+    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording.
     pub fn open_with(
         &self,
         origins: &[String],
         keys: &[ServiceKey],
         sought: Vec<Sought>,
         playback: Playback,
-        inject: Vec<Injection>,
     ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
@@ -132,9 +128,13 @@ impl Gateway {
         }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
         let pairs = pairs.map(|(token, key)| TokenOfKey { token, key });
-        let mut way = Way::new(upstreams, pairs.collect(), sought, recorder, player);
-        way.injector = (!inject.is_empty()).then(|| Injector::new(inject));
-        let way = Arc::new(way);
+        let way = Arc::new(Way::new(
+            upstreams,
+            pairs.collect(),
+            sought,
+            recorder,
+            player,
+        ));
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))

@@ -13,7 +13,6 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 
 use crate::answer::{Answer, LONGEST_TEXT};
 use crate::closing::Closing;
-use crate::injector::Injector;
 use crate::milliseconds::milliseconds;
 use crate::player::Player;
 use crate::recorder::Recorder;
@@ -37,8 +36,6 @@ pub(crate) struct Way {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// Answers requests from a recording.
     pub(crate) player: Option<Arc<Player>>,
-    /// Makes the faults that the suite asks for.
-    pub(crate) injector: Option<Injector>,
     /// The moment from which requests are timed.
     pub(crate) opened: Instant,
     log: Mutex<Log>,
@@ -85,7 +82,6 @@ impl Way {
             sought,
             recorder: recorder.map(Arc::new),
             player: player.map(Arc::new),
-            injector: None,
             opened: Instant::now(),
             log: Mutex::default(),
             closing: Closing::new(),
@@ -153,7 +149,6 @@ impl Way {
                 started_ms: milliseconds(started - self.opened),
                 first_byte_ms: None,
                 total_ms: 0,
-                injected: false,
                 replayed: false,
                 seen: None,
                 end: ExchangeEnd::LeftByAgent,
@@ -195,11 +190,6 @@ impl Way {
     /// Notes the status of an answer.
     pub(crate) fn status(&self, number: usize, status: u16) {
         self.change(number, |entry| entry.exchange.status = Some(status));
-    }
-
-    /// Notes that the gateway makes a fault.
-    pub(crate) fn injected(&self, number: usize) {
-        self.change(number, |entry| entry.exchange.injected = true);
     }
 
     /// Notes that the answer comes from a recording.

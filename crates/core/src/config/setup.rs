@@ -11,7 +11,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
-use crate::config::gateway::{GatewaySettings, gateway};
+use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
@@ -77,7 +77,7 @@ pub struct Setup {
     /// Further hosts that the agent reaches.
     pub allow: Patch<Vec<HostPattern>>,
     /// The part of the gateway.
-    pub gateway: Patch<GatewaySettings>,
+    pub gateway: Patch<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
     pub require_delivery: Patch<bool>,
 }

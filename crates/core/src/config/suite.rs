@@ -16,7 +16,7 @@ use crate::config::action::{Runs, actions};
 use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
-use crate::config::gateway::{GatewaySettings, gateway};
+use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
@@ -120,10 +120,10 @@ pub struct Suite {
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     #[serde(skip)]
     pub mcp_preflight: McpPreflight,
-    /// The part of the gateway in trials whose environment and experiment do not say. Its faults are in the
-    /// fingerprint of each case; the rest changes nothing about the task.
+    /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing
+    /// about the task.
     #[serde(skip)]
-    pub gateway: Option<GatewaySettings>,
+    pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and
     /// experiment do not
     /// say. It changes nothing about the task.

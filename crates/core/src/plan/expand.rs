@@ -8,7 +8,7 @@ use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::Patch;
 use crate::config::adds_up::Levels;
-use crate::config::gateway::{GatewayMode, GatewaySettings};
+use crate::config::gateway::GatewayMode;
 use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
 use crate::config::setup::Containment;
@@ -233,21 +233,11 @@ impl Expansion<'_> {
         Some(arm)
     }
 
-    /// Returns `gateway` of the experiment, the environment or the suite.
-    fn gateway_settings<'a>(
-        &'a self,
-        environment: &'a Setup,
-        experiment: &'a Setup,
-    ) -> Option<&'a GatewaySettings> {
-        (experiment.gateway)
-            .applied_to(&environment.gateway)
-            .or(self.suite.gateway.as_ref())
-    }
-
     /// Returns the part of the gateway that is asked for.
     fn gateway_mode(&self, environment: &Setup, experiment: &Setup) -> Option<GatewayMode> {
-        let settings = self.gateway_settings(environment, experiment);
-        (self.overrides.gateway).or(settings.map(|settings| settings.mode))
+        (self.overrides.gateway)
+            .or(experiment.gateway.applied_to(&environment.gateway).copied())
+            .or(self.suite.gateway)
     }
 
     /// Makes the case of an eval in a variant.
@@ -279,10 +269,6 @@ impl Expansion<'_> {
             .flat_map(|actions| self.interpolator.actions(actions))
             .collect();
         let gateway = self.gateway_mode(environment, experiment);
-        // A gateway that is switched off on the command line makes no faults either.
-        let inject = (self.gateway_settings(environment, experiment))
-            .filter(|_| gateway != Some(GatewayMode::Off))
-            .map(|settings| settings.inject.clone());
         Case {
             suite: self.suite.clone(),
             eval: eval.clone(),
@@ -301,7 +287,6 @@ impl Expansion<'_> {
                 .over(experiment.limits_over(environment, self.suite.limits))
                 .into(),
             gateway,
-            inject: inject.unwrap_or_default(),
             require_delivery: (experiment.require_delivery)
                 .applied_to(&environment.require_delivery)
                 .copied()

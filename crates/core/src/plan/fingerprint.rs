@@ -106,7 +106,6 @@ impl Fingerprinter<'_> {
             (VARIABLES, self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout.as_secs_f64())),
             ("limits", self.hash(&case.limits)),
-            ("injected faults", self.hash(&case.inject)),
             (TESTS, self.tests(case)),
             (TEST_SCRIPTS, self.hash(&self.test_scripts(case))),
         ];
@@ -298,9 +297,8 @@ fn quoted(command: &str) -> impl Iterator<Item = &str> {
 const VARIANT_SETTING: &str = "variant's ";
 
 /// Parts of a variant, which are equal in every eval.
-const OF_VARIANT: [&str; 9] = [
+const OF_VARIANT: [&str; 8] = [
     "agent", "agent's program", "model", "rules", "skills", "MCP servers", "config", "command",
-    "injected faults",
 ];
 
 fn is_of_variant(part: &str) -> bool {

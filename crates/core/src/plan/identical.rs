@@ -66,7 +66,6 @@ fn is_same(one: &Case, other: &Case) -> bool {
         && one.env == other.env
         && one.timeout == other.timeout
         && one.limits == other.limits
-        && one.inject == other.inject
         && variant.agent == baseline.agent
         && variant.mcp_servers == baseline.mcp_servers
         && variant.setup == baseline.setup

@@ -31,7 +31,7 @@ use crate::agent::mcp::McpServer;
 use crate::agent::package_hosts::package_hosts;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
-use crate::config::gateway::{GatewayMode, Injection};
+use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
@@ -148,8 +148,6 @@ pub struct Case {
     pub limits: TrialLimits,
     /// The part of the gateway that is asked for; see [`gateway_in`](Case::gateway_in).
     pub gateway: Option<GatewayMode>,
-    /// The faults of models that the gateway makes.
-    pub inject: Vec<Injection>,
     /// A trial whose rules or skills were in no request to a model is an error.
     pub require_delivery: bool,
 }

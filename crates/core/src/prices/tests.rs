@@ -29,7 +29,6 @@ fn exchange(model: &str, tokens: WireTokens) -> Exchange {
         started_ms: 0,
         first_byte_ms: None,
         total_ms: 1,
-        injected: false,
         replayed: false,
         seen: None,
         end: ExchangeEnd::Whole,

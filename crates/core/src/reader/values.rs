@@ -247,11 +247,6 @@ pub(crate) fn whole() -> Kind<Located<u64>> {
     whole_number(0.0, None, |value| value as u64)
 }
 
-/// The HTTP status of a request that failed.
-pub(crate) fn error_status() -> Kind<Located<u16>> {
-    whole_number(400.0, Some(599.0), |value| value as u16)
-}
-
 /// A number above 0, such as a weight.
 pub(crate) fn positive() -> Kind<Located<f64>> {
     decimal(Bound::Above(0.0), Some(Most::UpTo(1e9)))

@@ -6,7 +6,6 @@ use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::redirect::Redirect;
 use terca_core::agent::{Ending, Profile, Reading};
-use terca_core::config::gateway::Injection;
 use terca_core::sought::Sought;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
@@ -63,8 +62,6 @@ pub(super) struct LedRequest<'a> {
     pub(super) is_asked: bool,
     /// Answers come from a recording.
     pub(super) is_replay: bool,
-    /// The faults of models that the gateway makes.
-    pub(super) inject: &'a [Injection],
 }
 
 impl Led {
@@ -97,14 +94,6 @@ impl Led {
                 let message = format!("nothing can be replayed: {reason}");
                 return Err(StageError::new(ErrorKind::Replay, message));
             }
-            if !request.inject.is_empty() {
-                // Without its faults the trial tests something else.
-                let message = format!(
-                    "the faults of `inject` cannot be made: {reason}; `gateway: off` for this environment runs it \
-                     without faults"
-                );
-                return Err(StageError::new(ErrorKind::Setup, message));
-            }
             let note = is_missed.then(|| format!("the gateway is off: {reason}"));
             return Ok(Led {
                 notes: note.into_iter().collect(),
@@ -113,13 +102,7 @@ impl Led {
         }
         let gateway = gateway.get(host)?;
         let sought = request.sought.to_vec();
-        let opened = gateway.open_with(
-            &redirect.origins,
-            &redirect.keys,
-            sought,
-            playback()?,
-            request.inject.to_vec(),
-        );
+        let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback()?);
         let passage = opened.map_err(|error| {
             StageError::new(
                 ErrorKind::Setup,
@@ -193,12 +176,6 @@ pub(super) fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
             reading.notes.push(note.to_owned());
         }
         return;
-    }
-    if wire.injected > 0 {
-        let number = usize::try_from(wire.injected).unwrap_or(usize::MAX);
-        let requests = prose::count(number, "request");
-        let note = format!("the gateway made faults in {requests}, as `inject` asks for");
-        reading.notes.push(note);
     }
     if is_whole {
         reading.notes.extend(wire.difference(&reading.usage));

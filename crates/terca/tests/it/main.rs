@@ -56,7 +56,6 @@ mod hostile;
 mod house_words;
 mod import;
 mod init;
-mod injected;
 mod interrupt;
 mod json_answers;
 mod judge;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::access::Access;
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
-use crate::config::gateway::{GatewayMode, Injection};
+use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::{ContainedBy, Image};
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
@@ -50,9 +50,6 @@ pub struct RunCase {
     /// The part of the gateway, where it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayMode>,
-    /// The faults of models that the gateway makes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inject: Vec<Injection>,
     /// A trial whose rules or skills were in no request to a model is an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_delivery: bool,
@@ -217,7 +214,6 @@ impl RunCase {
             timeout,
             limits,
             gateway,
-            inject,
             require_delivery,
         } = case;
         RunCase {
@@ -237,7 +233,6 @@ impl RunCase {
             timeout_seconds: timeout.as_secs_f64(),
             limits: Some(*limits),
             gateway: *gateway,
-            inject: inject.clone(),
             require_delivery: *require_delivery,
             tests: eval.tests.iter().map(RunTest::from).collect(),
             settings: settings(&**suite),

@@ -132,8 +132,6 @@ fn ask_once(
                 allow: &case.variant.allow,
                 gateway: case.gateway_in(contained_by),
                 gateway_is_asked: case.gateway.is_some(),
-                // Faults are for agents; a judge is to judge.
-                inject: &[],
                 sought: &[],
             },
         )?;

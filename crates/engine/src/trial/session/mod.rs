@@ -24,7 +24,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::redirect::{addresses_of_shell, restore_addresses};
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
-use terca_core::config::gateway::{GatewayMode, Injection};
+use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{Image, Sandbox};
 use terca_core::network::{HostPattern, Network};
 use terca_core::recording::OnMiss;
@@ -70,8 +70,6 @@ pub(super) struct AgentRequest<'a> {
     pub(super) gateway: GatewayMode,
     /// The suite or the command line says what part the gateway has.
     pub(super) gateway_is_asked: bool,
-    /// The faults of models that the gateway makes.
-    pub(super) inject: &'a [Injection],
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
 }
@@ -174,7 +172,6 @@ impl FoundAgent {
                     sought: request.sought,
                     is_asked: request.gateway_is_asked,
                     is_replay: context.replay.is_some(),
-                    inject: request.inject,
                 },
                 || {
                     if let Some(replay) = replay {

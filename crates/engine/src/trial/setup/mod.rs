@@ -72,7 +72,6 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         allow: &allow,
         gateway: case.gateway_in(contained_by),
         gateway_is_asked: case.gateway.is_some(),
-        inject: &case.inject,
         sought: &sought,
     };
     let session = agent.prepare(context, dirs, &request)?;

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use terca_core::ablation::{Ablation, Kind};
 use terca_core::agent::access::Access;
-use terca_core::config::gateway::{GatewayMode, Injection};
+use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::config::verdict::{Measure, VerdictSettings};
@@ -412,7 +412,6 @@ fn fill_case(case: &mut RunCase) {
         variant,
         limits,
         gateway,
-        inject,
         require_delivery,
         eval: _,
         tags: _,
@@ -428,7 +427,6 @@ fn fill_case(case: &mut RunCase) {
     *description = text();
     *limits = Some(TrialLimits::default());
     *gateway = Some(GatewayMode::Meter);
-    *inject = vec![Injection::default()];
     *require_delivery = true;
     let RunVariant {
         environment_description,

@@ -32,7 +32,7 @@ JUDGE
 chmod +x judge.sh
 cat > terca.yaml <<'SUITE'
 description: All that there is.
-gateway: { mode: record, inject: [{ delayMs: 1, first: 1 }] }
+gateway: record
 mcpPreflight: false
 env: { OF_THE_JUDGE_BASE_URL: "http://127.0.0.1:9" }
 repetitions: 2

@@ -21,7 +21,7 @@ crate::real::tests_of! {
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
         rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
-        a_recorded_session_comes_to_the_same an_injected_fault_is_tried_again
+        a_recorded_session_comes_to_the_same
         works_on_a_worker_as_it_does_here
     ]
     codex: CODEX [

@@ -110,35 +110,3 @@ fn assert_tokens_of_steps(bench: &Bench, trial: &Value, scenario: &Scenario) {
         assert!(mark.contains(&told), "no {told} in {mark}");
     }
 }
-
-/// An agent whose first request is refused by the gateway on purpose asks again, and does its work.
-pub fn an_injected_fault_is_tried_again(agent: RealAgent) {
-    let scenario = Scenario::new([
-        Turn::calling("Writing.", Action::write("done.txt", "done\n")),
-        Turn::saying("Done."),
-    ]);
-    let bench = Bench::new(agent, &[("throttled", scenario)]);
-    let bench = bench.suite(
-        &json!([{"name": "only", "gateway": {"inject": [{"status": 429, "first": 1}]}}]),
-        &json!([{"name": "throttled", "prompt": "Go on. scenario:throttled", "tests": [{"fileExists": "done.txt"}]}]),
-    );
-    bench.terca(&["--format", "plain"]).expect_status(0);
-    let trial = bench.trial("throttled", "only");
-    assert_eq!(trial["status"], "passed", "{trial:#}");
-    assert_eq!(
-        trial["notes"],
-        json!(["the gateway made faults in 1 request, as `inject` asks for"])
-    );
-    let wire = &trial["wire"];
-    assert_eq!(
-        (&wire["injected"], &wire["statuses"]),
-        (&json!(1), &json!({"200": 2, "429": 1})),
-        "{wire:#}"
-    );
-    assert_eq!(
-        bench.requests("throttled").len(),
-        2,
-        "the service was not asked for the one that was refused"
-    );
-    bench.project.assert_nothing_left();
-}

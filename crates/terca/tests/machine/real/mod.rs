@@ -14,9 +14,7 @@ mod service;
 
 pub use complaints::Complaints;
 pub use figures::figures_and_models_are_those_served;
-pub use gateway::{
-    an_injected_fault_is_tried_again, contained_and_metered, metered_by_the_gateway,
-};
+pub use gateway::{contained_and_metered, metered_by_the_gateway};
 pub use mcp_claims::{mcp_claims_agree_with_the_server, remote_mcp_servers_are_recorded};
 pub use on_a_worker::works_on_a_worker_as_it_does_here;
 pub use replay::a_recorded_session_comes_to_the_same;
