@@ -25,7 +25,6 @@
 
 mod answer;
 mod answer_reader;
-mod ask;
 mod closing;
 mod dialect;
 mod event_stream;
@@ -53,11 +52,10 @@ mod request_body;
 mod token;
 mod upstream;
 
-pub use ask::{NoAnswer, Question};
 pub use exit::Exit;
 pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
 pub use mcp::{EventSink, RemoteMcpServer};
-pub use mcp_tools::ToolsQuestion;
+pub use mcp_tools::{NoAnswer, ToolsQuestion};
 pub use player::{Played, Replay};
 pub use recorder::NewRecording;
 pub use recording::{Recording, RecordingError};

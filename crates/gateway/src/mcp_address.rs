@@ -27,7 +27,8 @@ pub(crate) fn resolve(server: &Uri, text: &str) -> Option<Uri> {
     is_same.then_some(found)
 }
 
-fn port(uri: &Uri) -> Option<u16> {
+/// Returns the port of an address, which may be the usual one of its scheme.
+pub(crate) fn port(uri: &Uri) -> Option<u16> {
     let usual = match uri.scheme_str() {
         Some("http") => Some(80),
         Some("https") => Some(443),

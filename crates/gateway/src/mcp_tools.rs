@@ -3,144 +3,235 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::{Method, Response, Uri, header};
-use serde_json::{Value, json};
-use terca_core::mcp_tap::OfferedTool;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri, header};
+use serde_json::Value;
+use terca_core::agent::mcp::RemoteTransport;
+use terca_core::mcp_tap::{NextInTalk, OfferedTool, ToolsTalk};
+use thiserror::Error;
+use tokio::runtime::Builder;
+use tokio::time::{sleep, timeout};
 
-use crate::ask::{NoAnswer, Service, answered, request, wait};
 use crate::event_stream::EventStream;
-use crate::mcp_address::resolve;
+use crate::forward::reason;
+use crate::mcp_address::{port, resolve};
+use crate::upstream::{Connector, Upstream};
 
-/// The most pages of a list.
-const MOST_PAGES: u64 = 100;
+/// The time between two looks at an interrupt.
+const LOOK: Duration = Duration::from_millis(200);
 /// The most addresses that a request is sent on to.
 const MOST_REDIRECTS: usize = 5;
 /// The longest answer.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 
-/// A question for the tools of a server by Streamable HTTP.
+/// A question for the tools of a server.
 #[derive(Debug)]
 pub struct ToolsQuestion<'a> {
-    /// The server's address.
+    /// The server's address, by `http` or `https`.
     pub url: &'a str,
-    /// Headers for each request to it.
+    /// Headers for each request to it. One that no request may have is left out.
     pub headers: &'a [(String, String)],
-    /// The first message to it.
-    pub initialize: Value,
+    /// The way to speak to it. A server by `sse` is only asked whether it is there: it answers in a stream of its own.
+    pub transport: RemoteTransport,
     /// The time for all answers.
     pub limit: Duration,
 }
 
+/// The reason why there is no answer.
+#[derive(Debug, Error)]
+pub enum NoAnswer {
+    /// The address is none of a service.
+    #[error("`{0}` is not an `http` or `https` address")]
+    BadAddress(String),
+    /// There is no connection.
+    #[error("{service} cannot be reached: {why}")]
+    Unreachable {
+        /// The host and the port.
+        service: String,
+        /// The reason of the system, or of TLS.
+        why: String,
+    },
+    /// The connection was there, and no answer came.
+    #[error("it broke off: {0}")]
+    BrokeOff(String),
+    /// The server answered something else than was asked for.
+    #[error("{0}")]
+    Refused(String),
+    /// The limit is over.
+    #[error("there was no answer in time")]
+    Silent,
+    /// The caller stopped it.
+    #[error("stopped")]
+    Stopped,
+    /// The request could not be sent from this machine.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl ToolsQuestion<'_> {
+    /// Asks, and returns the tools, unless it is a server by `sse`. The variables name the proxy, if there is one.
+    pub fn ask(
+        self,
+        variable: &dyn Fn(&str) -> Option<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
+        let session = Session::of(&self, variable)?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let stopped = async {
+                while !is_stopped() {
+                    sleep(LOOK).await;
+                }
+            };
+            tokio::select! {
+                tools = timeout(self.limit, session.tools(self.transport)) => tools.unwrap_or(Err(NoAnswer::Silent)),
+                () = stopped => Err(NoAnswer::Stopped),
+            }
+        })
+    }
+}
+
 /// A session with a server.
 struct Session<'a> {
-    service: Service,
+    upstream: Upstream,
+    /// The address, without a name and a password.
+    address: Uri,
     headers: &'a [(String, String)],
     id: Option<String>,
     version: Option<String>,
 }
 
-impl ToolsQuestion<'_> {
-    /// Asks. The variables name the proxy, if there is one.
-    pub fn ask(
-        self,
+impl<'a> Session<'a> {
+    fn of(
+        question: &ToolsQuestion<'a>,
         variable: &dyn Fn(&str) -> Option<String>,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Vec<OfferedTool>, NoAnswer> {
-        let service = Service::of(self.url, variable)?;
-        wait(self.limit, is_stopped, self.tools(service))
-    }
-
-    async fn tools(&self, service: Service) -> Result<Vec<OfferedTool>, NoAnswer> {
-        let mut session = Session {
-            service,
-            headers: self.headers,
+    ) -> Result<Self, NoAnswer> {
+        let bad_address = || NoAnswer::BadAddress(question.url.to_owned());
+        let uri: Uri = question.url.parse().map_err(|_| bad_address())?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(bad_address());
+        };
+        let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+        let origin = format!("{scheme}://{host}");
+        let upstream = Connector::new(variable).upstream(&origin);
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let address = format!("{origin}{path}").parse();
+        Ok(Session {
+            upstream: upstream.map_err(|_| bad_address())?,
+            address: address.map_err(|_| bad_address())?,
+            headers: question.headers,
             id: None,
             version: None,
-        };
-        let begun = session.ask(&self.initialize).await?;
-        session.version = begun["protocolVersion"].as_str().map(str::to_owned);
-        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        session.post(&initialized).await?;
-        let mut tools = Vec::new();
-        let mut cursor = Value::Null;
-        for page in 0..MOST_PAGES {
-            let mut list = json!({ "jsonrpc": "2.0", "id": page + 2, "method": "tools/list" });
-            if !cursor.is_null() {
-                list["params"] = json!({ "cursor": cursor });
-            }
-            let result = session.ask(&list).await?;
-            tools.extend(OfferedTool::list(&result));
-            cursor = result["nextCursor"].clone();
-            if cursor.is_null() {
-                break;
-            }
-        }
-        Ok(tools)
+        })
     }
-}
 
-impl Session<'_> {
-    /// Sends a question. Returns the result in its answer.
-    async fn ask(&mut self, question: &Value) -> Result<Value, NoAnswer> {
-        let response = self.post(question).await?;
-        let answer = read(response, &question["id"]).await?;
-        match &answer["error"] {
-            Value::Null => Ok(answer["result"].clone()),
-            error => {
-                let words = error["message"].as_str();
-                let words = words.map_or_else(|| error.to_string(), str::to_owned);
-                Err(NoAnswer::Refused(format!("it refused: {words}")))
+    async fn tools(
+        mut self,
+        transport: RemoteTransport,
+    ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
+        if transport == RemoteTransport::Sse {
+            self.send(Method::GET, String::new()).await?;
+            return Ok(None);
+        }
+        let (mut talk, first) = ToolsTalk::begin();
+        let mut response = self.send(Method::POST, first.to_string()).await?;
+        loop {
+            let answer = read(response, &talk).await?;
+            let version = answer["result"]["protocolVersion"].as_str();
+            self.version = version.map(str::to_owned).or(self.version);
+            let messages = match talk.answered(&answer).map_err(NoAnswer::Refused)? {
+                NextInTalk::Send(messages) => messages,
+                NextInTalk::Tools(tools) => return Ok(Some(tools)),
+            };
+            let (question, before) = match messages.split_last() {
+                Some(split) => split,
+                None => return Ok(Some(Vec::new())),
+            };
+            for message in before {
+                self.send(Method::POST, message.to_string()).await?;
             }
+            response = self.send(Method::POST, question.to_string()).await?;
         }
     }
 
-    async fn post(&mut self, message: &Value) -> Result<Response<Incoming>, NoAnswer> {
-        let mut headers = vec![
-            ("accept", "application/json, text/event-stream"),
-            ("content-type", "application/json"),
-        ];
-        let own = [
+    /// Sends a request, and waits until its answer begins.
+    async fn send(&mut self, method: Method, body: String) -> Result<Response<Incoming>, NoAnswer> {
+        let mut address = self.address.clone();
+        let mut redirects = 0;
+        loop {
+            let mut request = Request::new(Full::new(Bytes::from(body.clone())));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = address.clone();
+            self.add_headers(request.headers_mut(), method == Method::POST);
+            let response = self.upstream.send(request).await.map_err(|error| {
+                let why = reason(&error);
+                if error.is_connect() {
+                    let host = address.host().unwrap_or_default();
+                    let service = format!("{host}:{}", port(&address).unwrap_or_default());
+                    NoAnswer::Unreachable { service, why }
+                } else {
+                    NoAnswer::BrokeOff(why)
+                }
+            })?;
+            let text = |name| response.headers().get(name)?.to_str().ok();
+            let status = response.status();
+            if status.is_success() {
+                let id = text("mcp-session-id").map(str::to_owned);
+                self.id = id.or(self.id.take());
+                return Ok(response);
+            }
+            let next = text("location").and_then(|to| resolve(&address, to));
+            match next {
+                Some(next) if status.is_redirection() && redirects < MOST_REDIRECTS => {
+                    address = next;
+                }
+                _ => return Err(refusal(status)),
+            }
+            redirects += 1;
+        }
+    }
+
+    fn add_headers(&self, headers: &mut header::HeaderMap, is_post: bool) {
+        let mut all = vec![("accept", "text/event-stream")];
+        if is_post {
+            all = vec![
+                ("accept", "application/json, text/event-stream"),
+                ("content-type", "application/json"),
+            ];
+        }
+        for (name, value) in [
             ("mcp-session-id", &self.id),
             ("mcp-protocol-version", &self.version),
-        ];
-        for (name, value) in own {
-            headers.extend(value.as_deref().map(|value| (name, value)));
+        ] {
+            all.extend(value.as_deref().map(|value| (name, value)));
         }
         let of_suite = self.headers.iter();
-        headers.extend(of_suite.map(|(name, value)| (name.as_str(), value.as_str())));
-        let mut address = self.service.address.clone();
-        for _ in 0..=MOST_REDIRECTS {
-            let request = request(Method::POST, &address, &headers, message.to_string())?;
-            let response = answered(&self.service, request).await?;
-            let text = |name| response.headers().get(name)?.to_str().ok();
-            if matches!(response.status().as_u16(), 307 | 308) {
-                let from: Option<Uri> = address.parse().ok();
-                let next = from
-                    .zip(text("location"))
-                    .and_then(|(from, to)| resolve(&from, to));
-                if let Some(next) = next {
-                    address = next.to_string();
-                    continue;
-                }
+        all.extend(of_suite.map(|(name, value)| (name.as_str(), value.as_str())));
+        for (name, value) in all {
+            if let (Ok(name), Ok(value)) =
+                (name.parse::<HeaderName>(), HeaderValue::from_str(value))
+            {
+                headers.insert(name, value);
             }
-            if !response.status().is_success() {
-                break;
-            }
-            let id = text("mcp-session-id").map(str::to_owned);
-            self.id = id.or(self.id.take());
-            return Ok(response);
         }
-        Err(NoAnswer::Refused(format!(
-            "{} refused a request",
-            self.service.address
-        )))
     }
 }
 
-/// Reads the answer to the question of this id: a document, or a message of a stream that may go on.
-async fn read(response: Response<Incoming>, id: &Value) -> Result<Value, NoAnswer> {
+/// Returns the reason that a bad status is.
+fn refusal(status: StatusCode) -> NoAnswer {
+    let number = status.as_u16();
+    NoAnswer::Refused(match number {
+        401 | 403 => format!("it refused the request (HTTP {number}): check its `headers`"),
+        404 => "nothing was found at its address (HTTP 404)".to_owned(),
+        500.. => format!("it failed (HTTP {number})"),
+        _ => format!("it refused the request (HTTP {number})"),
+    })
+}
+
+/// Reads the answer to the question that waits: a document, or a message of a stream that may go on.
+async fn read(response: Response<Incoming>, talk: &ToolsTalk) -> Result<Value, NoAnswer> {
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
     let is_stream = content_type.is_some_and(|text| text.starts_with("text/event-stream"));
@@ -150,9 +241,8 @@ async fn read(response: Response<Incoming>, id: &Value) -> Result<Value, NoAnswe
     let mut found = None;
     let take = |data: &[u8], found: &mut Option<Value>| {
         let message = serde_json::from_slice::<Value>(data).ok();
-        *found = found
-            .take()
-            .or(message.filter(|message| message["id"] == *id && message.get("method").is_none()));
+        let answer = message.filter(|message| talk.is_answer(message));
+        *found = found.take().or(answer);
     };
     while found.is_none()
         && let Some(frame) = body.frame().await
@@ -171,5 +261,5 @@ async fn read(response: Response<Incoming>, id: &Value) -> Result<Value, NoAnswe
     if !is_stream {
         take(&document, &mut found);
     }
-    found.ok_or_else(|| NoAnswer::Refused("it did not answer a question".to_owned()))
+    found.ok_or_else(|| NoAnswer::Refused("it answered without the protocol of MCP".to_owned()))
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::delivery::{McpDelivery, McpStatus};
 use super::playback::{self, inputs, recorded};
-use super::{Agent, Decoder, Ending, Line, Reading};
+use super::{Agent, Decoder, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
@@ -196,38 +195,6 @@ fn a_tool_of_a_server_has_the_same_name_with_every_agent() {
     }
 }
 
-/// Gemini CLI prints nothing about a server that refuses its key, and the session goes on without it.
-#[test]
-fn a_server_is_connected_on_evidence_alone() {
-    let result = r#"{"type":"result","status":"success","stats":{"total_tokens":9,"input_tokens":6,"output_tokens":3,"cached":0,"tool_calls":0}}"#;
-    let call = r#"{"type":"tool_use","tool_name":"mcp_docs_look","tool_id":"1","parameters":{}}"#;
-    let refused = r#"{"type":"tool_result","tool_id":"1","status":"error","error":{"type":"tool_not_registered","message":"no"}}"#;
-    let answered = r#"{"type":"tool_result","tool_id":"1","status":"success","output":"a word"}"#;
-    for (lines, status, calls, failed) in [
-        (vec![result], None, 0, 0),
-        (vec![call, refused, result], None, 1, 1),
-        (
-            vec![call, answered, result],
-            Some(McpStatus::Connected),
-            1,
-            0,
-        ),
-    ] {
-        let mut decoder = playback::decoder(&super::gemini_cli::AGENT, &["docs"]);
-        for line in lines {
-            decoder.stdout(Line::Text(line));
-        }
-        let delivered = McpDelivery {
-            status,
-            calls: Some(calls),
-            failed_calls: Some(failed),
-            tap: None,
-        };
-        let reading = decoder.finish(Exit::Code(0));
-        assert_eq!(reading.mcp_servers["docs"], delivered);
-    }
-}
-
 /// Plays lines of standard error before those of standard output, as a log that comes first.
 fn read_with_log(agent: &Agent, log: &[&str], stdout: &[&str], exit: Exit) -> Reading {
     let mut decoder = playback::decoder(agent, &[]);
@@ -320,61 +287,6 @@ fn a_guess_is_no_cost() {
         );
         assert!(reading.notes[0].contains("no price"), "{:?}", reading.notes);
     }
-}
-
-/// Returns the message of the error that a session ended in.
-fn message(reading: &Reading) -> &str {
-    match &reading.ending {
-        Ending::Failed(error) => &error.message,
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn a_server_that_does_not_connect_is_named_with_the_reason() {
-    let mut claude = playback::decoder(&super::claude_code::AGENT, &["docs"]);
-    claude.stdout(Line::Text(
-        r#"{"type":"system","subtype":"init","mcp_servers":[{"name":"docs","status":"failed"}]}"#,
-    ));
-    assert!(claude.lost().is_some(), "nothing more is paid for");
-    for line in [
-        r#"{"debug":"Starting connection with timeout of 30000ms"}"#,
-        r#"{"error":"Server stderr: cannot start, missing token"}"#,
-        r#"{"debug":"closed"}"#,
-    ] {
-        claude.side_line("mcp-servers.jsonl", line);
-    }
-    let reading = claude.finish(Exit::Signal(2));
-    assert!(message(&reading).contains("`docs`"));
-    assert!(message(&reading).ends_with("missing token"), "{reading:?}");
-
-    let log = [
-        r#"timestamp=0 level=ERROR message="local mcp startup failed" key=docs error="spawn nope ENOENT""#,
-        r#"timestamp=0 level=WARN message="server unavailable" key=docs type=local status=failed"#,
-    ];
-    let mut opencode = playback::decoder(&super::opencode::AGENT, &["docs"]);
-    for line in log {
-        opencode.stderr(Line::Text(line));
-    }
-    let reading = opencode.finish(Exit::Code(0));
-    assert!(message(&reading).ends_with("`docs` did not connect: spawn nope ENOENT"));
-
-    let mut gemini = playback::decoder(&super::gemini_cli::AGENT, &["docs", "other"]);
-    for line in [
-        "Error during discovery for MCP server 'docs': connect ECONNREFUSED",
-        "MCP issues detected. Run /mcp list for status.",
-    ] {
-        gemini.stderr(Line::Text(line));
-    }
-    let reading = gemini.finish(Exit::Code(0));
-    assert!(message(&reading).contains("`docs` did not connect"));
-    assert!(message(&reading).ends_with("connect ECONNREFUSED"));
-
-    let mut qwen = playback::decoder(&super::qwen_code::AGENT, &["docs"]);
-    qwen.stdout(Line::Text(
-        r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"docs","status":"disconnected"}]}"#,
-    ));
-    assert!(qwen.lost().is_some(), "nothing more is paid for");
 }
 
 #[test]

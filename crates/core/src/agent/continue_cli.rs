@@ -191,10 +191,6 @@ impl Reader {
     }
 
     fn read(&mut self, history: &[Item], session: &mut Session) {
-        // A tool can be told to be of a server only where there is but one.
-        session.hides_servers = session.servers().len() != 1;
-        // A call that a server answers with an error is `done` too.
-        session.hides_failed_calls = true;
         for (item, line) in history.iter().zip(1..) {
             steps(item, line, session);
         }
@@ -202,8 +198,6 @@ impl Reader {
             .iter()
             .filter_map(|item| item.message.usage.as_ref())
             .collect();
-        // Without all servers it does not begin.
-        session.servers_ready = !answers.is_empty();
         self.usage = Usage {
             tool_calls: (!history.is_empty()).then_some(session.tool_calls),
             ..openai_chat::usage(&answers)
@@ -326,11 +320,6 @@ impl Protocol for Reader {
         self.read(&history, session);
         if let Some(error) = self.error.take() {
             let kind = kind_of(&error);
-            for server in session.servers().to_vec() {
-                if kind == ErrorKind::Mcp && error.contains(&format!("\n{server}: ")) {
-                    session.server_failed(server, error.clone());
-                }
-            }
             return failed(kind, error);
         }
         // It exits with 0 when it is told to end, too.

@@ -149,12 +149,6 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, of_sub_agent: bool, session: &mut Session) {
         match event {
-            Event::ServerChanged(server) => server_changed(server, session),
-            Event::ServersLoaded { servers } => {
-                for server in servers {
-                    server_changed(server, session);
-                }
-            }
             // The prompt of a sub-agent is in the call that started it.
             Event::Prompt { content } if !of_sub_agent => session.message(Role::User, content),
             Event::Answer(answer) => answered(answer, session),
@@ -196,19 +190,6 @@ impl Stream {
             | Event::CompactionStart {}
             | Event::CompactionComplete { .. }
             | Event::Other => {}
-        }
-    }
-}
-
-fn server_changed(server: Server, session: &mut Session) {
-    // The list of all servers may leave out why one failed.
-    let known = session.forget_server(&server.name);
-    match server.status.as_str() {
-        "connected" => session.server_connected(server.name),
-        "pending" => {}
-        _ => {
-            let why = server.error.or(known).unwrap_or(server.status);
-            session.server_failed(server.name, why);
         }
     }
 }
@@ -324,10 +305,6 @@ struct Stamped {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", content = "data")]
 enum Event {
-    #[serde(rename = "session.mcp_server_status_changed")]
-    ServerChanged(Server),
-    #[serde(rename = "session.mcp_servers_loaded")]
-    ServersLoaded { servers: Vec<Server> },
     #[serde(rename = "user.message")]
     Prompt { content: String },
     #[serde(rename = "assistant.message")]
@@ -354,14 +331,6 @@ enum Event {
     },
     #[serde(other)]
     Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct Server {
-    #[serde(alias = "serverName")]
-    name: String,
-    status: String,
-    error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

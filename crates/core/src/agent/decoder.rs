@@ -62,11 +62,6 @@ pub trait Decoder: Send {
     fn usage(&self) -> Usage;
     /// Returns the talk with the model so far.
     fn conversation(&self) -> &Conversation;
-    /// Returns the error that the session will end in however it goes on. The agent is then stopped at once: each
-    /// further answer would be paid for and thrown away.
-    fn lost(&self) -> Option<TrialError> {
-        None
-    }
     /// Ends the session.
     fn finish(self: Box<Self>, exit: Exit) -> Reading;
 }
@@ -86,7 +81,7 @@ pub struct Reading {
     pub cost_source: Option<CostSource>,
     /// The version of the agent, where its session says it.
     pub version: Option<String>,
-    /// The MCP servers of the variant.
+    /// The MCP servers of the variant. Nothing is known of them until their taps are read.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
     /// The uses of skills by their names; `None` if the agent does not show them.
     pub skill_uses: Option<BTreeMap<String, u64>>,

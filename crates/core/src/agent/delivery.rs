@@ -66,15 +66,15 @@ impl Delivery {
     }
 }
 
-/// An MCP server as the agent used it.
+/// An MCP server as its tap saw it. Everything is `null` where there was no tap.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpDelivery {
-    /// `null` when the agent does not say.
+    /// `null` also for a server that was not started, or has not answered yet.
     pub status: Option<McpStatus>,
-    /// Calls of its tools; `null` when the agent does not say.
+    /// Calls of its tools.
     pub calls: Option<u64>,
-    /// Those of the calls that failed; `null` when the agent does not say.
+    /// Those of the calls that failed.
     #[serde(default)]
     pub failed_calls: Option<u64>,
     /// The figures of the tap between the agent and the server, where there was one.
@@ -83,23 +83,21 @@ pub struct McpDelivery {
 }
 
 impl McpDelivery {
-    /// Puts the evidence of the tap in the place of the agent's own words. Without a start there is none.
-    pub fn correct(&mut self, tap: ServerTap) {
-        if tap.starts == 0 {
-            self.tap = Some(tap);
-            return;
+    /// Returns the facts that the tap of a server has seen.
+    pub fn seen(tap: ServerTap) -> Self {
+        let status = if tap.connected > 0 {
+            Some(McpStatus::Connected)
+        } else if tap.is_broken() {
+            Some(McpStatus::Failed)
+        } else {
+            None
+        };
+        McpDelivery {
+            status,
+            calls: Some(tap.calls()),
+            failed_calls: Some(tap.errors()),
+            tap: Some(tap),
         }
-        if tap.connected > 0 {
-            self.status = Some(McpStatus::Connected);
-        } else if !tap.deaths.is_empty() || tap.refused > 0 {
-            self.status = Some(McpStatus::Failed);
-        } else if self.status == Some(McpStatus::Connected) {
-            // It was started and has not answered yet.
-            self.status = None;
-        }
-        self.calls = Some(tap.calls());
-        self.failed_calls = Some(tap.errors());
-        self.tap = Some(tap);
     }
 }
 
@@ -137,19 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn evidence_takes_the_place_of_claims() {
-        let claim = |status| McpDelivery {
-            status,
-            calls: Some(7),
-            ..McpDelivery::default()
-        };
+    fn a_server_is_what_its_tap_has_seen() {
         let started = ServerTap {
             starts: 1,
             ..ServerTap::default()
-        };
-        let connected = ServerTap {
-            connected: 1,
-            ..started.clone()
         };
         let died = ServerTap {
             deaths: vec!["exit status 3".to_owned()],
@@ -159,23 +148,21 @@ mod tests {
             refused: 1,
             ..started.clone()
         };
-        let (yes, no) = (Some(McpStatus::Connected), Some(McpStatus::Failed));
-        for (claimed, tap, expected) in [
-            (no, &connected, yes),
-            (None, &connected, yes),
-            (yes, &died, no),
-            (None, &refused, no),
-            (yes, &started, None),
-            (no, &started, no),
+        let connected = ServerTap {
+            connected: 1,
+            ..died.clone()
+        };
+        for (tap, expected) in [
+            (ServerTap::default(), None),
+            (started, None),
+            (died, Some(McpStatus::Failed)),
+            (refused, Some(McpStatus::Failed)),
+            (connected, Some(McpStatus::Connected)),
         ] {
-            let mut delivery = claim(claimed);
-            delivery.correct(tap.clone());
-            assert_eq!(delivery.status, expected, "{tap:?}");
+            let delivery = McpDelivery::seen(tap);
+            assert_eq!(delivery.status, expected, "{delivery:?}");
             assert_eq!((delivery.calls, delivery.failed_calls), (Some(0), Some(0)));
         }
-        let mut unseen = claim(yes);
-        unseen.correct(ServerTap::default());
-        assert_eq!((unseen.status, unseen.calls), (yes, Some(7)));
     }
 
     #[test]

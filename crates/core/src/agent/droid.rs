@@ -1,11 +1,11 @@
 //! `droid`: Factory's Droid, driven headlessly with `exec --output-format stream-json`.
 //!
 //! Four facts shape this file: tokens are given once, in the event of its end; MCP servers are waited for only when
-//! their tools are named, and their state is only in the log; a model of the user's own is called `custom:NAME-INDEX`
+//! their tools are named; a model of the user's own is called `custom:NAME-INDEX`
 //! after its place in the settings; and no signal ends it at once: it ends its tools, asks the model once more and
 //! completes as if nothing had happened.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -196,25 +196,8 @@ impl Protocol for Stream {
         session.remember_first(text);
     }
 
-    /// `[…] INFO: MCP servers reload completed | Context: {"mcpServersStarted":["a"],…}`
-    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
-        if label == LOG && line.contains("[Compaction] Start") {
-            self.compacted = true;
-        }
-        if label != LOG || !line.contains("MCP servers reload completed") {
-            return;
-        }
-        let Some((_, context)) = line.split_once("| Context: ") else {
-            return;
-        };
-        if let Ok(reloaded) = serde_json::from_str::<Reloaded>(context) {
-            for server in reloaded.mcp_servers_started {
-                session.server_connected(server);
-            }
-            for (server, why) in reloaded.mcp_server_errors {
-                session.server_failed(server, why);
-            }
-        }
+    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+        self.compacted |= line.contains("[Compaction] Start");
     }
 
     fn reports_tokens(&self) -> bool {
@@ -333,16 +316,6 @@ impl Totals {
             output: self.output_tokens,
         }
     }
-}
-
-/// The log's report on the MCP servers, after all of them have started or failed.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Reloaded {
-    #[serde(default)]
-    mcp_servers_started: Vec<String>,
-    #[serde(default)]
-    mcp_server_errors: BTreeMap<String, String>,
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! `gemini-cli`: Google's Gemini CLI, driven headlessly with `-o stream-json`.
 //!
-//! Three facts shape this file: exit status 0 proves nothing (only a `result` event with status `success` does), the
-//! number of model requests is only in the session file, and a broken MCP server shows only as a line on standard
-//! error.
+//! Two facts shape this file: exit status 0 proves nothing (only a `result` event with status `success` does), and the
+//! number of model requests is only in the session file.
 
 use std::collections::BTreeMap;
 
@@ -186,9 +185,6 @@ struct Stream {
     result: Option<SessionResult>,
     /// The last event of an error. A result that only says `error` comes with its reason there.
     last_error: Option<String>,
-    mcp_trouble: Option<String>,
-    /// Servers that the trouble, if there is any, may be about, with what was said of each.
-    suspects: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -288,13 +284,6 @@ impl Protocol for Stream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        let named = text.split_once("MCP server '");
-        if let Some((server, _)) = named.and_then(|(_, rest)| rest.split_once('\'')) {
-            self.suspects.insert(server.to_owned(), text.to_owned());
-        }
-        if text.contains("MCP issues detected") {
-            self.mcp_trouble = Some(text.to_owned());
-        }
         if !text.contains("256-color") && !text.contains("Ripgrep") {
             session.remember(text);
         }
@@ -322,22 +311,6 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         self.note_model(session);
-        if let Some(trouble) = self.mcp_trouble.take() {
-            if let [only] = session.servers() {
-                let suspect = self.suspects.entry(only.clone());
-                suspect.or_insert_with(|| trouble.clone());
-            }
-            for (server, why) in std::mem::take(&mut self.suspects) {
-                if !session.has_answered(&server) {
-                    session.server_failed(server, why);
-                }
-            }
-            // Without a name among the words, it may be any of them.
-            let message = format!("an MCP server did not connect: {trouble}");
-            return session
-                .trouble()
-                .unwrap_or_else(|| failed(ErrorKind::Mcp, message));
-        }
         let Some(result) = &self.result else {
             return session.no_end(exit);
         };

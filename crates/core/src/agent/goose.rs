@@ -1,8 +1,7 @@
 //! `goose`, driven headlessly with `run --output-format stream-json`.
 //!
-//! Three facts shape this file: a provider is needed beside the model, so a model is written `provider/name`; a service
-//! that fails shows as a message of goose's own, with exit status 0; and a broken MCP server shows only on standard
-//! error.
+//! Two facts shape this file: a provider is needed beside the model, so a model is written `provider/name`; and a service
+//! that fails shows as a message of goose's own, with exit status 0.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use super::invocation::variables;
 use super::mcp::{McpServer, RemoteTransport, ServerTool, tool_name_part};
 use super::model_service::{ModelService, usual};
 use super::openai_chat::text_of;
-use super::session::{self, Protocol, Session};
+use super::session::{self, Protocol, Session, failed};
 use super::{
     Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin,
     StopSignal,
@@ -152,7 +151,7 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
         } => {
             let kind = match transport {
                 RemoteTransport::Http => "streamable_http",
-                // No longer supported: goose says so, and the trial is an error that passes it on.
+                // No longer supported, and the trial is an error that says so.
                 RemoteTransport::Sse => "sse",
             };
             json!({ "type": kind, "uri": url, "headers": object(&headers) })
@@ -165,11 +164,28 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
 }
 
 fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, ERRORS, Stream::default())
+    let is_by_sse = |server: &McpServer<String>| {
+        matches!(
+            server,
+            McpServer::Remote {
+                transport: RemoteTransport::Sse,
+                ..
+            }
+        )
+    };
+    let mut servers = inputs.mcp_servers.iter();
+    let unsupported = servers.find(|(_, server)| is_by_sse(server));
+    let stream = Stream {
+        unsupported: unsupported.map(|(name, _)| name.clone()),
+        ..Stream::default()
+    };
+    session::decoder(inputs, ERRORS, stream)
 }
 
 #[derive(Debug, Default)]
 struct Stream {
+    /// A server by `sse`, which goose leaves out with a warning.
+    unsupported: Option<String>,
     /// The answer that is arriving: its id, where it has one.
     answer: Option<Option<String>>,
     answers: u64,
@@ -193,7 +209,6 @@ impl Stream {
             }
             Event::Complete(totals) => {
                 self.complete = Some(totals);
-                session.servers_ready = true;
                 session.flush();
             }
             Event::Other => {}
@@ -252,8 +267,6 @@ impl Stream {
             self.answers += 1;
             self.answer = Some(id);
         }
-        // All extensions are started before the model is asked.
-        session.servers_ready = true;
         session.recovered();
     }
 
@@ -338,26 +351,6 @@ fn extension_key(name: &str) -> String {
     tool_name_part(&name).to_lowercase()
 }
 
-/// Reads `⚠ Failed to start extension 'bad' (why), continuing without it`, or `Warning: 'old': SSE is unsupported…`
-fn extension_trouble(text: &str, session: &mut Session) {
-    let mut quoted = text.split('\'');
-    let (Some(before), Some(name), Some(why)) = (quoted.next(), quoted.next(), quoted.next())
-    else {
-        return;
-    };
-    if !before.contains("Failed to start extension") && !why.contains("SSE is unsupported") {
-        return;
-    }
-    let why = why
-        .trim_start_matches(':')
-        .trim()
-        .trim_end_matches(", continuing without it");
-    let inner = why.strip_prefix('(').and_then(|why| why.strip_suffix(')'));
-    if let Some(server) = server_named(name, session) {
-        session.server_failed(server, inner.unwrap_or(why).to_owned());
-    }
-}
-
 impl Protocol for Stream {
     fn line(&mut self, text: &str, session: &mut Session) {
         if let Ok(event) = serde_json::from_str(text) {
@@ -369,7 +362,6 @@ impl Protocol for Stream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        extension_trouble(text, session);
         session.remember(text);
     }
 
@@ -400,6 +392,10 @@ impl Protocol for Stream {
             session.final_note(
                 "the conversation was shortened, and the number of requests for that is not known",
             );
+        }
+        if let Some(name) = &self.unsupported {
+            let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
+            return failed(ErrorKind::Mcp, message);
         }
         if let Some(trouble) = session.trouble() {
             return trouble;

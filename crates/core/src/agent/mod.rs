@@ -78,7 +78,6 @@ mod profile;
 mod project_servers;
 mod qwen_code;
 pub mod redirect;
-mod server_calls;
 mod session;
 mod setting_keys;
 mod stream_filter;

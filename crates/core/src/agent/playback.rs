@@ -100,6 +100,15 @@ pub(super) fn inputs<'a>(
     }
 }
 
+/// A server by server-sent events.
+pub(super) fn by_sse() -> McpServer<String> {
+    McpServer::Remote {
+        url: "http://127.0.0.1:1/sse".to_owned(),
+        headers: Vec::new(),
+        transport: RemoteTransport::Sse,
+    }
+}
+
 /// A server that is a program with everything that can be said of one, and one that is somewhere else.
 pub(super) fn servers() -> Vec<(String, McpServer<String>)> {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());

@@ -29,8 +29,6 @@ pub struct Profile {
     pub streams_events: bool,
     /// True if its standard error is a log for its makers, which is kept in its own file alone.
     pub logs_to_stderr: bool,
-    /// True if it says nothing about MCP servers that do not connect. The taps before them are then the only evidence.
-    pub hides_servers: bool,
     /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,
     /// The most bytes of its rules that it is known to read; `None` where nothing is known to be left out.
@@ -77,7 +75,6 @@ impl Profile {
         takes_command: false,
         streams_events: true,
         logs_to_stderr: false,
-        hides_servers: false,
         rules_file: "AGENTS.md",
         rules_bytes: None,
         skills_dir: "",

@@ -165,7 +165,7 @@ impl Stream {
             Event::System(system) if system.subtype == "retry" => {
                 session.request_failed(ErrorKind::ModelApi, "a request was tried again");
             }
-            Event::System(system) => begin(system, session),
+            Event::System(_) | Event::Other => {}
             Event::Assistant { message } => {
                 if message.usage != WireTokens::default() {
                     self.answers += 1;
@@ -180,23 +180,8 @@ impl Stream {
                 }
                 self.result = Some(outcome);
             }
-            Event::Other => {}
         }
     }
-}
-
-/// The first event comes when all servers have connected or failed.
-fn begin(system: System, session: &mut Session) {
-    if system.model.is_none() {
-        return;
-    }
-    session.servers_ready = true;
-    for server in system.mcp_servers {
-        if server.status == "disconnected" {
-            session.server_failed(server.name, String::new());
-        }
-    }
-    session.servers_are_settled();
 }
 
 fn content(role: Role, content: Content, session: &mut Session) {
@@ -264,12 +249,6 @@ impl Protocol for Stream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        if let Some((_, names)) = text.split_once("MCP server(s) failed to start: ") {
-            let names = names.split(". ").next().unwrap_or_default();
-            for name in names.split(", ") {
-                session.server_failed(name.trim_end_matches('.').to_owned(), String::new());
-            }
-        }
         if !text.contains("Ripgrep") {
             session.remember(text);
         }
@@ -363,15 +342,6 @@ enum Event {
 struct System {
     #[serde(default)]
     subtype: String,
-    #[serde(default)]
-    mcp_servers: Vec<Server>,
-    model: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Server {
-    name: String,
-    status: String,
 }
 
 /// One response comes as a message for each of its blocks; only the last has figures.

@@ -5,15 +5,13 @@
 //! that were overcome, last words, and the [`Reading`] that all of this ends in.
 
 mod ending;
-mod servers;
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::conversation::{Conversation, Shows};
 use super::errors::Patterns;
 use super::models::ModelsSeen;
-use super::server_calls::ServerCalls;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::process::Exit;
@@ -108,10 +106,6 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        // The next line may be the result of a call that counts.
-        if self.session.server_calls.is_open() {
-            return None;
-        }
         self.protocol.skippable(beginning)
     }
 
@@ -141,13 +135,6 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
 
     fn conversation(&self) -> &Conversation {
         &self.session.conversation
-    }
-
-    fn lost(&self) -> Option<TrialError> {
-        self.session
-            .servers_settled
-            .then(|| self.session.server_trouble())
-            .flatten()
     }
 
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
@@ -194,21 +181,9 @@ pub(super) struct Session {
     pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
-    server_calls: ServerCalls,
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,
-    /// True if the agent gives no sign of the server that a tool belongs to.
-    pub(super) hides_servers: bool,
-    /// True if the agent does not tell a call that failed from one that did not.
-    pub(super) hides_failed_calls: bool,
-    /// True if all servers that are not broken have connected.
-    pub(super) servers_ready: bool,
-    /// True if the states of the servers will not change any more.
-    servers_settled: bool,
-    connected_servers: BTreeSet<String>,
-    /// Servers that did not connect, with the reasons.
-    broken_servers: BTreeMap<String, String>,
     /// The error after which nothing has come yet.
     pub(super) failure: Option<TrialError>,
     /// The talk with the model.
@@ -295,8 +270,6 @@ mod tests {
     use super::ending::MOST_NOTES;
     use super::steps::LONGEST_MESSAGE;
     use super::*;
-    use crate::agent::delivery::McpStatus;
-    use crate::agent::mcp::ServerTool;
     use crate::transcript::{Role, Step};
 
     fn session(servers: &[&str]) -> Session {
@@ -369,31 +342,5 @@ mod tests {
         }
         session.final_note("over");
         assert_eq!(session.notes.len(), MOST_NOTES + 1);
-    }
-
-    #[test]
-    fn a_server_is_known_by_its_failure_its_calls_or_the_others() {
-        let mut session = session(&["bad", "used", "silent"]);
-        session.server_failed("bad".to_owned(), "gone".to_owned());
-        session.server_failed("of nobody".to_owned(), "gone".to_owned());
-        let tool = |server: &str| ServerTool {
-            server: server.to_owned(),
-            tool: "t".to_owned(),
-        };
-        session.call(None, "t".to_owned(), json!({}), Some(tool("used")));
-        session.result(None, true, None);
-        session.call(None, "t".to_owned(), json!({}), Some(tool("silent")));
-        session.result(None, false, None);
-        let status = |session: &Session, server: &str| session.delivery(server).status;
-        assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
-        assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
-        assert_eq!(status(&session, "silent"), None);
-        session.servers_ready = true;
-        assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
-        assert_eq!(session.delivery("used").calls, Some(1));
-        assert_eq!(session.delivery("used").failed_calls, Some(0));
-        assert_eq!(session.delivery("silent").failed_calls, Some(1));
-        let message = "the MCP server `bad` did not connect: gone";
-        assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
     }
 }

@@ -1,11 +1,12 @@
 //! The talk between an agent and an MCP server as the tap between them saw it.
 //!
-//! An agent's own words about its servers are incomplete for most agents and wrong for some. The tap does not depend on the
-//! agent: it sees the tools that a server offers, each call with its answer, and the end of the server.
+//! An agent's own words about its servers are incomplete for most agents and wrong for some, so they are not read. The tap
+//! does not depend on the agent: it sees the tools that a server offers, each call with its answer, and the end of the server.
 
 mod conversation;
 mod hidden_tools;
 mod remote;
+mod tools_talk;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::transcript::{Record, Step};
 pub use conversation::{Conversation, Side, TapLine};
 pub use hidden_tools::{HiddenTools, HidingLines, LineTooLong};
 pub use remote::{RemoteRequest, RemoteTalk, SessionNumber, SessionOfRequest};
+pub use tools_talk::{NextInTalk, ToolsTalk};
 
 /// The longest name, method or message that is kept, in characters.
 const LONGEST_NAME: usize = 300;
@@ -270,6 +272,11 @@ impl ServerTap {
             return None;
         }
         Some(self.tools.entry(name.to_owned()).or_default())
+    }
+
+    /// Returns whether it was started, and refused to work or ended before it ever answered.
+    pub fn is_broken(&self) -> bool {
+        self.connected == 0 && (self.refused > 0 || !self.deaths.is_empty())
     }
 
     /// Returns the number of calls.

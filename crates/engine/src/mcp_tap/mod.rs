@@ -21,10 +21,9 @@
 //! - *The server in the place of the tap, with the tap as its child.* Signals and exits would be the server's own, but
 //!   nobody else hears how it ended.
 
-mod frame;
+mod message;
 mod pass;
 mod record;
-mod recorder;
 mod remote;
 
 use std::ffi::OsString;

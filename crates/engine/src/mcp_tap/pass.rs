@@ -19,8 +19,7 @@ use terca_core::mcp_tap::{HiddenTools, HidingLines, LineTooLong, Side};
 use terca_core::process::Exit;
 
 use super::SERVER;
-use super::frame::{Goodbye, Hello};
-use super::recorder::Recorder;
+use super::message::{Hello, Recorder, SideRecorder};
 use crate::process::own_process;
 
 /// The exit status of a shell whose command could not be started.
@@ -52,24 +51,20 @@ pub(super) fn tap(args: &[OsString], is_hiding: bool) -> ExitCode {
         return not_started("the tap", NOT_OF_TERCA);
     };
     let hides = HiddenTools::new(&hello.hidden);
-    let (server, command) = (&hello.server, &hello.command);
-    let (recorder, sender) = Recorder::connect(socket, &hello);
+    let (server, command) = (hello.server.clone(), hello.command.clone());
+    let recorder = Recorder::connect(socket, hello);
     // From now on nobody can change this process. Terca has looked at it.
     let _ = own_process::prepare();
-    let ended = match pass(command, hides, &recorder) {
+    let ended = match pass(&command, hides, &recorder) {
         Ok(ended) => ended,
-        Err(error) => return not_started(server, &error.to_string()),
+        Err(error) => return not_started(&server, &error.to_string()),
     };
     let status = ended.status;
     let exit = match status.signal() {
         Some(signal) => Exit::Signal(signal),
         None => Exit::Code(status.code().unwrap_or_default()),
     };
-    let by_itself = ended.by_itself;
-    recorder.end(Goodbye { exit, by_itself });
-    if let Some(sender) = sender {
-        let _ = sender.join();
-    }
+    recorder.end(exit, ended.by_itself);
     // Not before: some agents kill a server as soon as its output ends, and its death would be in no record.
     drop(ended.agent_out);
     end_like(status)
@@ -117,7 +112,7 @@ fn pass(
     let is_asked_to_end = Arc::new(AtomicBool::new(false));
     forward_signals(signals, &child, &is_asked_to_end);
     let input = child.stdin.take();
-    let (to_server, asked) = (recorder.clone(), is_asked_to_end.clone());
+    let (mut to_server, asked) = (recorder.side(Side::Agent), is_asked_to_end.clone());
     let mut requests = HidingLines::new(hides.clone(), Side::Agent);
     std::thread::spawn(move || {
         let Some(mut input) = input else { return };
@@ -127,12 +122,13 @@ fn pass(
             match agent.read(&mut buffer) {
                 Ok(0) => {
                     asked.store(true, Ordering::SeqCst);
+                    to_server.end_line();
                     let _ = input.write_all(&requests.finish());
                     return;
                 }
                 Ok(length) => {
                     // As the agent asked it, although a hidden tool is called by another name.
-                    to_server.copy(Side::Agent, &buffer[..length]);
+                    to_server.copy(&buffer[..length]);
                     let Ok(bytes) = requests.pass(&buffer[..length]).inspect_err(complain) else {
                         return;
                     };
@@ -148,10 +144,10 @@ fn pass(
     });
     let output = child.stdout.take();
     let (ended, end) = io::pipe()?;
-    let from_server = recorder.clone();
+    let from_server = recorder.side(Side::Server);
     let answers = HidingLines::new(hides, Side::Server);
     let passing = std::thread::spawn(move || {
-        pass_output(output?, agent_out, &ended.into(), answers, &from_server)
+        pass_output(output?, agent_out, &ended.into(), answers, from_server)
     });
     let status = child.wait()?;
     // The way to the agent stays open meanwhile: an agent that sees its end would ask the tap to end, too.
@@ -189,14 +185,14 @@ fn pass_output(
     mut agent: File,
     ended: &OwnedFd,
     mut answers: HidingLines,
-    recorder: &Recorder,
+    mut recorder: SideRecorder,
 ) -> Option<File> {
     let mut buffer = vec![0; CHUNK];
-    let pass_on = |agent: &mut File, bytes: &[u8]| {
+    let mut pass_on = |agent: &mut File, bytes: &[u8]| {
         if bytes.is_empty() {
             return Ok(());
         }
-        recorder.copy(Side::Server, bytes);
+        recorder.copy(bytes);
         agent.write_all(bytes)
     };
     loop {
@@ -211,6 +207,7 @@ fn pass_output(
         if !has_output {
             if has_ended {
                 pass_on(&mut agent, &answers.finish()).ok()?;
+                recorder.end_line();
                 return Some(agent);
             }
             continue;
@@ -218,6 +215,7 @@ fn pass_output(
         match output.read(&mut buffer) {
             Ok(0) => {
                 pass_on(&mut agent, &answers.finish()).ok()?;
+                recorder.end_line();
                 // A server that has ended is about to be heard of; one that goes on without an output is not.
                 let mut end = [PollFd::new(ended, PollFlags::IN)];
                 let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::event::{PollFd, PollFlags, poll};
 use terca_core::agent::mcp::McpServer;
-use terca_core::mcp_tap::{Conversation, ServerTap, Side, TapEvent, TapEventKind, TapLine};
+use terca_core::mcp_tap::{Conversation, ServerTap, TapEvent, TapEventKind, TapLine};
 use terca_core::text::mask::Mask;
 
-use super::frame::{Frame, Goodbye, Hello, Kind, WELCOME};
+use super::message::{Hello, LONGEST, Message, WELCOME};
 use super::{HIDING_TAP, TAP, TapProgram};
 use crate::process::socket;
 
@@ -247,11 +247,8 @@ impl Shared {
             .program
             .is_none_or(|own| program_at(&stream) == Some(own));
         let mut reader = BufReader::with_capacity(64 * 1024, stream);
-        let Some(name) = Frame::read(&mut reader)
-            .ok()
-            .filter(|_| is_known)
-            .and_then(|frame| self.server_of(&frame))
-        else {
+        let hello = Message::read(&mut reader).ok().filter(|_| is_known);
+        let Some(name) = hello.and_then(|hello| self.server_of(hello)) else {
             self.state().tapped.has_strangers = true;
             // A tap for another command works without a record, and must not wait for an answer.
             return reader.get_ref().shutdown(Shutdown::Both);
@@ -278,25 +275,30 @@ impl Shared {
         mut conversation: Conversation,
         started_at: u64,
     ) {
-        while let Ok(frame) = Frame::read(reader) {
-            let at_ms = started_at.saturating_add(frame.at_ms);
-            let from = match frame.kind {
-                Kind::FromAgent => Side::Agent,
-                Kind::FromServer => Side::Server,
-                Kind::Goodbye | Kind::Hello => {
-                    let goodbye = serde_json::from_slice::<Goodbye>(&frame.text).ok();
-                    let exit = goodbye.as_ref().map(|goodbye| goodbye.exit);
-                    let by_itself = goodbye.is_some_and(|goodbye| goodbye.by_itself);
-                    self.add(name, conversation.finish(at_ms, exit, by_itself));
+        while let Ok(message) = Message::read(reader) {
+            let (from, at_ms, text, bytes) = match message {
+                Message::Line {
+                    from,
+                    at_ms,
+                    beginning,
+                    bytes,
+                } => (from, started_at.saturating_add(at_ms), beginning, bytes),
+                Message::Goodbye {
+                    at_ms,
+                    exit,
+                    by_itself,
+                } => {
+                    let at_ms = started_at.saturating_add(at_ms);
+                    self.add(name, conversation.finish(at_ms, Some(exit), by_itself));
                     return;
                 }
+                Message::Hello(_) => break,
             };
-            let text = String::from_utf8_lossy(&frame.text);
             let text = self.mask.keys_in(&text);
-            let line = if frame.bytes > frame.text.len() as u64 {
+            let line = if bytes > LONGEST as u64 {
                 TapLine::TooLong {
                     beginning: &text,
-                    bytes: frame.bytes,
+                    bytes,
                 }
             } else {
                 TapLine::Whole(&text)
@@ -308,11 +310,12 @@ impl Shared {
     }
 
     /// Returns the server that a tap says it is for, if it starts that server's command and hides the same tools.
-    fn server_of(&self, frame: &Frame) -> Option<String> {
-        let is_hello = frame.kind == Kind::Hello;
-        let hello: Hello = serde_json::from_slice(&frame.text).ok()?;
+    fn server_of(&self, message: Message) -> Option<String> {
+        let Message::Hello(hello) = message else {
+            return None;
+        };
         let expected = self.hellos.get(&hello.server)?;
-        (is_hello && *expected == hello).then_some(hello.server)
+        (*expected == hello).then_some(hello.server)
     }
 
     fn add(&self, name: &str, events: Vec<TapEvent>) {
@@ -377,7 +380,8 @@ fn program_at(stream: &UnixStream) -> Option<(u64, u64)> {
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-    use crate::mcp_tap::recorder::Recorder;
+    use crate::mcp_tap::message::Recorder;
+    use terca_core::mcp_tap::Side;
     use terca_core::process::Exit;
 
     const COMMAND: [&str; 2] = ["docs-server", "--fast"];
@@ -407,17 +411,12 @@ mod tests {
             command: owned(command),
             hidden: owned(hidden),
         };
-        let (recorder, sender) = Recorder::connect(&tap.path, &hello);
+        let recorder = Recorder::connect(&tap.path, hello);
         let call = r#"{"id":1,"method":"tools/call","params":{"name":"look","arguments":"sk-a1b2c3d4e5f6g7h8i9"}}"#;
-        recorder.copy(Side::Agent, call.as_bytes());
-        recorder.copy(Side::Agent, b"\n\xff\xfe\n");
-        recorder.end(Goodbye {
-            exit: Exit::Code(3),
-            by_itself: true,
-        });
-        if let Some(sender) = sender {
-            sender.join().unwrap();
-        }
+        let mut side = recorder.side(Side::Agent);
+        side.copy(call.as_bytes());
+        side.copy(b"\n\xff\xfe\n");
+        recorder.end(Exit::Code(3), true);
         tap.close()
     }
 

@@ -14,12 +14,8 @@ pub struct Preflights {
 /// The answer of a server.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
-    /// It answered; the remark says how.
-    Ready {
-        remark: String,
-        /// The tools that it offers, if it was asked for them.
-        tools: Option<Vec<OfferedTool>>,
-    },
+    /// It answered, with these tools. Those of a server by `sse` are not known.
+    Ready(Option<Vec<OfferedTool>>),
     /// It was not asked, for this reason.
     NotAsked(&'static str),
     /// It did not answer, for this reason.
@@ -33,15 +29,5 @@ impl Preflights {
     pub(super) fn slot(&self, key: String) -> Arc<Mutex<Option<Answer>>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.entry(key).or_default().clone()
-    }
-}
-
-impl Answer {
-    /// Returns the answer of a server that offers these tools.
-    pub(super) fn ready(tools: Vec<OfferedTool>) -> Self {
-        Answer::Ready {
-            remark: format!("answered, with {} tools", tools.len()),
-            tools: Some(tools),
-        }
     }
 }

@@ -110,7 +110,6 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
         ("429", "rateLimit"),
         ("500", "modelApi"),
         ("404", "model"),
-        ("mcp-failed", "mcp"),
     ] {
         let project = playing("", &format!("play {stream}"));
         assert_eq!(project.terca(&[]).status, 3, "{stream}");
@@ -171,7 +170,7 @@ fn a_limit_of_turns_is_judged_with_a_note() {
 }
 
 #[test]
-fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
+fn mcp_servers_are_configured_and_their_secrets_masked() {
     let project = playing(
         "    mcpServers:\n      tiny: {command: node, args: [srv.mjs], env: {TOKEN: '${MY_TOKEN}'}}\n      web: \
          {url: 'http://127.0.0.1:1/mcp'}\n",
@@ -180,7 +179,7 @@ fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     .env("MY_TOKEN", "very-secret-token");
     assert_eq!(project.terca(&[]).status, 0);
     let mut servers = project.only_trial()["delivery"]["mcpServers"].take();
-    // This stand-in does not start its servers.
+    // This stand-in says that it has called a tool, and has not even started its servers.
     for name in ["tiny", "web"] {
         assert_eq!(servers[name]["tap"]["starts"], 0);
         servers[name].as_object_mut().unwrap().remove("tap");
@@ -188,8 +187,7 @@ fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     assert_eq!(
         servers,
         json!({
-            "tiny": {"status": "connected", "calls": 1, "failedCalls": 0},
-            // No call shows that it is connected.
+            "tiny": {"status": null, "calls": 0, "failedCalls": 0},
             "web": {"status": null, "calls": 0, "failedCalls": 0},
         })
     );

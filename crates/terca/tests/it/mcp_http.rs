@@ -163,7 +163,7 @@ fn a_server_that_is_not_there_or_lets_nobody_in_is_not_connected() {
         format!("http://{}/mcp", listener.local_addr().unwrap())
     };
     let project = project_with(&nobody, "post 0 initialize", "mcpPreflight: false\n");
-    project.terca(&["run"]).expect_status(0);
+    project.terca(&["run"]).expect_status(3);
     let trial = project.only_trial();
     assert_eq!(server(&trial)["status"], "failed", "{trial:#}");
     assert!(
@@ -178,7 +178,7 @@ fn a_server_that_is_not_there_or_lets_nobody_in_is_not_connected() {
         document=$(sed -n 's/.*resource_metadata=\"\\([^\"]*\\)\".*/\\1/p' first.txt); request GET \"$document\"; cat <&5 >document.txt\n\
         request GET \"http://$host/.well-known/oauth-authorization-server\"; cat <&5 >root.txt";
     let project = project_with(&locked.url("/mcp"), script, "mcpPreflight: false\n");
-    project.terca(&["run"]).expect_status(0);
+    project.terca(&["run"]).expect_status(3);
     let trial = project.only_trial();
     let server = server(&trial);
     assert_eq!(server["status"], "failed", "{trial:#}");
@@ -278,7 +278,7 @@ fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
         request GET \"$location\"; cat <&5 >page.txt";
     let url = docs.url("/see-other?key=a-key-in-the-query");
     let project = project_with(&url, script, "mcpPreflight: false\n");
-    project.terca(&["run"]).expect_status(0);
+    project.terca(&["run"]).expect_status(3);
     let answer = project.trial_file("workspace/answers.txt");
     assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
     assert!(!answer.contains("a-key-in"), "{answer}");
@@ -290,7 +290,7 @@ fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
     let url = docs.url("/elsewhere?key=a-key-in-the-query");
     let script = "post 0 initialize; request GET \"$url\"; cat <&5 >>answers.txt";
     let project = project_with(&url, script, "mcpPreflight: false\n");
-    project.terca(&["run"]).expect_status(0);
+    project.terca(&["run"]).expect_status(3);
     let answers = project.trial_file("workspace/answers.txt");
     assert_eq!(answers.matches("HTTP/1.1 502").count(), 2, "{answers}");
     assert!(
@@ -338,7 +338,9 @@ fn tools_that_cannot_be_hidden_are_not_offered_either() {
     let docs = HttpMcpServer::start(TOKEN);
     let off = format!("mcpPreflight: false\n{hiding}");
     let project = project_with(&docs.url("/packed"), "hello", &off);
-    project.terca(&["run"]).expect_status(0);
+    project.terca(&["run"]).expect_status(3);
+    let error = project.only_trial()["error"]["message"].to_string();
+    assert!(error.contains("cannot be searched"), "{error}");
     let answers = project.trial_file("workspace/answers.txt");
     let refusal = "a compressed answer cannot be searched for hidden tools";
     assert_eq!(answers.matches(refusal).count(), 2, "{answers}");

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::Value;
-use terca_testkit::{Project, TlsServer};
+use terca_testkit::{HttpMcpServer, Project, TlsServer};
 
 use crate::common::project;
 
@@ -21,7 +21,6 @@ fn project_with(servers: &str, server: &str) -> Project {
     let bin = project.dir().join("bin");
     let path = std::env::var("PATH").unwrap_or_default();
     let agent = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\necho ran > out.txt\n\
-        echo '{\"type\":\"system\",\"subtype\":\"init\",\"mcp_servers\":[{\"name\":\"docs\",\"status\":\"connected\"}]}'\n\
         echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":1,\"result\":\"ok\",\
         \"stop_reason\":\"end_turn\",\"modelUsage\":{\"m\":{\"outputTokens\":1}}}'\n";
     project
@@ -147,7 +146,10 @@ fn it_can_be_switched_off() {
 
 #[test]
 fn a_server_by_http_that_refuses_is_an_error() {
-    for (status, expected) in [("401 Unauthorized", Some("HTTP 401")), ("200 OK", None)] {
+    for (status, words) in [
+        ("401 Unauthorized", "HTTP 401"),
+        ("200 OK", "without the protocol of MCP"),
+    ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {
@@ -169,19 +171,29 @@ fn a_server_by_http_that_refuses_is_an_error() {
             "{asked}"
         );
         let trial = &trials_of(&project, "e")[0];
-        match expected {
-            Some(words) => assert!(message(trial).contains(words), "{trial}"),
-            None => assert_eq!(trial["status"], "passed", "{trial}"),
-        }
+        assert!(message(trial).contains(words), "{trial}");
     }
 }
 
 #[test]
+fn a_server_by_http_that_answers_is_asked_once() {
+    const TOKEN: &str = "Bearer a-token-that-is-secret";
+    let docs = HttpMcpServer::start(TOKEN);
+    let url = docs.url("/mcp");
+    let servers =
+        format!("docs: {{url: '{url}', headers: {{Authorization: 'Bearer ${{SERVER_TOKEN}}'}}}}");
+    let project = project_with(&servers, "");
+    let outcome = project.terca(&["--format", "plain", "-n", "2"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!((docs.asked("initialize"), docs.asked("tools/list")), (1, 1));
+}
+
+#[test]
 fn a_server_by_https_is_asked_too() {
-    for (status, is_trusted, expected) in [
-        ("200 OK", true, None),
-        ("401 Unauthorized", true, Some("HTTP 401")),
-        ("200 OK", false, Some("invalid peer certificate")),
+    for (status, is_trusted, words) in [
+        ("200 OK", true, "without the protocol of MCP"),
+        ("401 Unauthorized", true, "HTTP 401"),
+        ("200 OK", false, "invalid peer certificate"),
     ] {
         let server = TlsServer::answering(status);
         let servers = format!(
@@ -203,10 +215,7 @@ fn a_server_by_https_is_asked_too() {
             assert!(asked.contains("x-token: a-token-that-is-secret"), "{asked}");
         }
         let trial = &trials_of(&project, "e")[0];
-        match expected {
-            Some(words) => assert!(message(trial).contains(words), "{trial}"),
-            None => assert_eq!(trial["status"], "passed", "{trial}"),
-        }
+        assert!(message(trial).contains(words), "{trial}");
     }
 }
 
@@ -294,7 +303,7 @@ fn an_agent_that_may_have_waited_for_a_server_has_a_note_of_it() {
         let trial = &trials_of(&project, environment)[0];
         assert_eq!(trial["error"]["kind"], "modelApi", "{trial}");
         let notes = trial["notes"].to_string();
-        let words = "may have waited for an MCP server: it said nothing about `docs`";
+        let words = "may have waited for an MCP server that did not answer: `docs`";
         assert_eq!(notes.contains(words), is_noted, "{trial}");
     }
     project.wait_until_nothing_runs();

@@ -233,18 +233,17 @@ fn an_agent_cannot_write_the_record_itself() {
 
 #[test]
 fn a_flood_passes_through_and_is_not_kept() {
-    let script =
-        "start; ask 0 flood; head -c 104857600 <&4 | wc -c >count.txt; exec 3>&-; wait $server";
+    let script = "start; ask 0 initialize; answer; head -c 104857600 <&4 | wc -c >count.txt; exec 3>&-; wait $server";
     let project = project_with_mcp_server(script, "mcpPreflight: false\n").executable(
         "docs-server",
-        "#!/bin/sh\nread -r line\nhead -c 104857600 /dev/zero | tr '\\0' x\ncat >/dev/null\n",
+        "#!/bin/sh\nread -r line\necho '{\"id\":0,\"result\":{}}'\nhead -c 104857600 /dev/zero | tr '\\0' x\ncat >/dev/null\n",
     );
     project.terca(&["run"]).expect_status(0);
     assert_eq!(
         project.trial_file("workspace/count.txt").trim(),
         "104857600"
     );
-    let event = &events(&project)[1];
+    let event = &events(&project)[2];
     assert_eq!(
         (&event["event"], &event["bytes"]),
         (&json!("notProtocol"), &json!(104_857_600))

@@ -152,32 +152,6 @@ fn a_conversation_that_outgrew_the_context_is_judged() {
     assert!(notes.contains("outgrew the model's context"), "{notes}");
 }
 
-/// Claude Code says in its first event that a server did not start, and would work on for a long time.
-#[test]
-fn a_session_whose_server_failed_at_its_start_is_stopped_at_once() {
-    let init = r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"docs","status":"failed"}]}"#;
-    let project = playing(
-        "claude-code",
-        "claude",
-        &[init],
-        "echo > out.txt; exec sleep 1000",
-        900,
-    );
-    let project = project.file(
-        "terca.yaml",
-        "mcpPreflight: false\nenvironments:\n  - name: e\n    agent: claude-code\n    mcpServers: {docs: {command: cat}}\n\
-         evals:\n  - name: task\n    prompt: Do it.\n    timeoutSeconds: 900\n    tests: [fileExists: out.txt]\n",
-    );
-    project.terca(&["--format", "plain"]);
-    let trial = project.only_trial();
-    assert_eq!(trial["status"], "error", "{trial}");
-    assert_eq!(kind(&trial), "mcp");
-    assert_eq!(trial["timedOut"], false);
-    let notes = trial["notes"].to_string();
-    assert!(notes.contains("stopped at once"), "{notes}");
-    project.wait_until_nothing_runs();
-}
-
 /// Judges cost money too, and nobody knows what a trial costs before the first one has ended.
 #[test]
 fn judges_count_in_the_budget() {

@@ -16,7 +16,6 @@ static GEMINI_CLI: Agent = Agent {
     profile: Profile {
         name: "acp:gemini-cli",
         aliases: &["acp:gemini"],
-        hides_servers: true,
         ..gemini_cli::PROFILE
     },
     invocation: |inputs| {
@@ -39,7 +38,6 @@ static QWEN_CODE: Agent = Agent {
     profile: Profile {
         name: "acp:qwen-code",
         aliases: &["acp:qwen"],
-        hides_servers: true,
         ..qwen_code::PROFILE
     },
     invocation: |inputs| {

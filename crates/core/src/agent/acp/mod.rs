@@ -4,8 +4,7 @@
 //! agent's command, and prints the session as [`Event`]s, which the decoder here reads like the stream of any other agent. So
 //! limits, sandboxes, tails and kills are the same for all agents.
 //!
-//! Three facts shape this adapter: the protocol has no name for a tool, only a title and a kind; it says nothing about MCP
-//! servers that do not connect, so the taps before them have the last word; and it has no field for the tokens of a session
+//! Two facts shape this adapter: the protocol has no name for a tool, only a title and a kind; and it has no field for the tokens of a session
 //! that all agents fill, so the figures often come from the gateway or from an agent's own session file.
 //!
 //! Rejected: the crate `agent-client-protocol`. Its types turn on `preserve_order` of `serde_json` for the whole program, which
@@ -43,7 +42,6 @@ pub(super) static AGENT: Agent = Agent {
         takes_command: true,
         services: COMMON_SERVICES,
         skills_dir: ".agents/skills",
-        hides_servers: true,
         capabilities: Capabilities {
             config: false,
             ..Capabilities::ALL

@@ -98,7 +98,7 @@ fn the_session_file_of_a_known_agent_has_its_figures() {
 #[test]
 fn calls_of_a_server_are_known() {
     let stream = decoder("acp:gemini-cli");
-    let (records, reading) = playback::play(stream, "acp-gemini-mcp.jsonl", &[], Exit::Code(0));
+    let (records, _) = playback::play(stream, "acp-gemini-mcp.jsonl", &[], Exit::Code(0));
     let called = records.iter().find_map(|record| match &record.step {
         Step::ToolCall {
             server,
@@ -108,13 +108,15 @@ fn calls_of_a_server_are_known() {
         _ => None,
     });
     assert_eq!(called, Some(("tiny".to_owned(), "magic".to_owned())));
-    assert_eq!(reading.mcp_servers["tiny"].calls, Some(1));
     for name in ["mcp__tiny__magic", "tiny__magic", "mcp_tiny_magic"] {
         let meta = json!({ "vendor": { "toolName": name } });
         let call =
             json!({ "sessionUpdate": "tool_call", "toolCallId": "1", "title": "x", "_meta": meta });
-        let (_, reading) = read(&[update(&call), end("end_turn")], Exit::Code(0));
-        assert_eq!(reading.mcp_servers["tiny"].calls, Some(1), "{name}");
+        let (records, _) = read(&[update(&call), end("end_turn")], Exit::Code(0));
+        assert!(
+            matches!(&records[0].step, Step::ToolCall { server: Some(server), .. } if server == "tiny"),
+            "{name}"
+        );
     }
 }
 
@@ -211,17 +213,6 @@ fn reasons_and_errors_have_their_endings() {
         let (_, reading) = read(std::slice::from_ref(&event), Exit::Code(1));
         assert_eq!(playback::kind(&reading.ending), kind, "{event}");
     }
-}
-
-#[test]
-fn servers_that_qwen_code_could_not_start_are_broken() {
-    let mut stream = decoder("acp:qwen-code");
-    stream.stderr(Line::Text(
-        "Warning: MCP server(s) failed to start: other, tiny. Continuing with built-in tools and any servers that did connect.",
-    ));
-    stream.stdout(Line::Text(&end("end_turn").to_string()));
-    let ending = stream.finish(Exit::Code(0)).ending;
-    assert_eq!(playback::kind(&ending), Some(ErrorKind::Mcp));
 }
 
 #[test]

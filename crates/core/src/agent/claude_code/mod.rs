@@ -1,7 +1,6 @@
 //! `claude-code`: Anthropic's Claude Code, driven headlessly with `-p --output-format stream-json`.
 //!
-//! Four facts shape this adapter: instructions are read from every directory up to `/`, a broken MCP server shows only
-//! in the first event, a failed request ends with `"subtype":"success"`, and the exact number of requests, like all
+//! Three facts shape this adapter: instructions are read from every directory up to `/`, a failed request ends with `"subtype":"success"`, and the exact number of requests, like all
 //! figures of a session that was killed, is only in its own transcripts.
 
 mod stream;
@@ -53,9 +52,6 @@ const RETRIES: &str = "3";
 /// The time that an MCP server has to connect. By default the session starts without it after two seconds.
 const MCP_MILLISECONDS: &str = "30000";
 
-/// The logs of its MCP servers, which have the reasons why one does not connect.
-const MCP_LOG: &str = "mcp-servers.jsonl";
-
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".claude");
     let settings_file = home.join("settings.json");
@@ -93,18 +89,11 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         env: environment(inputs),
         stdin: stdin(inputs.prompt),
         files,
-        side_files: vec![
-            SideFile {
-                dir: home.join("projects"),
-                glob: "**/*.jsonl",
-                label: "session.jsonl",
-            },
-            SideFile {
-                dir: inputs.agent_home.join(".cache/claude-cli-nodejs"),
-                glob: "**/mcp-logs-*/*.jsonl",
-                label: MCP_LOG,
-            },
-        ],
+        side_files: vec![SideFile {
+            dir: home.join("projects"),
+            glob: "**/*.jsonl",
+            label: "session.jsonl",
+        }],
     }
 }
 

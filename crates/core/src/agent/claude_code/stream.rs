@@ -1,11 +1,10 @@
 //! Reads the stream of Claude Code and the transcripts it keeps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::MCP_LOG;
-use super::wire::{Block, Event, McpLogEntry, Message, SessionResult, Stamped, System};
+use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
 use crate::agent::errors::{self, Patterns};
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::{Decoder, Ending, Inputs, Skippable};
@@ -50,8 +49,6 @@ struct Stream {
     calls: BTreeSet<String>,
     /// True if the conversation was shortened. The requests for that are in no transcript.
     compacted: bool,
-    /// The last error in the logs of MCP servers.
-    mcp_error: Option<String>,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -61,7 +58,6 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::System(system) if system.subtype == "init" => begin(system, session),
             Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
             Event::System(system) if system.subtype == "compact_boundary" => self.compacted = true,
             Event::Assistant {
@@ -167,24 +163,6 @@ impl Stream {
     }
 }
 
-/// Reads the first event. A second one comes when background work has ended; the servers that were connected at the
-/// start count.
-fn begin(system: System, session: &mut Session) {
-    if session.servers_ready {
-        return;
-    }
-    session.servers_ready = true;
-    let states = system.mcp_servers.into_iter();
-    let states: BTreeMap<_, _> = states.map(|state| (state.name, state.status)).collect();
-    for server in session.servers().to_vec() {
-        let state = states.get(&server).map_or("not known", String::as_str);
-        if state != "connected" {
-            session.server_failed(server, state.to_owned());
-        }
-    }
-    session.servers_are_settled();
-}
-
 fn said_to_it(block: Block, session: &mut Session) {
     match block {
         Block::Text { text } => session.message(Role::User, text),
@@ -247,15 +225,7 @@ impl Protocol for Stream {
     }
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
-    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
-        if label == MCP_LOG {
-            let entry = serde_json::from_str::<McpLogEntry>(line);
-            self.mcp_error = entry
-                .ok()
-                .and_then(|entry| entry.error)
-                .or(self.mcp_error.take());
-            return;
-        }
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
         let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
             return;
         };
@@ -293,18 +263,6 @@ impl Protocol for Stream {
             session.final_note(
                 "the conversation was shortened, and the number of requests for that is not known",
             );
-        }
-        let missing: Vec<String> = session
-            .broken_servers()
-            .map(|(server, state)| format!("`{server}` ({state})"))
-            .collect();
-        if !missing.is_empty() {
-            let mut message = format!("an MCP server did not connect: {}", missing.join(", "));
-            // The logs do not say whose they are.
-            if let ([_], Some(why)) = (missing.as_slice(), self.mcp_error.take()) {
-                message = format!("{message}: {why}");
-            }
-            return failed(ErrorKind::Mcp, message);
         }
         if let Some(result) = &self.result {
             return self.judge(result, session);

@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, shown};
 use crate::agent::{Decoder, Ending, Line, Reading};
@@ -174,39 +173,6 @@ fn denied_tools_are_a_note() {
 }
 
 #[test]
-fn servers_must_be_there_when_the_session_begins() {
-    let (records, reading) = play("claude-mcp-hooks.jsonl", &["expmcp"], 0);
-    assert_eq!(reading.ending, Ending::Completed);
-    let connected = McpDelivery {
-        status: Some(McpStatus::Connected),
-        calls: Some(1),
-        failed_calls: Some(0),
-        tap: None,
-    };
-    assert_eq!(reading.mcp_servers["expmcp"], connected);
-    let served = |record: &Record| matches!(&record.step, Step::ToolCall { server: Some(server), .. } if server == "expmcp");
-    assert_eq!(records.iter().filter(|record| served(record)).count(), 1);
-
-    let (_, reading) = play(
-        "claude-mcp-hooks.jsonl",
-        &["expmcp", "badmcp", "unheard-of"],
-        0,
-    );
-    let Ending::Failed(error) = &reading.ending else {
-        panic!("{:?}", reading.ending)
-    };
-    assert_eq!(error.kind, ErrorKind::Mcp);
-    assert_eq!(
-        error.message,
-        "an MCP server did not connect: `badmcp` (failed), `unheard-of` (not known)"
-    );
-    assert_eq!(
-        reading.mcp_servers["badmcp"].status,
-        Some(McpStatus::Failed)
-    );
-}
-
-#[test]
 fn a_killed_session_has_the_figures_of_its_transcripts() {
     let mut stream = stream(&[]);
     stream.stdout(Line::Text(
@@ -249,7 +215,7 @@ fn trouble_that_is_over_is_forgotten() {
 
 #[test]
 fn a_session_that_never_began_ends_with_its_last_words() {
-    let mut stream = stream(&["a"]);
+    let mut stream = stream(&[]);
     stream.stderr(Line::Text(
         "--dangerously-skip-permissions cannot be used with root/sudo privileges",
     ));
@@ -259,7 +225,6 @@ fn a_session_that_never_began_ends_with_its_last_words() {
     };
     assert_eq!(error.kind, ErrorKind::Agent);
     assert!(error.message.contains("root/sudo"), "{}", error.message);
-    assert_eq!(reading.mcp_servers["a"].status, None);
 }
 
 #[test]

@@ -40,25 +40,11 @@ pub(super) struct System {
     #[serde(default)]
     pub(super) subtype: String,
     #[serde(default)]
-    pub(super) mcp_servers: Vec<ServerState>,
-    #[serde(default)]
     pub(super) attempt: u64,
     #[serde(default)]
     pub(super) max_retries: u64,
     pub(super) error_status: Option<u16>,
     pub(super) error: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct ServerState {
-    pub(super) name: String,
-    pub(super) status: String,
-}
-
-/// A line of the log of an MCP server.
-#[derive(Debug, Deserialize)]
-pub(super) struct McpLogEntry {
-    pub(super) error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,8 +2,8 @@
 //!
 //! Four facts shape this adapter: a prompt is read from standard input only where that is a pipe (of a file it may see
 //! nothing) and there is another among the arguments; a hub is left running unless it is told to do without; the
-//! figures of a session leave its sub-agents out, those of single requests do not; and the state of an MCP server, and
-//! the status with which a service refused, are only in its log.
+//! figures of a session leave its sub-agents out, those of single requests do not; and
+//! the status with which a service refused is only in its log.
 
 mod stream;
 

@@ -53,8 +53,6 @@ impl Stream {
                 session.answered();
                 self.answers += 1;
                 self.tokens += used.tokens();
-                // Servers are connected before the first request, so by then the log has named the broken ones.
-                session.servers_ready = true;
             }
             Event::Done { usage } => self.cost += usage.total_cost,
             Event::Error(failure) => {
@@ -189,12 +187,6 @@ impl Protocol for Stream {
                 refusal.message.as_str(),
             );
             self.refused = Some(refusal);
-        }
-        // `[mcp] Failed to load tools from MCP server "tiny", skipping: why`
-        if let Some(trouble) = msg.strip_prefix("[mcp] Failed to load tools from MCP server \"")
-            && let Some((server, why)) = trouble.split_once("\", skipping: ")
-        {
-            session.server_failed(server.to_owned(), why.to_owned());
         }
     }
 

@@ -6,7 +6,6 @@ use super::*;
 use std::time::Duration;
 
 use crate::agent::TimeLimit;
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
@@ -147,17 +146,9 @@ fn a_session_that_was_cut_off_is_judged() {
 }
 
 #[test]
-fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
+fn tools_have_their_server() {
     let servers = ["tiny", "other"];
-    let (records, reading) = play("cline-mcp.jsonl", &servers, &[], 0);
-    let connected = |calls| McpDelivery {
-        status: Some(McpStatus::Connected),
-        calls: Some(calls),
-        failed_calls: Some(0),
-        tap: None,
-    };
-    assert_eq!(reading.mcp_servers["tiny"], connected(1));
-    assert_eq!(reading.mcp_servers["other"], connected(0));
+    let (records, _) = play("cline-mcp.jsonl", &servers, &[], 0);
     assert!(records.iter().any(|record| matches!(
         &record.step,
         Step::ToolCall {
@@ -167,15 +158,6 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
     )));
     let answered = |step: &Step| matches!(step, Step::ToolResult { output: Some(text), ok: true, .. } if text == "MAGIC-WORD-42");
     assert!(records.iter().any(|record| answered(&record.step)));
-
-    let broken =
-        r#"{"msg":"[mcp] Failed to load tools from MCP server \"other\", skipping: it is gone"}"#;
-    let (_, reading) = play("cline-mcp.jsonl", &servers, &[broken], 0);
-    assert_eq!(reading.mcp_servers["other"].status, Some(McpStatus::Failed));
-    assert!(
-        matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
-        && error.message == "the MCP server `other` did not connect: it is gone")
-    );
 }
 
 #[test]

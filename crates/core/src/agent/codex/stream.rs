@@ -13,11 +13,12 @@ use crate::process::Exit;
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
-/// The words before the names and reasons of required servers that are missing.
-const MCP_FAILURE: &str = "required MCP servers failed to initialize: ";
-
 /// In this order: every refusal is an unexpected status too.
 const ERRORS: Patterns = &[
+    (
+        ErrorKind::Mcp,
+        &["required MCP servers failed to initialize"],
+    ),
     // The agent itself ran out of room; no service is to blame.
     (
         ErrorKind::Agent,
@@ -74,10 +75,10 @@ struct Stream {
     asked_calls: BTreeSet<String>,
     /// The tokens of the main thread, according to the stream.
     turn_tokens: Option<WireTokens>,
+    has_begun: bool,
     turn: Option<Turn>,
     /// The error of the requests since the last sign of life.
     trouble: Option<String>,
-    mcp_trouble: Option<String>,
 }
 
 /// A call of a tool, with its result once that is known.
@@ -92,8 +93,7 @@ struct Call {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            // All servers are required: once a turn has begun, they are there.
-            Event::TurnStarted => session.servers_ready = true,
+            Event::TurnStarted => self.has_begun = true,
             Event::TurnCompleted { usage } => {
                 self.turn_tokens = usage.or(self.turn_tokens);
                 self.turn = Some(Turn::Completed);
@@ -221,10 +221,6 @@ impl Protocol for Stream {
 
     /// Keeps the words that say why; otherwise how they began, for an error of the settings takes several lines.
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        if let Some((_, trouble)) = text.split_once(MCP_FAILURE) {
-            let trouble = trouble.trim_end_matches(" (code -32603)");
-            self.mcp_trouble = Some(trouble.to_owned());
-        }
         if text.starts_with("WARNING") || text.starts_with("Reading ") {
             return;
         }
@@ -271,19 +267,10 @@ impl Protocol for Stream {
             }
             None => {}
         }
-        if let Some(trouble) = &self.mcp_trouble {
-            for server in session.servers().to_vec() {
-                if trouble.contains(&server) || session.servers().len() == 1 {
-                    session.server_failed(server, trouble.clone());
-                }
-            }
-            let message = format!("an MCP server did not connect: {trouble}");
-            return failed(ErrorKind::Mcp, message);
-        }
         // Words on standard error matter only when it never came to work.
         let words = match self.trouble.take() {
             Some(trouble) => trouble,
-            None if session.servers_ready => exit.describe(),
+            None if self.has_begun => exit.describe(),
             None => session.last_words(exit),
         };
         let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);

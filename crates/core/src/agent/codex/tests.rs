@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, shown};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
@@ -102,7 +101,7 @@ fn figures_come_from_the_rollouts_of_all_threads() {
 
 #[test]
 fn what_is_said_and_done_becomes_steps() {
-    let (records, reading) = play("codex-success.jsonl", &["exp"], 0);
+    let (records, _) = play("codex-success.jsonl", &["exp"], 0);
     let steps: Vec<&Step> = records.iter().map(|record| &record.step).collect();
     assert_eq!(
         *steps[0],
@@ -143,29 +142,19 @@ fn what_is_said_and_done_becomes_steps() {
         matches!(steps[7], Step::ToolResult { ok: true, output: Some(output), .. } if output.contains("MAGIC42"))
     );
     assert_eq!(steps.len(), 9);
-    let connected = McpDelivery {
-        status: Some(McpStatus::Connected),
-        calls: Some(1),
-        failed_calls: Some(0),
-        tap: None,
-    };
-    assert_eq!(reading.mcp_servers["exp"], connected);
 }
 
 #[test]
 fn a_result_that_the_server_calls_an_error_is_a_failed_call() {
     let mut stream = stream(&["tiny"]);
+    let mut failed = Vec::new();
     for line in [
         r#"{"type":"item.started","item":{"id":"item_1","type":"mcp_tool_call","server":"tiny","tool":"magic","arguments":{"x":42},"result":null,"error":null,"status":"in_progress"}}"#,
         r#"{"type":"item.completed","item":{"id":"item_1","type":"mcp_tool_call","server":"tiny","tool":"magic","arguments":{"x":42},"result":{"content":[{"type":"text","text":"refused"}],"structured_content":null},"error":null,"status":"failed"}}"#,
     ] {
-        stream.stdout(Line::Text(line));
+        failed.extend(stream.stdout(Line::Text(line)));
     }
-    let delivered = &stream.finish(Exit::Code(0)).mcp_servers["tiny"];
-    assert_eq!(
-        (delivered.calls, delivered.failed_calls),
-        (Some(1), Some(1))
-    );
+    assert!(matches!(failed[1].step, Step::ToolResult { ok: false, .. }));
 }
 
 #[test]
@@ -181,15 +170,7 @@ fn a_required_server_that_does_not_start_is_an_error() {
         panic!("{:?}", reading.ending)
     };
     assert_eq!(error.kind, ErrorKind::Mcp);
-    assert_eq!(
-        error.message,
-        "an MCP server did not connect: broken: No such file"
-    );
-    assert_eq!(
-        reading.mcp_servers["broken"].status,
-        Some(McpStatus::Failed)
-    );
-    assert_eq!(reading.mcp_servers["good"].status, None);
+    assert!(error.message.contains("broken: No such file"));
 }
 
 #[test]

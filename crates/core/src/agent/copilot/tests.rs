@@ -4,7 +4,6 @@ use camino::Utf8Path;
 use serde_json::json;
 
 use super::*;
-use crate::agent::delivery::McpStatus;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
@@ -158,27 +157,11 @@ fn an_error_that_was_overcome_is_a_note() {
 }
 
 #[test]
-fn mcp_servers_are_counted_and_broken_ones_are_named() {
-    let (_, reading) = play("copilot-mcp-failed.jsonl", &["tiny", "web"], &[], 0);
-    assert_eq!(reading.mcp_servers["web"].status, Some(McpStatus::Failed));
+fn the_tool_of_a_server_is_known() {
+    let call = r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"my_server-magic","arguments":{},"mcpServerName":"my_server","mcpConfigServerName":"my server"}}"#;
+    let records = stream(&["my server"]).stdout(Line::Text(call));
     assert!(
-        matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
-        && error.message.contains("`tiny` did not connect: MCP server process exited"))
-    );
-
-    let mut stream = stream(&["my server"]);
-    for line in [
-        r#"{"type":"session.mcp_server_status_changed","data":{"serverName":"my server","status":"connected"}}"#,
-        r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"my_server-magic","arguments":{},"mcpServerName":"my_server","mcpConfigServerName":"my server"}}"#,
-        r#"{"type":"result","exitCode":0}"#,
-    ] {
-        stream.stdout(Line::Text(line));
-    }
-    let reading = stream.finish(Exit::Code(0));
-    let delivered = reading.mcp_servers["my server"].clone();
-    assert_eq!(
-        (delivered.status, delivered.calls),
-        (Some(McpStatus::Connected), Some(1))
+        matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "my server")
     );
 }
 

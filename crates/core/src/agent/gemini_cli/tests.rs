@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
@@ -30,12 +29,6 @@ fn every_recorded_ending() {
         ("gemini-429.jsonl", None, 173, ErrorKind::RateLimit),
         ("gemini-500.jsonl", None, 244, ErrorKind::ModelApi),
         ("gemini-stream-cut.jsonl", None, 0, ErrorKind::ModelApi),
-        (
-            "gemini-mcp-failed.jsonl",
-            Some("MCP issues detected. Run /mcp list for status."),
-            0,
-            ErrorKind::Mcp,
-        ),
     ] {
         let stderr: Vec<&str> = stderr.into_iter().collect();
         let (_, reading) = play(recording, &["tiny"], &stderr, exit);
@@ -116,24 +109,6 @@ fn figures_come_from_the_result_and_requests_from_the_session() {
 fn a_failed_session_reports_no_zeros() {
     let (_, reading) = play("gemini-401.jsonl", &[], &[], 145);
     assert_eq!(reading.usage.input_tokens, None);
-}
-
-#[test]
-fn mcp_servers_are_counted() {
-    let (records, reading) = play("gemini-mcp.jsonl", &["tiny", "other"], &[], 0);
-    assert_eq!(
-        reading.mcp_servers["tiny"],
-        McpDelivery {
-            status: Some(McpStatus::Connected),
-            calls: Some(1),
-            failed_calls: Some(0),
-            tap: None,
-        }
-    );
-    assert_eq!(reading.mcp_servers["other"].calls, Some(0));
-    assert!(records.iter().any(
-        |record| matches!(&record.step, Step::ToolCall { server: Some(name), .. } if name == "tiny")
-    ));
 }
 
 #[test]

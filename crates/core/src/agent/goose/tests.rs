@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
@@ -163,8 +162,8 @@ fn requests_are_not_known_when_work_was_delegated() {
 }
 
 #[test]
-fn mcp_servers_are_counted_and_broken_ones_are_named() {
-    let mut stream = stream(&["My.Server x", "bad", "old"]);
+fn tools_have_their_server_and_one_by_sse_is_an_error() {
+    let mut stream = stream(&["My.Server x"]);
     let call = json!({
         "type": "toolRequest", "id": "1", "_meta": { "goose_extension": "my_serverx" },
         "toolCall": { "status": "success", "value": { "name": "my_serverx__echo_tool", "arguments": {} } },
@@ -179,25 +178,14 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     assert!(
         matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "My.Server x")
     );
-    for line in [
-        "  ⚠ Failed to start extension 'bad' (process quit before initialization: stderr = ), continuing without it",
-        "    Hint: ask goose to help debug the 'bad' extension",
-        "Warning: 'old': SSE is unsupported, migrate to streamable_http",
-    ] {
-        stream.stderr(Line::Text(line));
-    }
+    let mut stream = (AGENT.decoder)(&playback::inputs(
+        &[("old".to_owned(), playback::by_sse())],
+        None,
+        &BTreeSet::new(),
+    ));
+    stream.stdout(Line::Text(r#"{"type":"complete","total_tokens":12}"#));
     let reading = stream.finish(Exit::Code(0));
-    let connected = McpDelivery {
-        status: Some(McpStatus::Connected),
-        calls: Some(1),
-        failed_calls: Some(0),
-        tap: None,
-    };
-    assert_eq!(reading.mcp_servers["My.Server x"], connected);
-    assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
-    assert_eq!(reading.mcp_servers["old"].status, Some(McpStatus::Failed));
-    assert!(matches!(&reading.ending, Ending::Failed(error)
-        if error.message == "the MCP server `bad` did not connect: process quit before initialization: stderr = "));
+    assert_eq!(kind(&reading.ending), Some(ErrorKind::Mcp));
 }
 
 #[test]

@@ -12,8 +12,6 @@ pub(super) struct Log {
     pub(super) requests: BTreeMap<String, u64>,
     /// The last request that failed. It is tried again without a word in the stream.
     pub(super) refused: Option<String>,
-    /// The last error of each MCP server on its way to a connection.
-    server_errors: BTreeMap<String, String>,
     /// The cause of an error that the stream calls unexpected.
     pub(super) cause: Option<String>,
 }
@@ -28,11 +26,6 @@ impl Log {
         }
         let field = |name| field(line, name).unwrap_or_default();
         match field("message").as_str() {
-            "server unavailable" => {
-                let server = field("key");
-                let why = self.server_errors.remove(&server);
-                session.server_failed(server, why.unwrap_or_else(|| field("status")));
-            }
             "stream" if field("small") != "true" => {
                 *self.requests.entry(field("session.id")).or_default() += 1;
             }
@@ -47,14 +40,6 @@ impl Log {
                 self.refused = Some(refused);
             }
             "failed" => self.cause = Some(field("error")),
-            message if message.contains("mcp") || message.contains("transport") => {
-                // `message="local mcp startup failed" key=bad error="spawn ENOENT"`
-                let error = ["error", "error.message", "error.error"].map(field);
-                let error = error.into_iter().find(|error| !error.is_empty());
-                if let Some(error) = error {
-                    self.server_errors.insert(field("key"), error);
-                }
-            }
             _ => {}
         }
         true
@@ -95,7 +80,6 @@ mod tests {
         let mut log = Log::default();
         let mut session = Session::default();
         for line in [
-            r#"timestamp=2026-11-15T04:16:22.070Z level=WARN run=4 message="server unavailable" key=bad type=local status=failed"#,
             "timestamp=2026-11-15T04:16:22.331Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
             "timestamp=2026-11-15T04:16:22.517Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
             "timestamp=2026-11-15T04:16:22.518Z level=INFO run=4 message=stream providerID=mock modelID=s session.id=ses_1 small=true agent=title mode=primary",
@@ -118,7 +102,6 @@ mod tests {
             "WARN  2026-11-15T06:08:04 +170ms service=model-cache model fetch error",
             &mut session
         ));
-        assert_eq!(session.forget_server("bad").as_deref(), Some("failed"));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
     }
 }

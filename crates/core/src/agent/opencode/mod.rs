@@ -1,8 +1,8 @@
 //! `opencode`, driven headlessly with `run --format json`.
 //!
 //! Three facts shape this adapter: the stream has no event for its end (the last step's reason and exit status 0
-//! together are it), tokens are given per step with cached input and reasoning apart, and the state of an MCP server is
-//! only in its log. The log file loses its last lines when the program ends; on standard error they are all there.
+//! together are it), tokens are given per step with cached input and reasoning apart, and requests that fail are only in
+//! its log. The log file loses its last lines when the program ends; on standard error they are all there.
 
 mod log;
 mod stream;

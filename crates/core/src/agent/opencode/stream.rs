@@ -207,8 +207,6 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        // Servers are connected before the first request, so by then the log has named the broken ones.
-        session.servers_ready = !self.log.requests.is_empty();
         self.note_unknown(session);
         if let Some(failure) = &mut session.failure {
             self.explain(failure);

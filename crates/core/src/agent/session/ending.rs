@@ -1,6 +1,7 @@
 //! The errors, notes and last words of a session, and its end.
 
 use super::{Session, failed};
+use crate::agent::delivery::McpDelivery;
 use crate::agent::errors::{classify, is_context_overflow, is_wrong_model};
 use crate::agent::{Ending, Reading};
 use crate::process::Exit;
@@ -87,10 +88,9 @@ impl Session {
         }
     }
 
-    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed.
+    /// Returns the ending of a session with an error that nothing followed.
     pub(in crate::agent) fn trouble(&mut self) -> Option<Ending> {
-        let error = self.server_trouble().or_else(|| self.failure.take());
-        error.map(Ending::Failed)
+        self.failure.take().map(Ending::Failed)
     }
 
     /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
@@ -140,12 +140,12 @@ impl Session {
     pub(super) fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
         self.flush();
         self.notes.extend(self.models.note());
-        let mcp_servers = self
-            .servers
-            .iter()
-            .map(|server| (server.clone(), self.delivery(server)));
+        // Only the taps between the agent and its servers know more.
+        let mcp_servers = self.servers.into_iter();
         Reading {
-            mcp_servers: mcp_servers.collect(),
+            mcp_servers: mcp_servers
+                .map(|server| (server, McpDelivery::default()))
+                .collect(),
             skill_uses: self.skill_tool.map(|_| self.skill_uses),
             records: self.records,
             usage,

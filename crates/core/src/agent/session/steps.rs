@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Session;
-use crate::agent::mcp::ServerTool;
+use crate::agent::mcp::{ServerTool, server_of};
 use crate::transcript::{Record, Role, Step};
 
 /// A message that arrives in pieces is handed on in parts when it grows beyond this many bytes, so that memory stays
@@ -12,6 +12,16 @@ use crate::transcript::{Record, Role, Step};
 pub(super) const LONGEST_MESSAGE: usize = 1024 * 1024;
 
 impl Session {
+    /// Returns the names of the MCP servers of the variant.
+    pub(in crate::agent) fn servers(&self) -> &[String] {
+        &self.servers
+    }
+
+    /// Returns the server that the name of a tool begins with.
+    pub(in crate::agent) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
+        server_of(&self.servers, tool, separator)
+    }
+
     /// Sets the time of the steps that follow.
     pub(in crate::agent) fn at(&mut self, time: Option<String>) {
         self.time = time;
@@ -51,11 +61,10 @@ impl Session {
         output: Option<String>,
     ) {
         self.conversation.tool_ended(id.as_deref());
-        self.server_calls.ended(id.as_deref(), ok);
         self.push(Step::ToolResult { id, ok, output });
     }
 
-    /// Adds and counts a call of a tool, for its MCP server too.
+    /// Adds and counts a call of a tool.
     pub(in crate::agent) fn call(
         &mut self,
         id: Option<String>,
@@ -69,13 +78,9 @@ impl Session {
         if self.skill_tool == Some(tool.as_str()) {
             self.skill_used(&input);
         }
-        let (server, server_tool) = match at_server {
-            Some(ServerTool { server, tool }) => {
-                self.server_calls.started(&server, id.as_deref());
-                (Some(server), Some(tool))
-            }
-            None => (None, None),
-        };
+        let (server, server_tool) = at_server
+            .map(|ServerTool { server, tool }| (server, tool))
+            .unzip();
         self.push(Step::ToolCall {
             id,
             tool,

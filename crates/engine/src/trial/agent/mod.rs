@@ -268,8 +268,8 @@ fn unknown_servers(servers: &BTreeMap<String, McpDelivery>) -> Option<String> {
     }
     (!names.is_empty()).then(|| {
         format!(
-            "the agent may have waited for an MCP server: it said nothing about {}",
-            prose::quoted_list(&names, "and")
+            "the agent may have waited for an MCP server that did not answer: {}",
+            prose::quoted_list(&names, "or")
         )
     })
 }

@@ -10,8 +10,7 @@
 //!
 //! Rejected: asking all servers before the first trial. Workspaces, and services that `before` starts, are not there then.
 
-mod http;
-mod stdio;
+mod program;
 
 use std::time::Duration;
 
@@ -22,12 +21,13 @@ use terca_core::mcp_tap::OfferedTool;
 use terca_core::plan::Case;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
+use terca_gateway::{NoAnswer, ToolsQuestion};
 
-use self::http::Remote;
 use super::Context;
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
 use super::network::{AgentNetwork, NetworkRequest};
+use super::plain_proxy::is_behind_plain_proxy;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
@@ -51,8 +51,7 @@ pub(super) fn check(
     for (name, server) in servers {
         // Another attempt asks again: the server may have been slow.
         let hidden = case.variant.hide_tools.get(name);
-        let is_for_tools = hidden.is_some();
-        let key = format!("{} {is_for_tools} {:?} {server:?}", run.attempt, case.env);
+        let key = format!("{} {:?} {server:?}", run.attempt, case.env);
         let slot = run.context.preflights.slot(key);
         let mut slot = slot
             .lock()
@@ -61,16 +60,20 @@ pub(super) fn check(
             Some(answer) => answer.clone(),
             None => {
                 run.doing(&format!("asking the MCP server {name}"), Default::default());
-                let answer = ask(run, case, server, is_for_tools, agent_env, limit)?;
+                let answer = ask(run, case, server, agent_env, limit)?;
                 *slot = Some(answer.clone());
                 answer
             }
         };
         drop(slot);
         match answer {
-            Answer::Ready { remark, tools } => {
-                run.log.line(&format!("`{name}` {remark}"))?;
-                check_hidden(name, hidden, tools.as_deref())?;
+            Answer::Ready(tools) => {
+                let tools = tools.as_deref();
+                let with =
+                    tools.map(|tools| format!(", with {}", prose::count(tools.len(), "tool")));
+                let with = with.unwrap_or_default();
+                run.log.line(&format!("`{name}` answered{with}"))?;
+                check_hidden(name, hidden, tools)?;
             }
             Answer::NotAsked(why) => run.log.line(&format!("`{name}` was not asked: {why}"))?,
             Answer::Failed(why) | Answer::Silent(why) => {
@@ -128,9 +131,8 @@ pub fn offered_tools(
     server: &McpServer<String>,
 ) -> Result<Vec<OfferedTool>, String> {
     let limit = case.suite.mcp_preflight.0.or(McpPreflight::default().0);
-    let answer = ask_apart(context, case, server, true, limit.unwrap_or_default());
-    match answer {
-        Ok(Answer::Ready { tools, .. }) => {
+    match ask_apart(context, case, server, limit.unwrap_or_default()) {
+        Ok(Answer::Ready(tools)) => {
             tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
         }
         Ok(Answer::NotAsked(why)) => Err(why.to_owned()),
@@ -144,15 +146,14 @@ fn ask(
     run: &TrialRun<'_>,
     case: &Case,
     server: &McpServer<String>,
-    is_for_tools: bool,
     agent_env: &Variables,
     limit: Duration,
 ) -> Result<Answer, StageError> {
     let context = run.context;
-    let first = ask_apart(context, case, server, is_for_tools, limit)?;
+    let first = ask_apart(context, case, server, limit)?;
     // Files that are missing end a program; they do not silence it.
     let is_program = matches!(server, McpServer::Stdio { .. });
-    if !is_program || matches!(first, Answer::Ready { .. } | Answer::Silent(_)) {
+    if !is_program || matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
         return Ok(first);
     }
     ask_program(
@@ -171,7 +172,6 @@ fn ask_apart(
     context: &Context,
     case: &Case,
     server: &McpServer<String>,
-    is_for_tools: bool,
     limit: Duration,
 ) -> Result<Answer, StageError> {
     let profile = case.variant.agent.agent.profile();
@@ -196,14 +196,37 @@ fn ask_apart(
             headers,
             transport,
         } => {
-            let server = Remote {
+            let question = ToolsQuestion {
                 url,
                 headers,
                 transport: *transport,
+                limit,
             };
-            http::ask(context, server, is_for_tools, &env, limit)
+            ask_by_http(context, question, &env)
         }
     }
+}
+
+/// Asks a server by HTTP.
+fn ask_by_http(
+    context: &Context,
+    question: ToolsQuestion<'_>,
+    env: &Variables,
+) -> Result<Answer, StageError> {
+    if is_behind_plain_proxy(question.url, env) {
+        return Ok(Answer::NotAsked(
+            "it may be behind an `http` proxy; only the agent can try it",
+        ));
+    }
+    let limit = question.limit;
+    let variable = |name: &str| env.get(name).cloned();
+    let is_stopped = || context.interrupt.is_stop();
+    Ok(match question.ask(&variable, &is_stopped) {
+        Ok(tools) => Answer::Ready(tools),
+        Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
+        Err(NoAnswer::Silent) => Answer::Silent(silence(limit)),
+        Err(error) => Answer::Failed(error.to_string()),
+    })
 }
 
 /// Starts a server in these directories, contained as the agent is.
@@ -242,7 +265,7 @@ fn ask_program(
         env: &env,
         words,
     };
-    let answer = stdio::ask(context, server, contained, limit)?;
+    let answer = program::ask(context, server, contained, limit)?;
     Ok(with_refusals(answer, &network))
 }
 
@@ -254,7 +277,7 @@ fn with_refusals(answer: Answer, network: &AgentNetwork) -> Answer {
     match answer {
         Answer::Failed(why) => Answer::Failed(format!("{why}; {note}")),
         Answer::Silent(why) => Answer::Silent(format!("{why}; {note}")),
-        Answer::Ready { .. } | Answer::NotAsked(_) => answer,
+        Answer::Ready(_) | Answer::NotAsked(_) => answer,
     }
 }
 
@@ -262,18 +285,4 @@ fn with_refusals(answer: Answer, network: &AgentNetwork) -> Answer {
 fn without_credentials(mut env: Variables, names: &[&str]) -> Variables {
     env.retain(|name, _| !names.contains(&name.as_str()) && !name.starts_with("TERCA_"));
     env
-}
-
-/// The first message to a server.
-fn initialize() -> serde_json::Value {
-    serde_json::json!({
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": { "name": "terca", "version": env!("CARGO_PKG_VERSION") },
-        },
-    })
 }

@@ -10,7 +10,6 @@ use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::mcp_tap::steps;
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
-use terca_core::trial_error::TrialError;
 
 use super::transcript::Transcript;
 use crate::mcp_tap::Tapped;
@@ -112,7 +111,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads what is new. Called again and again while the agent runs. An agent whose session is lost is to be stopped.
+    /// Reads what is new. Called again and again while the agent runs.
     /// A read that fails now is tried again by `finish`, where failing counts.
     pub(super) fn on_turn(&mut self, log: &mut RunLog, on_progress: OnProgress<'_>) -> Turn {
         let is_more = self.read(log);
@@ -122,9 +121,7 @@ impl<'a> Listener<'a> {
         }
         self.report(on_progress);
         self.note_progress();
-        if self.filter.decoder.lost().is_some() {
-            Turn::Stop
-        } else if is_more.unwrap_or(false) {
+        if is_more.unwrap_or(false) {
             Turn::Again
         } else {
             Turn::Wait
@@ -241,7 +238,6 @@ impl<'a> Listener<'a> {
         for SideTail { label, tail, .. } in side_tails {
             tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
-        let lost = filter.decoder.lost();
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         for (name, server) in &tapped.servers {
@@ -252,7 +248,6 @@ impl<'a> Listener<'a> {
         transcript.close(log)?;
         Ok(AgentOutput {
             reading,
-            lost,
             until_limit,
             stdout: PrintedOutput {
                 seen: seen_of_stdout,
@@ -314,8 +309,6 @@ impl LineSink for StderrSink<'_> {
 /// Everything that an agent has printed.
 pub(super) struct AgentOutput {
     pub(super) reading: Reading,
-    /// The error for which the agent was stopped.
-    pub(super) lost: Option<TrialError>,
     pub(super) until_limit: UntilLimit,
     pub(super) stdout: PrintedOutput,
     pub(super) stderr: PrintedOutput,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use camino::Utf8Path;
-use terca_core::agent::delivery::{McpDelivery, McpStatus};
+use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Ending, Reading};
-use terca_core::mcp_tap::{HiddenTools, ServerTap};
+use terca_core::mcp_tap::{HiddenTools, ServerTap, TapEventKind};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -163,27 +163,26 @@ fn not_hidden(server: &str, reason: &str) -> StageError {
 }
 
 fn unseen_server(name: &str, reason: &str) -> String {
-    format!("the calls of the MCP server `{name}` are only those that the agent reports: {reason}")
+    format!("nothing is known of the MCP server `{name}` in this trial: {reason}")
 }
 
 fn unseen(reason: &str) -> String {
     format!(
-        "the calls of MCP servers are only those that the agent reports, because Terca cannot watch them ({reason})"
+        "nothing is known of the MCP servers in this trial, because Terca cannot watch them: {reason}"
     )
 }
 
-/// Puts the evidence of the taps in the place of what the agent said about its servers. An agent that says nothing about
-/// servers that do not connect `hides_servers`.
-pub(super) fn add(tapped: Tapped, hides_servers: bool, reading: &mut Reading) {
-    if hides_servers {
-        let is_over = reading.ending == Ending::Completed;
-        let mut servers = tapped.servers.iter();
-        let broken = servers.find(|(_, server)| is_broken(&server.figures, is_over));
-        if let (Some((name, server)), Ending::Completed | Ending::Crashed(_)) =
-            (broken, &reading.ending)
-        {
-            reading.ending = Ending::Failed(broken_server(name, &server.figures));
-        }
+/// Adds what the taps saw of the servers. A session without one of its servers is an error: the agent was not tested.
+pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
+    let is_over = reading.ending == Ending::Completed;
+    let may_be_server = match &reading.ending {
+        Ending::Completed | Ending::Crashed(_) => true,
+        Ending::Failed(error) => matches!(error.kind, ErrorKind::Agent | ErrorKind::Mcp),
+    };
+    let mut servers = tapped.servers.iter();
+    let broken = servers.find(|(_, server)| is_broken(&server.figures, is_over));
+    if let (true, Some((name, server))) = (may_be_server, broken) {
+        reading.ending = Ending::Failed(broken_server(name, server));
     }
     if tapped.has_strangers {
         let note =
@@ -203,26 +202,25 @@ pub(super) fn add(tapped: Tapped, hides_servers: bool, reading: &mut Reading) {
                 prose::list(&exits, "and")
             ));
         }
-        let claimed = reading.mcp_servers.entry(name).or_default();
-        claimed.correct(figures);
+        reading.mcp_servers.insert(name, McpDelivery::seen(figures));
     }
 }
 
 /// Returns whether a server was started and did not connect. In a session that came to its end, it has had the time.
 fn is_broken(figures: &ServerTap, is_over: bool) -> bool {
-    let mut delivery = McpDelivery::default();
-    delivery.correct(figures.clone());
     let is_silent = is_over && figures.starts > 0 && figures.connected == 0;
-    delivery.status == Some(McpStatus::Failed) || is_silent
+    figures.is_broken() || is_silent
 }
 
-/// Returns the error of a session without one of its servers: the agent was not tested.
-fn broken_server(name: &str, figures: &ServerTap) -> TrialError {
-    let why = match figures.deaths.first() {
-        Some(exit) => format!(": {exit}"),
-        None => String::new(),
-    };
-    let message = format!("the MCP server `{name}` did not connect{why}");
+/// Returns the error of a session without one of its servers.
+fn broken_server(name: &str, server: &TappedServer) -> TrialError {
+    let refusal = server.events.iter().find_map(|event| match &event.kind {
+        TapEventKind::Initialized { error, .. } => error.clone(),
+        _ => None,
+    });
+    let why = refusal.or_else(|| server.figures.deaths.first().cloned());
+    let why = why.unwrap_or_else(|| "it did not answer".to_owned());
+    let message = format!("the MCP server `{name}` did not connect: {why}");
     TrialError::new(ErrorKind::Mcp, message)
 }
 

@@ -10,7 +10,6 @@ use terca_core::network::TrialNetwork;
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
-use terca_core::trial_error::TrialError;
 use terca_core::wire::{Exchange, Wire};
 use terca_gateway::Passage;
 
@@ -183,12 +182,10 @@ impl AgentProcess {
             .as_ref()
             .and_then(|played| replayed::error(run.context, played));
         if let Some(error) = diverged {
-            stopped_at_once(&mut ended, &mut output.reading, error);
-        } else if let Some(error) = output.lost.take()
-            && ended.stopped
-            && !run.context.interrupt.is_stop()
-        {
-            stopped_at_once(&mut ended, &mut output.reading, error);
+            ended.stopped = false;
+            let note = "the agent was stopped at once: the trial could not be judged any more";
+            output.reading.notes.push(note.to_owned());
+            output.reading.ending = Ending::Failed(error);
         }
         keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
         keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
@@ -219,7 +216,7 @@ impl AgentProcess {
             add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
         }
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
-        mcp_tap::add(tapped, profile.hides_servers, &mut output.reading);
+        mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
         let ran_into_limit = !limits_met.is_empty();
         output.reading.notes.extend(limits_met);
@@ -281,19 +278,6 @@ impl AgentProcess {
             grace: GRACE,
             sweep: true,
         }
-    }
-}
-
-/// Makes the end of an agent that Terca has stopped, because its session was lost, an error of its session. The adapter may know
-/// more about the reason.
-fn stopped_at_once(ended: &mut Ended, reading: &mut Reading, error: TrialError) {
-    ended.stopped = false;
-    reading
-        .notes
-        .push("the agent was stopped at once: the trial could not be judged any more".to_owned());
-    let knows_more = matches!(&reading.ending, Ending::Failed(known) if known.kind == error.kind);
-    if !knows_more {
-        reading.ending = Ending::Failed(error);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Claims about MCP servers are those that the server's own log supports.
+//! The results say of MCP servers what the server's own log says.
 
 use serde_json::json;
 use terca_testkit::agents::RealAgent;
@@ -82,12 +82,10 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
     let mut complaints = Complaints::new(agent);
     for name in ["locked", "exits", "hangs"] {
         let trial = bench.trial("magic", name);
-        // Gemini CLI says nothing about a server that lets it not in, so nothing is claimed of it either.
-        let is_silent = name == "locked" && agent.name == "gemini-cli";
-        // An agent that still waits for a server when its time is over may have said nothing of it.
+        // An agent may still wait for a server when its time is over.
         let is_named = trial["error"]["kind"] == "mcp"
             || name == "hangs" && trial["notes"].to_string().contains("`tiny`");
-        if !is_silent && (trial["status"] != "error" || !is_named) {
+        if trial["status"] != "error" || !is_named {
             complaints.add(name, "is not an error that names the MCP server", &trial);
         }
         if trial["delivery"]["mcpServers"]["tiny"]["status"] == "connected" {
@@ -100,7 +98,7 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
         if claimed["status"] != "connected" {
             complaints.add(name, "was connected", &trial);
         }
-        // The tap has seen what the server has seen, and the agent's own words do not count.
+        // The tap has seen what the server has seen.
         let calls = asked_of_tiny_mcp_server(&logs, name, "tools/call");
         let tool = &claimed["tap"]["tools"]["magic"];
         for (key, number) in [

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use serde_json::{Value, json};
+use serde_json::Value;
 use terca_core::agent::mcp::McpServer;
-use terca_core::mcp_tap::OfferedTool;
+use terca_core::mcp_tap::{NextInTalk, ToolsTalk};
 use terca_core::text::mask::Mask;
 
-use super::{initialize, silence};
+use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
@@ -20,9 +20,6 @@ use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
-/// The ids of the requests for tools: one for each page of their list.
-const FIRST_PAGE: u64 = 2;
-const LAST_PAGE: u64 = 100;
 /// The time that a server has to end after its answers.
 const GRACE: Duration = Duration::from_secs(2);
 /// The most of its output that is looked at.
@@ -80,14 +77,13 @@ pub(super) fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let mut handshake = Handshake::new(requests);
+    let mut handshake = Handshake::begin(requests);
     // A supervisor of its own: what `before` has left running stays.
     let ended = {
         let mut supervisor = context
             .supervisors
             .acquire(&context.interrupt)
             .map_err(io::Error::other)?;
-        handshake.begin();
         let mut offset = 0;
         supervisor.run(&job, enclosure.as_ref(), &mut |_| {
             handshake.read(&stdout, &mut offset);
@@ -184,10 +180,7 @@ struct Handshake {
     line: Vec<u8>,
     /// Output that is not the protocol.
     other: Option<String>,
-    /// The tools that it has listed.
-    tools: Vec<OfferedTool>,
-    /// The id of the last request for a list.
-    page: u64,
+    talk: ToolsTalk,
     outcome: Option<Result<Answer, String>>,
 }
 
@@ -209,19 +202,18 @@ impl Handshake {
         }
     }
 
-    fn new(requests: File) -> Self {
-        Handshake {
+    /// Begins to ask. The question waits in the pipe until the program reads it.
+    fn begin(requests: File) -> Self {
+        let (talk, question) = ToolsTalk::begin();
+        let mut handshake = Handshake {
             requests,
             line: Vec::new(),
             other: None,
-            tools: Vec::new(),
-            page: FIRST_PAGE,
+            talk,
             outcome: None,
-        }
-    }
-
-    fn begin(&mut self) {
-        self.send(&initialize());
+        };
+        handshake.send(&question);
+        handshake
     }
 
     /// Sends a message. Messages are much shorter than a pipe is long, so nothing waits for the program.
@@ -270,48 +262,19 @@ impl Handshake {
             }
             return;
         };
-        // A request of the server's own, or an echo of Terca's.
-        if message.get("method").is_some() || self.outcome.is_some() {
+        // Others are requests of the server's own, or echoes of Terca's.
+        if self.outcome.is_some() || !self.talk.is_answer(&message) {
             return;
         }
-        match message["id"].as_u64() {
-            Some(1) if message["result"].is_object() => {
-                self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-                self.send(&json!({ "jsonrpc": "2.0", "id": FIRST_PAGE, "method": "tools/list" }));
+        match self.talk.answered(&message) {
+            Ok(NextInTalk::Send(messages)) => {
+                for message in messages {
+                    self.send(&message);
+                }
             }
-            Some(1) => {
-                self.outcome = Some(Err(format!("it refused: {}", words(&message["error"]))));
-            }
-            Some(page) if page == self.page => self.read_page(&message["result"]),
-            _ => {}
+            Ok(NextInTalk::Tools(tools)) => self.outcome = Some(Ok(Answer::Ready(Some(tools)))),
+            Err(why) => self.outcome = Some(Err(why)),
         }
-    }
-
-    fn read_page(&mut self, result: &Value) {
-        self.tools.extend(OfferedTool::list(result));
-        let cursor = &result["nextCursor"];
-        if !cursor.is_null() && self.page < LAST_PAGE {
-            self.page += 1;
-            let params = json!({ "cursor": cursor });
-            self.send(&json!({ "jsonrpc": "2.0", "id": self.page, "method": "tools/list", "params": params }));
-            return;
-        }
-        let tools = std::mem::take(&mut self.tools);
-        self.outcome = Some(Ok(match &result["tools"] {
-            Value::Array(_) => Answer::ready(tools),
-            // A server may have no tools, and need not know the question.
-            _ => Answer::Ready {
-                remark: "answered, without a list of tools".to_owned(),
-                tools: Some(tools),
-            },
-        }));
-    }
-}
-
-fn words(error: &Value) -> String {
-    match error["message"].as_str() {
-        Some(message) => message.to_owned(),
-        None => error.to_string(),
     }
 }
 
