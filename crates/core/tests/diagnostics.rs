@@ -389,9 +389,9 @@ fn wrong_types() {
             ("gateway: a word that is none", suite, "gateway: taste"),
             ("gateway: the word of a command", suite, "gateway: replay"),
             (
-                "gateway: the word of a command, in a map",
+                "gateway: a map",
                 suite,
-                "gateway: {mode: replay}",
+                "gateway: {mode: meter}",
             ),
             ("network: a word that is none", suite, "network: closed"),
             ("network: no hosts", suite, "network: []"),
