@@ -3,11 +3,9 @@
 //! A trial's agent and a judge both go through here. They differ in their directories and in their requests.
 
 mod agent_dirs;
-mod headlines;
 mod last_words;
 mod listener;
 mod mcp_tap;
-mod new_file;
 mod own_artifacts;
 mod process;
 mod recording_file;
@@ -36,7 +34,6 @@ use terca_gateway::{Playback, Replay};
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::gateway::{Led, LedRequest};
-use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::replay_source::PlayerFacts;
 use super::stage_error::StageError;
@@ -455,7 +452,7 @@ fn write_inputs(
         fs_err::create_dir_all(file.path.parent().unwrap_or(&dirs.home))?;
         fs_err::write(&file.path, &file.content)?;
         let copy = dirs.artifacts.join(file.artifact);
-        write_text(&file.content, &copy, mask)?;
+        fs_err::write(copy, mask.text(&file.content))?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
 }

@@ -7,7 +7,7 @@ use terca_core::text::prose;
 
 use super::agent_dirs::AgentDirs;
 use crate::tree::{Dir, Kind, Options, Visit, walk};
-use crate::trial::masking::copy_masked;
+use crate::trial::output::copy_masked;
 
 /// The directory of the trial's artifacts that they are kept in.
 const KEPT: &str = "agent";
@@ -50,9 +50,9 @@ pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Opti
         found.bytes += meta.size;
         let place = to.join(mask.text(&entry.path.to_string_lossy()));
         let copied = match (entry.open(), place.parent()) {
-            (Ok(file), Some(parent)) => {
-                fs_err::create_dir_all(parent).and_then(|()| copy_masked(&file, &place, mask))
-            }
+            (Ok(file), Some(parent)) => fs_err::create_dir_all(parent)
+                .and_then(|()| fs_err::File::create(&place))
+                .and_then(|mut copy| copy_masked(&file, &mut copy, mask)),
             (Ok(_), None) => Ok(()),
             (Err(error), _) => Err(io::Error::other(error.to_string())),
         };

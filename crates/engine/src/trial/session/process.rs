@@ -16,30 +16,31 @@ use terca_gateway::Passage;
 
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
-use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
+use super::listener::{Listener, OnProgress, open_side_file, side_paths};
 use super::mcp_tap::{self, Taps};
-use super::new_file::new_file;
 use super::recording_file::RecordingFile;
 use super::transcript::Transcript;
 use super::{own_artifacts, replayed};
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
-use crate::process::tail::Tail;
 use crate::sandbox::Words;
-use crate::tree::{Limits, WithoutHoles};
+use crate::tree::Limits;
 use crate::trial::attachments::{self, Limited};
 use crate::trial::command::GRACE;
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
 use crate::trial::cost::add_cost;
 use crate::trial::gateway::{WIRE_LOG, add_wire};
-use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
-use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
 use crate::trial::network::AgentNetwork;
+use crate::trial::output::{KeptFile, LiveOutput, LogPart, Logged, copy_masked};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
+
+/// The artifact with the events that an agent prints.
+const STREAM: &str = "stream.jsonl";
+const STDERR_LOG: &str = "stderr.log";
 
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
@@ -92,12 +93,6 @@ struct Outputs {
     stderr: Output,
 }
 
-/// The two files as they are kept, without secrets.
-struct KeptOutputs {
-    stdout: Utf8PathBuf,
-    stderr: Utf8PathBuf,
-}
-
 impl AgentProcess {
     /// Runs the agent to its end, and keeps everything that it printed. A judge has no limits.
     pub(in crate::trial) fn run(
@@ -132,28 +127,25 @@ impl AgentProcess {
             run.log.line(&words)?;
         }
         let mask = &run.context.mask;
-        let kept = KeptOutputs::new(&dirs.artifacts, profile);
-        let length_before = run.log.length()?;
         // Steps and requests to models are timed from the same moment.
         let began = passage.as_ref().map_or_else(Instant::now, Passage::opened);
         let streams = profile.streams_events;
-        let transcript = Transcript::create(&dirs, mask, streams, began, &mut run.log)?;
+        let transcript = Transcript::create(&dirs, mask, streams, began)?;
         // A stream of events is in the log step by step.
-        let stdout_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Out, mask));
-        // Of such an agent the steps come first, and what it complains about follows at the end.
-        let stderr_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Errors, mask));
+        let stdout_part = (!streams).then(|| LogPart::new(Stream::Out, Logged::Ends));
+        let shows_errors = !streams || !profile.logs_to_stderr;
+        let stderr_part = shows_errors.then(|| LogPart::new(Stream::Errors, Logged::Ends));
+        let stdout_file = dirs
+            .artifacts
+            .join(if streams { STREAM } else { STDOUT_LOG });
+        let stdout_file = KeptFile::create(stdout_file)?;
+        let stderr_file = KeptFile::create(dirs.artifacts.join(STDERR_LOG))?;
         let mut listener = Listener::new(
             decoder,
             transcript,
             &side_files,
-            LiveTail {
-                tail: Tail::open(&outputs.stdout.path, mask)?,
-                live: LiveOutput::new(mask, Some(new_file(&kept.stdout)?), stdout_part),
-            },
-            LiveTail {
-                tail: Tail::open(&outputs.stderr.path, mask)?,
-                live: LiveOutput::new(mask, Some(new_file(&kept.stderr)?), stderr_part),
-            },
+            LiveOutput::open(&outputs.stdout, mask, Some(stdout_file), stdout_part)?,
+            LiveOutput::open(&outputs.stderr, mask, Some(stderr_file), stderr_part)?,
             limit,
             mask,
         );
@@ -189,16 +181,6 @@ impl AgentProcess {
             && !run.context.interrupt.is_stop()
         {
             stopped_at_once(&mut ended, &mut output.reading, error);
-        }
-        keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
-        keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
-        let has_pieces = output.stdout.has_pieces || output.stderr.has_pieces;
-        if !profile.streams_events && has_pieces {
-            run.log.take_back(length_before)?;
-            copy_to_log(&kept.stdout, Stream::Out, &mut run.log, mask)?;
-        }
-        if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
-            copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
         }
         let prices = &run.spec.case.suite.prices;
         let is_whole =
@@ -311,46 +293,6 @@ fn write_end(log: &mut RunLog, ended: &Ended, reading: &Reading) -> io::Result<(
     Ok(())
 }
 
-/// Copies an output that is kept, and so has no secrets, to the log.
-fn copy_to_log(kept: &Utf8Path, stream: Stream, log: &mut RunLog, mask: &Mask) -> io::Result<()> {
-    let mut writer = LogPartWriter::new(LogPart::ends(stream, mask), log);
-    io::copy(&mut fs_err::File::open(kept)?, &mut writer)?;
-    writer.finish()
-}
-
-impl KeptOutputs {
-    fn new(artifacts: &Utf8Path, profile: &Profile) -> Self {
-        let stdout = if profile.streams_events {
-            "stream.jsonl"
-        } else {
-            STDOUT_LOG
-        };
-        KeptOutputs {
-            stdout: artifacts.join(stdout),
-            stderr: artifacts.join("stderr.log"),
-        }
-    }
-}
-
-/// Keeps a file of output, in the place of the one that was written while it came in. One that was read to its end and
-/// has no secret in it is moved; any other is copied and searched again.
-fn keep_output(
-    output: &Output,
-    printed: PrintedOutput,
-    place: &Utf8Path,
-    mask: &Mask,
-) -> io::Result<()> {
-    let has_secrets = printed.seen.secrets || printed.has_pieces;
-    if !has_secrets && output.move_to(place, printed.seen.bytes)? {
-        return Ok(());
-    }
-    let pieces = find_pieces(output.rewound()?, mask)?;
-    let new = Utf8PathBuf::from(format!("{place}.new"));
-    let mut kept = new_file(&new)?;
-    write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)?;
-    fs_err::rename(&new, place)
-}
-
 /// Writes a line for each request to a model.
 fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
     let mut lines = String::new();
@@ -358,7 +300,7 @@ fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> 
         lines.push_str(&serde_json::to_string(exchange)?);
         lines.push('\n');
     }
-    write_text(&lines, &artifacts.join(WIRE_LOG), mask)
+    fs_err::write(artifacts.join(WIRE_LOG), mask.text(&lines))
 }
 
 fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {
@@ -371,7 +313,8 @@ fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -
             };
             // The agent may have made it unreadable, which is no reason not to judge its work.
             if let Ok(file) = open_side_file(side, &path) {
-                copy_masked(&file, &artifacts.join(name), mask)?;
+                let mut copy = fs_err::File::create(artifacts.join(name))?;
+                copy_masked(&file, &mut copy, mask)?;
             }
         }
     }

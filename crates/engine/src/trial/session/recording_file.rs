@@ -11,7 +11,7 @@ use terca_core::text::mask::Mask;
 use terca_gateway::NewRecording;
 
 use super::agent_dirs::AgentDirs;
-use super::new_file::new_file;
+use crate::trial::output::new_file;
 
 /// The recording of an agent's exchanges.
 #[derive(Debug)]
