@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
-use terca_core::agent::{self, AgentRef, Conversation, Decoder, Inputs, Line, StreamFilter};
+use terca_core::agent::{
+    self, AgentRef, Conversation, Decoder, Inputs, Line, RawLine, StreamFilter,
+};
 use terca_core::process::Exit;
+use terca_core::text::mask::Mask;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::transcript::{Record, Usage};
 
@@ -109,11 +112,7 @@ fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
         let mut filter = StreamFilter::with_limit(agent.decoder(&inputs), limit);
         let mut records = Vec::new();
         for line in text.lines() {
-            if filter.should_decode(&line.as_bytes()[..line.len().min(64)]) {
-                records.extend(filter.line(Line::Text(line)));
-            } else {
-                filter.skip(line.len() as u64 + 1);
-            }
+            records.extend(filter.line(RawLine::whole(line.as_bytes()), &Mask::default()));
         }
         let mut reading = filter.finish(Exit::Code(0));
         records.append(&mut reading.records);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::conversation::Conversation;
 use crate::agent::delivery::McpDelivery;
 use crate::process::Exit;
+use crate::text::mask::Mask;
 use crate::transcript::{CostSource, Record, Usage};
 use crate::trial_error::TrialError;
 
@@ -22,12 +23,35 @@ pub enum Line<'a> {
     },
 }
 
-impl Line<'_> {
-    pub(super) fn bytes(self) -> u64 {
-        match self {
-            Line::Text(text) => text.len() as u64,
-            Line::Oversized { bytes, .. } => bytes,
+/// A line as it was printed, without its end.
+#[derive(Debug, Clone, Copy)]
+pub struct RawLine<'a> {
+    /// The line, or the first bytes of a line that is too long to hold.
+    pub text: &'a [u8],
+    /// The length of the line.
+    pub bytes: u64,
+}
+
+impl<'a> RawLine<'a> {
+    /// A line that is held as a whole.
+    pub fn whole(text: &'a [u8]) -> Self {
+        RawLine {
+            text,
+            bytes: text.len() as u64,
         }
+    }
+
+    /// Hands the line to a decoder without the keys in it: a decoder cuts what it reads.
+    pub fn read<T>(self, mask: &Mask, read: impl FnOnce(Line<'_>) -> T) -> T {
+        let text = String::from_utf8_lossy(self.text);
+        let text = mask.keys_in(&text);
+        if self.bytes == self.text.len() as u64 {
+            return read(Line::Text(&text));
+        }
+        read(Line::Oversized {
+            beginning: &text,
+            bytes: self.bytes,
+        })
     }
 }
 

@@ -91,7 +91,7 @@ pub use builtin::cheat;
 pub(crate) use config_secrets::is_name_of_key;
 pub use config_secrets::secrets_in_config;
 pub use conversation::{Conversation, TimeLimit};
-pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
+pub use decoder::{Decoder, Ending, Line, RawLine, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::provider_of;
 pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};

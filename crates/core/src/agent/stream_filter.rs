@@ -4,13 +4,17 @@
 //! gigabyte as a transcript, and it must not delay the trials beside it. So an agent's words and its tools' output are
 //! decoded up to a limit. The raw stream is still kept whole, and calls and tokens are counted to the last one.
 
-use super::decoder::{Decoder, Line, Reading, Skippable};
+use super::decoder::{Decoder, RawLine, Reading, Skippable};
 use crate::process::Exit;
+use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
 
 /// The bytes of skippable lines that are decoded between two events that count. No tool's output and no answer is
 /// usually as long.
 const LIMIT: u64 = 4 * 1024 * 1024;
+
+/// The bytes of a line by which an adapter tells whether it is skippable.
+const DECIDING: usize = 64;
 
 /// A decoder that is spared most of a flood of skippable lines.
 #[expect(missing_debug_implementations, reason = "a decoder has none")]
@@ -24,8 +28,6 @@ pub struct StreamFilter {
     skipped: u64,
     /// Bytes of skippable lines since the last event that counts.
     skippable_bytes: u64,
-    /// The kind of the next line, if that line is skippable.
-    next: Option<Skippable>,
     omitted: Option<Omitted>,
 }
 
@@ -51,30 +53,27 @@ impl StreamFilter {
             line: 0,
             skipped: 0,
             skippable_bytes: 0,
-            next: None,
             omitted: None,
         }
     }
 
-    /// Returns whether a line that begins like this must be given to [`StreamFilter::line`]. If not, its length goes
-    /// to [`StreamFilter::skip`].
-    pub fn should_decode(&mut self, beginning: &[u8]) -> bool {
-        self.next = self.decoder.skippable(beginning);
-        self.next.is_none() || self.skippable_bytes < self.limit
-    }
-
-    /// Decodes a line.
-    pub fn line(&mut self, line: Line<'_>) -> Vec<Record> {
+    /// Reads a line without the keys in it, or leaves it out.
+    pub fn line(&mut self, line: RawLine<'_>, mask: &Mask) -> Vec<Record> {
         self.line += 1;
-        self.skippable_bytes = match self.next.take() {
-            Some(_) => self.skippable_bytes.saturating_add(line.bytes()),
+        let beginning = &line.text[..line.text.len().min(DECIDING)];
+        let skippable = self.decoder.skippable(beginning);
+        if let Some(kind) = skippable
+            && self.skippable_bytes >= self.limit
+        {
+            self.leave_out(line.bytes + 1, kind);
+            return Vec::new();
+        }
+        self.skippable_bytes = match skippable {
+            Some(_) => self.skippable_bytes.saturating_add(line.bytes),
             None => 0,
         };
-        if self.omitted.is_none() {
-            return self.decoder.stdout(line);
-        }
         let mut records = self.gap();
-        records.append(&mut self.decoder.stdout(line));
+        records.append(&mut line.read(mask, |line| self.decoder.stdout(line)));
         records
     }
 
@@ -89,9 +88,7 @@ impl StreamFilter {
         self.decoder.conversation().is_tool_running()
     }
 
-    /// Counts a line that is not decoded.
-    pub fn skip(&mut self, bytes: u64) {
-        self.line += 1;
+    fn leave_out(&mut self, bytes: u64, kind: Skippable) {
         self.skipped += 1;
         let omitted = self.omitted.get_or_insert(Omitted {
             first: self.line,
@@ -101,7 +98,7 @@ impl StreamFilter {
         });
         omitted.lines += 1;
         omitted.bytes = omitted.bytes.saturating_add(bytes);
-        omitted.words |= self.next.take() == Some(Skippable::Words);
+        omitted.words |= kind == Skippable::Words;
     }
 
     /// Ends the session.
@@ -145,11 +142,7 @@ mod tests {
     }
 
     fn read(filter: &mut StreamFilter, line: &str) -> Vec<Record> {
-        if filter.should_decode(&line.as_bytes()[..line.len().min(64)]) {
-            return filter.line(Line::Text(line));
-        }
-        filter.skip(line.len() as u64 + 1);
-        Vec::new()
+        filter.line(RawLine::whole(line.as_bytes()), &Mask::default())
     }
 
     fn steps(limit: u64, lines: &[&str]) -> Vec<(u64, Step)> {

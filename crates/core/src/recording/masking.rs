@@ -4,7 +4,7 @@
 //! be words, such as `message`, and a body without its names is of no use.
 
 use crate::text::json_strings;
-use crate::text::mask::{MASK, Mask, Pieces};
+use crate::text::mask::Mask;
 
 /// Masks the body of a request.
 pub fn masked_request(body: &[u8], mask: &Mask) -> Vec<u8> {
@@ -14,56 +14,21 @@ pub fn masked_request(body: &[u8], mask: &Mask) -> Vec<u8> {
     masked_json(body, mask)
 }
 
-/// Masks the body of an answer, which may be a stream of events: a secret may be in pieces of several.
+/// Masks the body of an answer, which may be a stream of events.
 pub fn masked_answer(body: &[u8], mask: &Mask) -> Vec<u8> {
-    if mask.is_empty() {
+    if !mask.hides(body) {
         return body.to_vec();
     }
-    let whole = without_pieces(body, mask);
-    if !mask.hides(&whole) {
-        return whole;
+    if begins_json(body) {
+        return masked_json(body, mask);
     }
-    if begins_json(&whole) {
-        return masked_json(&whole, mask);
-    }
-    let mut masked = Vec::with_capacity(whole.len());
-    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+    let mut masked = Vec::with_capacity(body.len());
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
         let (field, data) = line.split_at(data_start(line));
-        masked.extend(mask.bytes(field));
+        masked.extend_from_slice(&mask.bytes(field));
         masked.extend(masked_json(data, mask));
     }
     masked
-}
-
-fn without_pieces(body: &[u8], mask: &Mask) -> Vec<u8> {
-    let mut pieces = Pieces::new(mask);
-    let mut place = 0;
-    for line in body.split_inclusive(|byte| *byte == b'\n') {
-        let start = data_start(line);
-        pieces.line((place + start) as u64, &line[start..]);
-        place += line.len();
-    }
-    let mut edits = pieces.finish();
-    if edits.is_empty() {
-        return body.to_vec();
-    }
-    let mut edited = Vec::with_capacity(body.len());
-    let mut at = 0;
-    while let Some((start, end, is_first)) = edits.pop() {
-        let (start, end) = (place_in(body, start), place_in(body, end));
-        edited.extend_from_slice(&body[at.min(start)..start]);
-        if is_first {
-            edited.extend_from_slice(MASK.as_bytes());
-        }
-        at = end;
-    }
-    let end = edits.cut.map_or(body.len(), |cut| place_in(body, cut));
-    edited.extend_from_slice(&body[at.min(end)..end]);
-    edited
-}
-
-fn place_in(body: &[u8], place: u64) -> usize {
-    usize::try_from(place).unwrap_or(usize::MAX).min(body.len())
 }
 
 /// Returns where the data of a line of a stream of events begins.
@@ -80,7 +45,7 @@ pub(super) fn begins_json(bytes: &[u8]) -> bool {
 
 fn masked_json(bytes: &[u8], mask: &Mask) -> Vec<u8> {
     if !begins_json(bytes) {
-        return mask.bytes(bytes);
+        return mask.bytes(bytes).into_owned();
     }
     let mut masked = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -88,7 +53,7 @@ fn masked_json(bytes: &[u8], mask: &Mask) -> Vec<u8> {
         masked.extend_from_slice(&bytes[at..string.range.start]);
         let text = &bytes[string.range.clone()];
         if !string.is_name || mask.has_key(text) {
-            masked.extend(mask.bytes(text));
+            masked.extend_from_slice(&mask.bytes(text));
         } else {
             masked.extend_from_slice(text);
         }
@@ -97,7 +62,7 @@ fn masked_json(bytes: &[u8], mask: &Mask) -> Vec<u8> {
     let rest = &bytes[at..];
     // What is no JSON any more may have anything in it.
     if mask.has_key(rest) {
-        masked.extend(mask.bytes(rest));
+        masked.extend_from_slice(&mask.bytes(rest));
     } else {
         masked.extend_from_slice(rest);
     }
@@ -129,16 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_pieces_of_an_answer_is_masked() {
+    fn a_key_in_an_answer_is_masked() {
         let mask = Mask::new([KEY]);
-        let (one, other) = KEY.split_at(20);
-        let body = format!(
-            "event: a\ndata: {{\"text\": \"it is {one}\"}}\n\nevent: a\ndata: {{\"text\": \"{other}.\"}}\n\ndata: [DONE]\n\n"
-        );
-        assert_eq!(
-            text(masked_answer(body.as_bytes(), &mask)),
-            "event: a\ndata: {\"text\": \"it is ***\"}\n\nevent: a\ndata: {\"text\": \".\"}\n\ndata: [DONE]\n\n"
-        );
         let whole = format!("data: {{\"text\": \"{KEY}\"}}\n\n: {KEY}\n");
         assert_eq!(
             text(masked_answer(whole.as_bytes(), &mask)),

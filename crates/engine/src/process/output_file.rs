@@ -91,19 +91,6 @@ pub(crate) fn read_text(file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Makes a file in the place of what has its name: a link there could lead anywhere.
-pub(crate) fn new_file(path: &Utf8Path) -> io::Result<File> {
-    match fs_err::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;

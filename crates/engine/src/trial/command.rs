@@ -6,8 +6,8 @@ use terca_core::config::suite::Input;
 
 use super::attachments::{self, Attachments, CommandEnd, Limited};
 use super::containment::{ContainedCommand, Side};
-use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
+use super::output::{LiveOutput, LogPart, Logged};
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
@@ -71,9 +71,24 @@ impl<'a> TrialRun<'a> {
         logged: Logged,
     ) -> Result<Ended, StageError> {
         let mask = &self.context.mask;
-        let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
-        let ended = self.run_job(job, walls, &mut attached, &mut |log| logging.on_turn(log))?;
-        logging.finish(&mut self.log)?;
+        let mut live = Vec::new();
+        for (stream, output) in outputs {
+            let part = LogPart::new(*stream, logged);
+            live.push(LiveOutput::open(output, mask, None, Some(part))?);
+        }
+        let ended = self.run_job(job, walls, &mut attached, &mut |log| {
+            let mut turn = Turn::Wait;
+            for output in &mut live {
+                // A read that fails now is tried again at the end, where failing counts.
+                if output.read(log, &mut |_| {}).unwrap_or(false) {
+                    turn = Turn::Again;
+                }
+            }
+            turn
+        })?;
+        for output in live {
+            output.finish(&mut self.log, &mut |_| {})?;
+        }
         for (_, output) in outputs {
             // What set-up has printed is none of the agent's business.
             output.unlink();

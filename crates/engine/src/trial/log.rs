@@ -1,7 +1,7 @@
 //! `run.log`: everything that happened in a trial, in order, for a person to read. Secrets are masked.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 
 use terca_core::text::mask::Mask;
 
@@ -50,15 +50,6 @@ impl RunLog {
         self.file.flush()
     }
 
-    /// Writes many lines at once.
-    pub fn lines(&mut self, lines: impl Iterator<Item = String>) -> io::Result<()> {
-        self.end_line()?;
-        for line in lines {
-            writeln!(self.file, "{}", self.mask.text(&line))?;
-        }
-        self.file.flush()
-    }
-
     /// Writes bytes of a command's output, which are masked already.
     pub(super) fn raw(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
         let Some(last) = bytes.last() else {
@@ -78,17 +69,5 @@ impl RunLog {
             self.file.write_all(b"\n")?;
         }
         self.file.flush()
-    }
-
-    /// Returns the length of the log so far.
-    pub(super) fn length(&mut self) -> io::Result<u64> {
-        self.file.stream_position()
-    }
-
-    /// Takes back what was written since the log was so long.
-    pub(super) fn take_back(&mut self, length: u64) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(length))?;
-        self.open_line = None;
-        self.file.get_ref().set_len(length)
     }
 }

@@ -6,7 +6,7 @@ use terca_core::text::prose;
 use crate::tree::{Dir, copy};
 use crate::trial::command::Shell;
 use crate::trial::containment::Side;
-use crate::trial::live::Logged;
+use crate::trial::output::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 

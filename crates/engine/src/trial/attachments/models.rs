@@ -22,7 +22,6 @@ use super::recordings::{self, RecordingFile, open_replay};
 use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::credentials;
 use crate::process::supervise::Turn;
-use crate::trial::masking::write_text;
 use crate::trial::stage_error::StageError;
 
 /// The file of the artifacts with a line for each request to a model.
@@ -247,5 +246,5 @@ fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> 
         lines.push_str(&serde_json::to_string(exchange)?);
         lines.push('\n');
     }
-    write_text(&lines, &artifacts.join(WIRE_LOG), mask)
+    fs_err::write(artifacts.join(WIRE_LOG), mask.text(&lines))
 }

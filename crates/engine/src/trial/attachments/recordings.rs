@@ -18,10 +18,10 @@ use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{NewRecording, Played, Replay};
 
 use super::AgentStart;
-use crate::process::output_file::new_file;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::context::Context;
 use crate::trial::model_source::PlayerFacts;
+use crate::trial::output::new_file;
 use crate::trial::stage_error::StageError;
 
 /// Opens the recording of an agent, if its session is replayed. The agent is given the addresses that its shell had

@@ -13,7 +13,7 @@ use terca_core::text::prose;
 use super::{Attachment, CommandEnd};
 use crate::tree::{Dir, Kind, Limits, Options, TreeError, Visit, walk};
 use crate::trial::agent_request::AgentDirs;
-use crate::trial::masking::copy_masked;
+use crate::trial::output::copy_masked;
 use crate::trial::stage_error::StageError;
 
 /// The most entries that are looked at for files beside an agent's output.
@@ -52,7 +52,8 @@ fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -
             };
             // The agent may have made it unreadable, which is no reason not to judge its work.
             if let Ok(file) = open_side_file(side, &path) {
-                copy_masked(&file, &artifacts.join(name), mask)?;
+                let mut copy = fs_err::File::create(artifacts.join(name))?;
+                copy_masked(&file, &mut copy, mask)?;
             }
         }
     }
@@ -143,9 +144,9 @@ fn keep_own(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<Stri
         found.bytes += meta.size;
         let place = to.join(mask.text(&entry.path.to_string_lossy()));
         let copied = match (entry.open(), place.parent()) {
-            (Ok(file), Some(parent)) => {
-                fs_err::create_dir_all(parent).and_then(|()| copy_masked(&file, &place, mask))
-            }
+            (Ok(file), Some(parent)) => fs_err::create_dir_all(parent)
+                .and_then(|()| fs_err::File::create(&place))
+                .and_then(|mut copy| copy_masked(&file, &mut copy, mask)),
             (Ok(_), None) => Ok(()),
             (Err(error), _) => Err(io::Error::other(error.to_string())),
         };

@@ -18,7 +18,7 @@ use crate::tree::{Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::command::Shell;
 use crate::trial::containment::Side;
-use crate::trial::live::Logged;
+use crate::trial::output::Logged;
 use crate::trial::session::read_stdout;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;

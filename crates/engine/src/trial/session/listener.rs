@@ -4,16 +4,16 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
+use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
 use super::transcript::Transcript;
 use crate::process::supervise::{Ended, Turn};
-use crate::process::tail::{LineSink, Seen, Tail};
+use crate::process::tail::{Lines, Tail};
 use crate::trial::attachments::side_files::{open_side_file, side_paths};
-use crate::trial::live::LiveOutput;
 use crate::trial::log::RunLog;
+use crate::trial::output::LiveOutput;
 
 /// The shortest time between two reports to the display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
@@ -27,8 +27,8 @@ pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
 pub(super) struct Listener<'a> {
     filter: StreamFilter,
     transcript: Transcript,
-    stdout: LiveTail,
-    stderr: LiveTail,
+    stdout: Heard<'a>,
+    stderr: Heard<'a>,
     side_files: &'a [SideFile],
     /// The side files that have been found so far.
     side_tails: Vec<SideTail>,
@@ -39,8 +39,6 @@ pub(super) struct Listener<'a> {
     progress: u64,
     until_limit: UntilLimit,
     mask: Mask,
-    /// The log could not be written.
-    failed: Option<io::Error>,
 }
 
 /// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and its
@@ -52,16 +50,26 @@ pub(super) struct UntilLimit {
     pub(super) is_tool_running: bool,
 }
 
-/// One of the agent's two outputs: read for the decoder, and written where it is kept and shown.
-pub(super) struct LiveTail {
-    pub(super) tail: Tail,
-    pub(super) live: LiveOutput,
+/// One of the agent's two outputs: passed on to where it is kept and shown, and cut into lines for the decoder.
+struct Heard<'a> {
+    live: LiveOutput<'a>,
+    lines: Lines,
+}
+
+impl<'a> Heard<'a> {
+    fn new(live: LiveOutput<'a>) -> Self {
+        Heard {
+            live,
+            lines: Lines::default(),
+        }
+    }
 }
 
 struct SideTail {
     label: &'static str,
     path: Utf8PathBuf,
     tail: Tail,
+    lines: Lines,
 }
 
 /// The last report to the display.
@@ -76,8 +84,8 @@ impl<'a> Listener<'a> {
         decoder: Box<dyn Decoder>,
         transcript: Transcript,
         side_files: &'a [SideFile],
-        stdout: LiveTail,
-        stderr: LiveTail,
+        stdout: LiveOutput<'a>,
+        stderr: LiveOutput<'a>,
         limit: Duration,
         mask: &Mask,
     ) -> Self {
@@ -85,8 +93,8 @@ impl<'a> Listener<'a> {
         Listener {
             filter: StreamFilter::new(decoder),
             transcript,
-            stdout,
-            stderr,
+            stdout: Heard::new(stdout),
+            stderr: Heard::new(stderr),
             side_files,
             side_tails: Vec::new(),
             looked_at_side_files: now,
@@ -100,7 +108,6 @@ impl<'a> Listener<'a> {
             progress: 0,
             until_limit: UntilLimit::default(),
             mask: mask.clone(),
-            failed: None,
         }
     }
 
@@ -135,23 +142,25 @@ impl<'a> Listener<'a> {
 
     /// Reads what is new of both outputs. Returns whether there is more.
     fn read(&mut self, log: &mut RunLog) -> io::Result<bool> {
-        let more_output = self.stdout.tail.read(&mut StdoutSink {
-            filter: &mut self.filter,
-            transcript: &mut self.transcript,
-            mask: &self.mask,
-            live: &mut self.stdout.live,
+        let Listener {
+            filter,
+            transcript,
+            stdout,
+            stderr,
+            mask,
+            ..
+        } = self;
+        let more_output = stdout.live.read(log, &mut |block| {
+            let on_line = &mut |line: RawLine<'_>| transcript.add_now(filter.line(line, mask));
+            stdout.lines.feed(block, on_line);
         });
-        let more_errors = self.stderr.tail.read(&mut StderrSink {
-            decoder: self.filter.decoder.as_mut(),
-            mask: &self.mask,
-            live: &mut self.stderr.live,
+        let more_errors = stderr.live.read(log, &mut |block| {
+            let on_line = &mut |line: RawLine<'_>| {
+                line.read(mask, |line| filter.decoder.stderr(line));
+            };
+            stderr.lines.feed(block, on_line);
         });
-        self.transcript.flush(log);
-        for output in [&mut self.stdout, &mut self.stderr] {
-            if let Err(error) = output.live.write_log(log) {
-                self.failed.get_or_insert(error);
-            }
-        }
+        transcript.flush(log);
         Ok(more_output? | more_errors?)
     }
 
@@ -179,16 +188,21 @@ impl<'a> Listener<'a> {
                     self.side_tails.push(SideTail {
                         label: side.label,
                         path,
-                        tail: Tail::new(file, &Mask::default()),
+                        tail: Tail::new(file),
+                        lines: Lines::default(),
                     });
                 }
             }
         }
-        let decoder = &mut self.filter.decoder;
-        for SideTail { label, tail, .. } in &mut self.side_tails {
-            let _ = tail.read(&mut |line: Line<'_>| {
-                side_line(decoder.as_mut(), label, line, &self.mask);
-            });
+        let decoder = self.filter.decoder.as_mut();
+        for side in &mut self.side_tails {
+            let label = side.label;
+            let on_line = &mut |line: RawLine<'_>| side_line(decoder, label, line, &self.mask);
+            while side
+                .tail
+                .read(&mut |block| side.lines.feed(block, on_line))
+                .unwrap_or(false)
+            {}
         }
     }
 
@@ -197,94 +211,34 @@ impl<'a> Listener<'a> {
         self.read_side_files(|_| true);
         // Piece by piece, so that the log is not held in memory.
         while self.read(log)? {}
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
         let Listener {
             mut filter,
             mut transcript,
-            mut stdout,
-            mut stderr,
+            stdout,
+            stderr,
             side_tails,
             mask,
             until_limit,
             ..
         } = self;
-        let seen_of_stdout = stdout.tail.finish(&mut StdoutSink {
-            filter: &mut filter,
-            transcript: &mut transcript,
-            mask: &mask,
-            live: &mut stdout.live,
-        })?;
-        let seen_of_stderr = stderr.tail.finish(&mut StderrSink {
-            decoder: filter.decoder.as_mut(),
-            mask: &mask,
-            live: &mut stderr.live,
-        })?;
-        let decoder = &mut filter.decoder;
-        for SideTail { label, tail, .. } in side_tails {
-            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
+        let on_line = &mut |line: RawLine<'_>| transcript.add_now(filter.line(line, &mask));
+        stdout.lines.finish(on_line);
+        let decoder = filter.decoder.as_mut();
+        let on_line = &mut |line: RawLine<'_>| line.read(&mask, |line| decoder.stderr(line));
+        stderr.lines.finish(on_line);
+        for side in side_tails {
+            let on_line = &mut |line: RawLine<'_>| side_line(decoder, side.label, line, &mask);
+            side.lines.finish(on_line);
         }
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
+        stdout.live.finish(log, &mut |_| {})?;
+        stderr.live.finish(log, &mut |_| {})?;
         Ok(AgentOutput {
             reading,
             transcript,
             until_limit,
-            stdout: PrintedOutput {
-                seen: seen_of_stdout,
-                has_pieces: stdout.live.finish(log)?,
-            },
-            stderr: PrintedOutput {
-                seen: seen_of_stderr,
-                has_pieces: stderr.live.finish(log)?,
-            },
         })
-    }
-}
-
-/// Passes standard output through the decoder into the transcript.
-struct StdoutSink<'a> {
-    filter: &'a mut StreamFilter,
-    transcript: &'a mut Transcript,
-    mask: &'a Mask,
-    live: &'a mut LiveOutput,
-}
-
-impl LineSink for StdoutSink<'_> {
-    fn line(&mut self, line: Line<'_>) {
-        with_keys_masked(line, self.mask, |line| {
-            self.transcript.add_now(self.filter.line(line));
-        });
-    }
-
-    fn wants(&mut self, beginning: &[u8]) -> bool {
-        self.filter.should_decode(beginning)
-    }
-
-    fn skip(&mut self, bytes: u64) {
-        self.filter.skip(bytes);
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.live.take(bytes);
-    }
-}
-
-/// Passes standard error through the decoder.
-struct StderrSink<'a> {
-    decoder: &'a mut dyn Decoder,
-    mask: &'a Mask,
-    live: &'a mut LiveOutput,
-}
-
-impl LineSink for StderrSink<'_> {
-    fn line(&mut self, line: Line<'_>) {
-        with_keys_masked(line, self.mask, |line| self.decoder.stderr(line));
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.live.take(bytes);
     }
 }
 
@@ -294,31 +248,13 @@ pub(super) struct AgentOutput {
     /// It is still open.
     pub(super) transcript: Transcript,
     pub(super) until_limit: UntilLimit,
-    pub(super) stdout: PrintedOutput,
-    pub(super) stderr: PrintedOutput,
 }
 
-/// One of the two outputs of an agent that has come to its end.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PrintedOutput {
-    pub(super) seen: Seen,
-    /// A secret was in pieces of several events.
-    pub(super) has_pieces: bool,
-}
-
-/// Hands a line on without the keys in it: a decoder cuts what it reads.
-fn with_keys_masked(line: Line<'_>, mask: &Mask, read: impl FnOnce(Line<'_>)) {
-    match line {
-        Line::Text(text) => read(Line::Text(&mask.keys_in(text))),
-        Line::Oversized { beginning, bytes } => read(Line::Oversized {
-            beginning: &mask.keys_in(beginning),
-            bytes,
-        }),
-    }
-}
-
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask) {
-    if let Line::Text(text) = line {
-        decoder.side_line(label, &mask.keys_in(text));
-    }
+/// Reads a line of a side file. One that is too long is passed over.
+fn side_line(decoder: &mut dyn Decoder, label: &str, line: RawLine<'_>, mask: &Mask) {
+    line.read(mask, |line| {
+        if let Line::Text(text) = line {
+            decoder.side_line(label, text);
+        }
+    });
 }

@@ -2,7 +2,6 @@
 //!
 //! A trial's agent and a judge both go through here. They differ in their directories and in their requests.
 
-mod headlines;
 mod last_words;
 mod listener;
 mod process;
@@ -23,7 +22,6 @@ use super::attachments::side_files::SideFiles;
 use super::attachments::{self, AgentStart, Attachments};
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
-use super::masking::write_text;
 use super::stage_error::StageError;
 use crate::acp_client;
 use crate::host::credentials;
@@ -32,6 +30,7 @@ use crate::host::version::VersionQuestion;
 use crate::sandbox::Words;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use last_words::{last_words, read_stdout};
+use process::AgentCommand;
 pub(super) use process::{AgentEnd, AgentProcess};
 
 /// An agent whose program is there.
@@ -142,25 +141,27 @@ impl FoundAgent {
         let kind = match command_of(context, request, invocation.launch, program.clone())? {
             Err(built_in) => AgentKind::BuiltIn(built_in, decoder),
             Ok((started, args)) => AgentKind::Process(Box::new(AgentProcess {
-                profile,
-                agent_program: program.unwrap_or_else(|| started.clone()),
-                words: words_of(
-                    args.last()
-                        .map(String::as_str)
-                        .filter(|_| profile.takes_command),
-                    request.mcp_servers,
-                ),
-                program: started,
-                args,
-                env,
-                stdin,
-                side_files: invocation.side_files,
+                command: AgentCommand {
+                    profile,
+                    agent_program: program.unwrap_or_else(|| started.clone()),
+                    words: words_of(
+                        args.last()
+                            .map(String::as_str)
+                            .filter(|_| profile.takes_command),
+                        request.mcp_servers,
+                    ),
+                    program: started,
+                    args,
+                    env,
+                    stdin,
+                    side_files: invocation.side_files,
+                    timeout: request.timeout,
+                    sandbox: request.sandbox.cloned(),
+                    dirs,
+                    network,
+                    began,
+                },
                 decoder,
-                timeout: request.timeout,
-                sandbox: request.sandbox.cloned(),
-                dirs,
-                network,
-                began,
                 attachments,
             })),
         };
@@ -306,7 +307,7 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Box<dyn Decoder>)
         fs_err::create_dir_all(file.path.parent().unwrap_or(&dirs.home))?;
         fs_err::write(&file.path, &file.content)?;
         let copy = dirs.artifacts.join(file.artifact);
-        write_text(&file.content, &copy, &start.context.mask)?;
+        fs_err::write(copy, start.context.mask.text(&file.content))?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
 }

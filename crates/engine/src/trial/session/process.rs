@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::network::TrialNetwork;
@@ -13,28 +13,37 @@ use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
 
 use super::last_words::STDOUT_LOG;
-use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput};
+use super::listener::{Listener, OnProgress};
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
-use crate::process::output_file::{Output, new_file};
+use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal};
-use crate::process::tail::Tail;
 use crate::sandbox::Words;
-use crate::tree::WithoutHoles;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::attachments::network::AgentNetwork;
 use crate::trial::attachments::{self, Attachment, Attachments, CommandEnd, Limited, SessionEnd};
 use crate::trial::command::GRACE;
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
-use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
-use crate::trial::masking::{find_pieces, write_edited};
+use crate::trial::output::{KeptFile, LiveOutput, LogPart, Logged};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 
+/// The artifact with the events that an agent prints.
+const STREAM: &str = "stream.jsonl";
+const STDERR_LOG: &str = "stderr.log";
+
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
+    pub(super) command: AgentCommand,
+    pub(super) decoder: Box<dyn Decoder>,
+    /// Everything between it and the world.
+    pub(super) attachments: Attachments<'static>,
+}
+
+/// The command of an agent.
+pub(super) struct AgentCommand {
     pub(super) profile: &'static Profile,
     pub(super) dirs: AgentDirs,
     pub(super) program: Utf8PathBuf,
@@ -46,7 +55,6 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) stdin: Option<Utf8PathBuf>,
     /// Files that it leaves behind and that say more than its output does.
     pub(super) side_files: Vec<SideFile>,
-    pub(super) decoder: Box<dyn Decoder>,
     pub(super) timeout: Duration,
     pub(super) sandbox: Option<Sandbox>,
     /// The words of its command and its MCP servers that may name files.
@@ -54,8 +62,6 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) network: AgentNetwork,
     /// The moment from which its requests to models are timed.
     pub(super) began: Option<Instant>,
-    /// Everything between it and the world.
-    pub(super) attachments: Attachments<'static>,
 }
 
 /// The end of an agent's process.
@@ -79,12 +85,6 @@ struct Outputs {
     stderr: Output,
 }
 
-/// The two files as they are kept, without secrets.
-struct KeptOutputs {
-    stdout: Utf8PathBuf,
-    stderr: Utf8PathBuf,
-}
-
 impl AgentProcess {
     /// Runs the agent to its end, and keeps everything that it printed. A judge has no limits.
     pub(in crate::trial) fn run(
@@ -93,68 +93,40 @@ impl AgentProcess {
         has_limits: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<AgentEnd, StageError> {
+        let AgentProcess {
+            command,
+            decoder,
+            attachments,
+        } = self;
         let outputs = Outputs {
-            stdout: Output::create(&self.dirs.io)?,
-            stderr: Output::create(&self.dirs.io)?,
+            stdout: Output::create(&command.dirs.io)?,
+            stderr: Output::create(&command.dirs.io)?,
         };
-        let job = self.job(&outputs);
-        let walls = self.enclosure(run.context);
+        let job = command.job(&outputs);
+        let walls = command.enclosure(run.context);
         let mut attached = attachments::of_command(run, has_limits.then_some(Limited::Agent))?;
         attached.extend(
-            self.attachments
+            attachments
                 .into_iter()
                 .map(|one| one as Box<dyn Attachment>),
         );
-        if let Some(words) = self.network.words() {
+        if let Some(words) = command.network.words() {
             run.log.line(&words)?;
         }
-        let (profile, limit, mask) = (self.profile, self.timeout, &run.context.mask);
-        let kept = KeptOutputs::new(&self.dirs.artifacts, profile);
-        let length_before = run.log.length()?;
-        let began = self.began.unwrap_or_else(Instant::now);
-        let streams = profile.streams_events;
-        let transcript = Transcript::create(&self.dirs, mask, streams, began, &mut run.log)?;
-        // A stream of events is in the log step by step.
-        let stdout_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Out, mask));
-        // Of such an agent the steps come first, and what it complains about follows at the end.
-        let stderr_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Errors, mask));
-        let mut listener = Listener::new(
-            self.decoder,
-            transcript,
-            &self.side_files,
-            LiveTail {
-                tail: Tail::open(&outputs.stdout.path, mask)?,
-                live: LiveOutput::new(mask, Some(new_file(&kept.stdout)?), stdout_part),
-            },
-            LiveTail {
-                tail: Tail::open(&outputs.stderr.path, mask)?,
-                live: LiveOutput::new(mask, Some(new_file(&kept.stderr)?), stderr_part),
-            },
-            limit,
-            mask,
-        );
+        let mask = &run.context.mask;
+        let mut listener = command.listener(decoder, &outputs, mask)?;
         let ended = run.run_job(&job, walls, &mut attached, &mut |log| {
             listener.on_turn(log, on_progress)
         })?;
         run.folder.tidy(&run.dirs)?;
         let output = listener.finish(&ended, &mut run.log)?;
-        keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
-        keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
-        let has_pieces = output.stdout.has_pieces || output.stderr.has_pieces;
-        if !profile.streams_events && has_pieces {
-            run.log.take_back(length_before)?;
-            copy_to_log(&kept.stdout, Stream::Out, &mut run.log, mask)?;
-        }
-        if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
-            copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
-        }
         let mut transcript = output.transcript;
         let mut end = CommandEnd {
             run,
             ended,
             session: Some(SessionEnd::new(
                 output.reading,
-                self.dirs.artifacts,
+                command.dirs.artifacts.clone(),
                 transcript.servers().clone(),
             )),
         };
@@ -169,6 +141,7 @@ impl AgentProcess {
         transcript.add(session.records);
         transcript.close(&mut run.log)?;
         write_end(&mut run.log, &ended, &session.reading)?;
+        let limit = command.timeout;
         Ok(AgentEnd {
             ended,
             reading: session.reading,
@@ -182,6 +155,37 @@ impl AgentProcess {
             network: session.network,
             ran_into_limit: session.ran_into_limit,
         })
+    }
+}
+
+impl AgentCommand {
+    /// Begins to listen to the agent, before it starts.
+    fn listener<'a>(
+        &'a self,
+        decoder: Box<dyn Decoder>,
+        outputs: &'a Outputs,
+        mask: &Mask,
+    ) -> io::Result<Listener<'a>> {
+        let streams = self.profile.streams_events;
+        let began = self.began.unwrap_or_else(Instant::now);
+        let transcript = Transcript::create(&self.dirs, mask, streams, began)?;
+        // A stream of events is in the log step by step.
+        let stdout_part = (!streams).then(|| LogPart::new(Stream::Out, Logged::Ends));
+        let shows_errors = !streams || !self.profile.logs_to_stderr;
+        let stderr_part = shows_errors.then(|| LogPart::new(Stream::Errors, Logged::Ends));
+        let artifacts = &self.dirs.artifacts;
+        let stdout_file = artifacts.join(if streams { STREAM } else { STDOUT_LOG });
+        let stdout_file = KeptFile::create(stdout_file)?;
+        let stderr_file = KeptFile::create(artifacts.join(STDERR_LOG))?;
+        Ok(Listener::new(
+            decoder,
+            transcript,
+            &self.side_files,
+            LiveOutput::open(&outputs.stdout, mask, Some(stdout_file), stdout_part)?,
+            LiveOutput::open(&outputs.stderr, mask, Some(stderr_file), stderr_part)?,
+            self.timeout,
+            mask,
+        ))
     }
 
     fn enclosure(&self, context: &Context) -> Option<Enclosure> {
@@ -231,44 +235,4 @@ fn write_end(log: &mut RunLog, ended: &Ended, reading: &Reading) -> io::Result<(
         log.line(&error.message)?;
     }
     Ok(())
-}
-
-/// Copies an output that is kept, and so has no secrets, to the log.
-fn copy_to_log(kept: &Utf8Path, stream: Stream, log: &mut RunLog, mask: &Mask) -> io::Result<()> {
-    let mut writer = LogPartWriter::new(LogPart::ends(stream, mask), log);
-    io::copy(&mut fs_err::File::open(kept)?, &mut writer)?;
-    writer.finish()
-}
-
-impl KeptOutputs {
-    fn new(artifacts: &Utf8Path, profile: &Profile) -> Self {
-        let stdout = if profile.streams_events {
-            "stream.jsonl"
-        } else {
-            STDOUT_LOG
-        };
-        KeptOutputs {
-            stdout: artifacts.join(stdout),
-            stderr: artifacts.join("stderr.log"),
-        }
-    }
-}
-
-/// Keeps a file of output, in the place of the one that was written while it came in. One that was read to its end and
-/// has no secret in it is moved; any other is copied and searched again.
-fn keep_output(
-    output: &Output,
-    printed: PrintedOutput,
-    place: &Utf8Path,
-    mask: &Mask,
-) -> io::Result<()> {
-    let has_secrets = printed.seen.secrets || printed.has_pieces;
-    if !has_secrets && output.move_to(place, printed.seen.bytes)? {
-        return Ok(());
-    }
-    let pieces = find_pieces(output.rewound()?, mask)?;
-    let new = Utf8PathBuf::from(format!("{place}.new"));
-    let mut kept = new_file(&new)?;
-    write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)?;
-    fs_err::rename(&new, place)
 }

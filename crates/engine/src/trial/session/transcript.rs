@@ -2,39 +2,31 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
-use camino::Utf8PathBuf;
-use terca_core::text::mask::{Mask, Pieces};
+use terca_core::text::mask::Mask;
 use terca_core::transcript::activity::Activity;
 use terca_core::transcript::{Record, Step};
 
-use super::headlines::Headlines;
 use crate::trial::agent_request::AgentDirs;
-use crate::trial::log::RunLog;
-use crate::trial::masking::write_edited;
+use crate::trial::log::{RunLog, Stream};
+use crate::trial::output::{LogPart, Logged};
 
 /// A session can be a gigabyte long.
 const BUFFER: usize = 256 * 1024;
 
 /// `transcript.jsonl`, and the steps for `run.log` where a person cannot read the output itself.
 pub(super) struct Transcript {
-    path: Utf8PathBuf,
     file: BufWriter<File>,
-    /// The length of the file.
-    bytes: u64,
     /// The beginning of the session.
     began: Instant,
-    /// Secrets of which each step has only a piece.
-    pieces: Pieces,
     /// The line that is being written, kept for its memory.
     line: Vec<u8>,
     mask: Mask,
-    headlines: Option<Headlines>,
-    /// The length of the log before the first step.
-    length_of_log: u64,
+    log: Option<LogPart>,
+    /// Steps that the log does not have yet, a line each.
+    headlines: String,
     activity: Activity,
     /// The MCP servers whose calls are in it.
     servers: BTreeSet<String>,
@@ -49,18 +41,14 @@ impl Transcript {
         mask: &Mask,
         streams_events: bool,
         began: Instant,
-        log: &mut RunLog,
     ) -> io::Result<Self> {
         Ok(Transcript {
             began,
-            path: dirs.transcript.clone(),
             file: BufWriter::with_capacity(BUFFER, File::create(&dirs.transcript)?),
-            bytes: 0,
-            pieces: Pieces::live(mask),
-            length_of_log: log.length()?,
             line: Vec::new(),
             mask: mask.clone(),
-            headlines: streams_events.then(Headlines::default),
+            log: streams_events.then(|| LogPart::new(Stream::Out, Logged::Ends)),
+            headlines: String::new(),
             activity: Activity::default(),
             servers: BTreeSet::new(),
             workspace: dirs.workspace.to_string(),
@@ -92,11 +80,12 @@ impl Transcript {
     /// Passes what was written on to the file, and new steps to the log. The first error is reported by `close`.
     pub(super) fn flush(&mut self, log: &mut RunLog) {
         let _ = self.file.flush();
-        if let Some(headlines) = &mut self.headlines
-            && let Err(error) = headlines.write_new(log)
+        if let Some(part) = &mut self.log
+            && let Err(error) = part.add(self.headlines.as_bytes(), log)
         {
             self.failed.get_or_insert(error);
         }
+        self.headlines.clear();
     }
 
     /// Returns the MCP servers whose calls are in it.
@@ -125,8 +114,9 @@ impl Transcript {
         }
         let headline = record.step.headline();
         self.activity.note(&record.step, &headline);
-        if let Some(headlines) = &mut self.headlines {
-            headlines.push(headline);
+        if self.log.is_some() {
+            self.headlines += &headline;
+            self.headlines.push('\n');
         }
     }
 
@@ -141,56 +131,8 @@ impl Transcript {
             serde_json::to_writer(&mut self.line, &record)?;
         }
         self.line.push(b'\n');
-        self.pieces.line(self.bytes, &self.line);
-        if self.cover_pieces()? {
-            record = serde_json::from_slice(&self.line)?;
-        }
-        self.bytes += self.line.len() as u64;
         self.file.write_all(&self.line)?;
         Ok(record)
-    }
-
-    /// Covers the pieces of secrets that have just been found, in earlier lines and in the one that is to be written.
-    /// Returns whether that one has changed.
-    fn cover_pieces(&mut self) -> io::Result<bool> {
-        let mut has_changed = false;
-        for piece in self.pieces.take_fresh() {
-            if piece.start < self.bytes {
-                self.file.flush()?;
-                let stars = vec![b'*'; (piece.end.min(self.bytes) - piece.start) as usize];
-                self.file.get_ref().write_all_at(&stars, piece.start)?;
-            } else {
-                let start = (piece.start - self.bytes) as usize;
-                let end = (piece.end - self.bytes) as usize;
-                self.line[start..end].fill(b'*');
-                has_changed = true;
-            }
-        }
-        Ok(has_changed)
-    }
-
-    /// Masks the secrets that came in pieces, a step each, and reads the headlines again.
-    fn mask_pieces(&mut self, log: &mut RunLog) -> io::Result<()> {
-        let pieces = std::mem::replace(&mut self.pieces, Pieces::new(&Mask::default())).finish();
-        if pieces.is_empty() {
-            return Ok(());
-        }
-        let new = self.path.with_extension("jsonl.new");
-        let mut masked = BufWriter::with_capacity(BUFFER, fs_err::File::create(&new)?);
-        let old = fs_err::File::open(&self.path)?;
-        // Whole secrets are masked already.
-        write_edited(old, pieces, &mut masked, &Mask::default())?;
-        masked.flush()?;
-        fs_err::rename(&new, &self.path)?;
-        if let Some(headlines) = &mut self.headlines {
-            *headlines = Headlines::default();
-            log.take_back(self.length_of_log)?;
-            for line in BufReader::new(fs_err::File::open(&self.path)?).lines() {
-                let record: Record = serde_json::from_str(&line?)?;
-                headlines.push(record.step.headline());
-            }
-        }
-        Ok(())
     }
 
     /// Finishes the file. A transcript that could not be written whole is an error of the trial, never a silent gap.
@@ -199,10 +141,10 @@ impl Transcript {
             return Err(error);
         }
         self.file.flush()?;
-        self.mask_pieces(log)?;
-        match self.headlines {
-            Some(headlines) => headlines.write_rest(log),
-            None => Ok(()),
-        }
+        let Some(mut part) = self.log.take() else {
+            return Ok(());
+        };
+        part.add(self.headlines.as_bytes(), log)?;
+        part.finish(log)
     }
 }

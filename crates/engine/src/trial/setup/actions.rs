@@ -15,7 +15,7 @@ use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Kind, TreeError, copy_file};
 use crate::trial::command::Shell;
 use crate::trial::containment::Side;
-use crate::trial::live::Logged;
+use crate::trial::output::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::trial_dirs::TrialDirs;

@@ -12,7 +12,6 @@ use terca_core::trial_error::ErrorKind;
 use crate::tree::{Dir, copy, hash};
 use crate::trial::context::Context;
 use crate::trial::log::RunLog;
-use crate::trial::masking::write_text;
 use crate::trial::stage_error::StageError;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::TrialDirs;
@@ -99,7 +98,7 @@ pub(super) fn keep(
         return Ok(());
     }
     let text = String::from_utf8_lossy(&joined(&whole)).into_owned();
-    write_text(&text, &artifacts.join(RULES), mask)
+    fs_err::write(artifacts.join(RULES), mask.text(&text))
 }
 
 /// Makes the directory of the rules file, which must be in the workspace.
