@@ -360,7 +360,7 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             trials: 2,
         }),
         1 => vec((trial(), reports()), 0..3).prop_map(|trials| EventKind::Regraded {
-            tests: std::collections::BTreeMap::new(),
+            other_tests: std::collections::BTreeMap::new(),
             grading: 2,
             trials: trials.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect(),
         }),

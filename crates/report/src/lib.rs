@@ -18,7 +18,7 @@
 //!
 //! [`plan_overview`], [`given()`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`validation_table()`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
-//! [`forecast()`] what a run would take and could show, [`health()`] what the evals tell and cost, [`mined()`] what became of a history.
+//! [`forecast()`] what a run would take and could show, [`mined()`] what became of a history.
 //!
 //! Floors, from the lowest: `term`; `metrics`, `names`, `outcome`, `shape` and `context`; `live`; `text`; `export`;
 //! `html` and `serve`. A floor uses those below it.
@@ -65,7 +65,6 @@ pub use text::failures::{brief_failures, failures};
 pub use text::footer::footer;
 pub use text::forecast::forecast;
 pub use text::given::given;
-pub use text::health::health;
 pub use text::mcp_servers::mcp_servers;
 pub use text::mined::mined;
 pub use text::plan::{PlanOverview, plan_overview, plan_trials};

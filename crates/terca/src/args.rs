@@ -1,7 +1,6 @@
 //! Arguments that several commands share. Those of one command alone are in its file.
 
 pub mod margin;
-pub mod typed;
 pub mod values;
 
 use camino::Utf8PathBuf;

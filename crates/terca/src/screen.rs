@@ -179,11 +179,6 @@ pub fn err_painted(text: &Painted) {
     write_line(std::io::stderr(), &text.shown(), Printed::Text);
 }
 
-/// Writes a question to standard error; the answer is typed behind it.
-pub fn ask(text: &str) {
-    let _ = write!(std::io::stderr(), "{}", shown(text));
-}
-
 /// Writes a count to standard error, over the last one.
 pub fn count(text: &str, last: bool) {
     let end = if last { "\n" } else { "" };

@@ -27,14 +27,6 @@ impl Record {
     }
 }
 
-impl Record {
-    /// Returns the hash of the tests that an eval had when it was run.
-    pub(super) fn tests_of(&self, eval: &str) -> Option<String> {
-        let prints = self.prints.as_deref()?;
-        prints.iter().find(|print| print.eval == eval)?.tests()
-    }
-}
-
 /// An eval in a variant, with its agent and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {

@@ -1,8 +1,7 @@
-//! Answers drawn from runs: results, figures, comparisons, verdicts, forecasts and the health of evals.
+//! Answers drawn from runs: results, figures, comparisons, verdicts and forecasts.
 
 pub mod compare;
 pub mod forecast;
-pub mod health;
 pub mod history;
 pub mod metrics;
 pub mod results;

@@ -43,16 +43,6 @@ impl CaseFingerprint {
         };
         Some(format!("{tests} {scripts}"))
     }
-
-    /// Tells whether anything but the tests differs.
-    pub fn has_other_inputs(&self, other: &CaseFingerprint) -> bool {
-        let inputs = |case: &CaseFingerprint| -> Fingerprint {
-            let mut parts = case.fingerprint.clone();
-            parts.retain(|part, _| part != TESTS && part != TEST_SCRIPTS);
-            parts
-        };
-        inputs(self) != inputs(other)
-    }
 }
 
 /// The part with the variables of the suite.

@@ -173,9 +173,9 @@ pub enum EventKind {
     Regraded {
         /// The number of the grading.
         grading: u32,
-        /// The hash of the tests of each eval. Without it, nobody knows whether they were those of the grading before.
+        /// The hash of the tests of each eval whose tests are not known to be the run's own.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        tests: BTreeMap<String, String>,
+        other_tests: BTreeMap<String, String>,
         /// The trials that were graded.
         trials: Vec<RegradedTrial>,
     },

@@ -25,8 +25,7 @@ pub fn read(suite_dir: &Utf8Path) -> Result<Vec<Record>, RunsError> {
         .collect())
 }
 
-/// Returns a run with its fingerprints.
-pub fn record(run: PastRun) -> Record {
+fn record(run: PastRun) -> Record {
     Record {
         prints: past_runs::fingerprints(&run.dir),
         state: run.state,

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{Event, EventKind, RegradedTrial};
 use terca_core::run::outcome::TrialReport;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
@@ -16,6 +17,7 @@ use terca_core::run::state::RunState;
 
 use crate::host::steady_clock;
 use crate::run::load::RunPlan;
+use crate::run::past_runs;
 use crate::run::resume::OpenRun;
 use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;
@@ -31,8 +33,8 @@ pub struct Regrading {
     /// Kept, so that a signal still stops the tests.
     _mailbox: Mailbox,
     tasks: Vec<Task>,
-    /// The hash of the tests of each eval, as they are now.
-    tests: BTreeMap<String, String>,
+    /// The hash of the tests of each eval whose tests are not known to be those of the run.
+    other_tests: BTreeMap<String, String>,
     at_once: usize,
     /// Trials whose workspaces were not kept: they stay as they were graded.
     pub not_kept: usize,
@@ -81,10 +83,8 @@ impl Regrading {
     /// Finds what can be graded.
     pub fn new(run: OpenRun, prepared: PreparedRun<'_>, plan: &RunPlan) -> Self {
         let at_once = prepared.at_once();
-        let prints = prepared.fingerprints().iter();
-        let tests = prints
-            .filter_map(|print| Some((print.eval.clone(), print.tests()?)))
-            .collect();
+        let own = past_runs::fingerprints(&run.past.dir).unwrap_or_default();
+        let other_tests = other_tests(&own, prepared.fingerprints());
         let (context, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
@@ -112,7 +112,7 @@ impl Regrading {
             context,
             _mailbox: mailbox,
             tasks,
-            tests,
+            other_tests,
             at_once,
             not_kept,
             no_facts,
@@ -134,10 +134,9 @@ impl Regrading {
         let grading = self.run.past.state.grading() + 1;
         match self.grade(grading, progress) {
             Some(trials) => {
-                let tests = std::mem::take(&mut self.tests);
                 let regraded = EventKind::Regraded {
                     grading,
-                    tests,
+                    other_tests: std::mem::take(&mut self.other_tests),
                     trials,
                 };
                 self.record(regraded).map(Some)
@@ -202,4 +201,17 @@ impl Regrading {
             changed,
         })
     }
+}
+
+/// Returns the hashes of the tests that differ from the run's own, or whose equality is not known, by eval.
+fn other_tests(own: &[CaseFingerprint], now: &[CaseFingerprint]) -> BTreeMap<String, String> {
+    let same = |print: &CaseFingerprint| {
+        let known = own.iter().find(|other| other.eval == print.eval);
+        let known = known.and_then(CaseFingerprint::tests);
+        known.is_some() && known == print.tests()
+    };
+    let others = now.iter().filter(|print| !same(print));
+    others
+        .map(|print| (print.eval.clone(), print.tests().unwrap_or_default()))
+        .collect()
 }

@@ -8,4 +8,3 @@ pub mod harbor;
 pub mod library;
 mod listing;
 pub mod locate;
-pub mod stamp;

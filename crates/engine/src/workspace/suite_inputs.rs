@@ -53,14 +53,6 @@ impl Inputs {
         }
         inputs
     }
-
-    /// Returns those that are not in the suite's directory.
-    pub fn beside(&self, suite_dir: &Utf8Path) -> Vec<Utf8PathBuf> {
-        let all = self.named.iter().chain(&self.scripts);
-        all.filter(|path| !normal(path).starts_with(suite_dir))
-            .cloned()
-            .collect()
-    }
 }
 
 /// Removes `.` and `..` from a path as it is written.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{percent, score as score_in_words};
-use terca_core::analysis::summary::{Comparison, Figures, Summary};
+use terca_core::analysis::summary::{Comparison, Figures, Summary, remarks};
 use terca_core::text::prose;
 
 use crate::export::markdown_text::{escaped, row, sentence};
@@ -30,6 +30,10 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ("The verdicts", verdicts(results)),
         ("The counts", totals(results)),
         ("The table", table(results, &names)),
+        (
+            "The list of remarks",
+            list(&remarks::sentences(&results.summary.remarks)),
+        ),
         (
             "The list of MCP servers",
             list(&sentences(&results.summary)),

@@ -18,7 +18,7 @@ use super::now::at_work;
 use super::parts::parts;
 use super::proofs::validation;
 use super::variants::variants;
-use super::verdicts::verdicts;
+use super::verdicts::{remarks, verdicts};
 
 /// Returns the parts before the list of trials, by their ids.
 pub fn overview(
@@ -45,6 +45,7 @@ pub fn overview(
         ("part-changed", what_changed(&sides(results))),
         ("part-heat", of_agents(&|| heat_map(results, matrix))),
         ("part-effects", effects(summary)),
+        ("part-remarks", remarks(summary)),
         ("part-mcp", mcp_servers(summary)),
         ("part-variants", of_agents(&|| variants(results, matrix))),
         ("part-descriptions", descriptions(&results.descriptions)),

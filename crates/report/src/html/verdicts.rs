@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Comparison, Summary};
+use terca_core::analysis::summary::{Comparison, Summary, remarks};
 use terca_core::run::event::RunStatus;
 
 use super::comparisons::{Comparisons, words};
@@ -25,6 +25,19 @@ pub fn verdicts(results: &Results) -> Markup {
                 @if is_waiting { p.quiet { (WAITING) } }
                 @for line in &reason { p.quiet { (sentence(line)) } }
                 @if !summary.comparisons.is_empty() { (table(summary)) }
+            }
+        }
+    }
+}
+
+/// Returns the remarks about evals that tell less than they seem to.
+pub fn remarks(summary: &Summary) -> Markup {
+    let sentences = remarks::sentences(&summary.remarks);
+    html! {
+        @if !sentences.is_empty() {
+            section aria-labelledby="remarks-title" {
+                h2 #remarks-title { "Remarks" }
+                ul { @for line in &sentences { li { (sentence(line)) } } }
             }
         }
     }

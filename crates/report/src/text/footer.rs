@@ -1,6 +1,7 @@
 //! The last lines of a run: how many ended how, what to know about them, and where the results are.
 
 use terca_core::analysis::results::{AdaptiveResult, Results};
+use terca_core::analysis::summary::remarks::sentences;
 use terca_core::run::event::{RunStatus, StopReason};
 use terca_core::run::outcome::Status;
 use terca_core::run::state::StoppedVariant;
@@ -26,6 +27,11 @@ pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String 
     lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
+    lines.extend(
+        sentences(&results.summary.remarks)
+            .iter()
+            .map(|said| StyledLine::of(Role::Bold, "remark: ").with(Role::Plain, said)),
+    );
     lines.extend(unfinished(results, here));
     lines.push(results_file);
     lines

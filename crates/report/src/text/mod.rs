@@ -9,7 +9,6 @@ pub(crate) mod footer;
 pub(crate) mod forecast;
 pub(crate) mod forest;
 pub(crate) mod given;
-pub(crate) mod health;
 pub(crate) mod mcp_servers;
 pub(crate) mod mined;
 pub(crate) mod no_verdict;

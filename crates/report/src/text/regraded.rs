@@ -104,7 +104,7 @@ mod tests {
         ];
         script.add(EventKind::Regraded {
             grading: 2,
-            tests: std::collections::BTreeMap::new(),
+            other_tests: std::collections::BTreeMap::new(),
             trials,
         });
         insta::assert_snapshot!(

@@ -10,7 +10,6 @@ mod completions;
 mod create_eval;
 mod doctor;
 mod explain;
-mod health;
 mod import;
 mod init;
 mod list;
@@ -29,7 +28,6 @@ mod show;
 mod validate;
 mod verify;
 mod view;
-mod watch;
 mod worker;
 mod workspace;
 
@@ -68,14 +66,10 @@ pub enum Command {
     Compare(compare::CompareArgs),
     /// Estimate the cost of a run and the differences it can detect, without running it
     Plan(plan::PlanArgs),
-    /// Find evals that are flaky, too easy, too hard or redundant, and see what each costs
-    Health(health::HealthArgs),
     /// Export a run as an HTML page, JUnit XML, Markdown, CSV or JSON Lines
     Report(report::ReportArgs),
     /// Show a run in the browser, with live updates while it runs
     View(view::ViewArgs),
-    /// Watch the suite: grade again when tests are saved, offer to run what else has changed
-    Watch(watch::WatchArgs),
     /// Finish an interrupted run
     Resume(resume::ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
@@ -117,8 +111,7 @@ impl Command {
             | Command::Check(_)
             | Command::Validate(_)
             | Command::Ablate(_)
-            | Command::Plan(_)
-            | Command::Watch(_) => Need::Suite,
+            | Command::Plan(_) => Need::Suite,
             Command::Resume(_)
             | Command::Regrade(_)
             | Command::Replay(_)
@@ -126,7 +119,6 @@ impl Command {
             | Command::Logs(_)
             | Command::Workspace(_)
             | Command::Compare(_)
-            | Command::Health(_)
             | Command::Report(_)
             | Command::View(_)
             | Command::Merge(_)
@@ -161,10 +153,8 @@ impl Command {
             Command::Workspace(args) => workspace::workspace(args, common),
             Command::Compare(args) => compare::compare(args, common),
             Command::Plan(args) => plan::plan(args, common),
-            Command::Health(args) => health::health(args, common),
             Command::Report(args) => report::report(args, common),
             Command::View(args) => view::view(args, common),
-            Command::Watch(args) => watch::watch(args, common),
             Command::Resume(args) => resume::resume(args, common),
             Command::Regrade(args) => regrade::regrade(args, common),
             Command::Replay(args) => replay::replay(args, common),

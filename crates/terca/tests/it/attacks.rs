@@ -209,7 +209,6 @@ fn absurd_figures_and_times_in_a_strangers_run_break_nothing() {
             &["verify"][..],
             &["show"],
             &["list"],
-            &["health"],
             &["report", "--html", "report"],
             &["report", "--junit", "report"],
             &["report", "--markdown", "report"],

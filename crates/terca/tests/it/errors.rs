@@ -218,7 +218,6 @@ fn runs_that_are_not_there_or_not_whole() {
     ] {
         tour.meets(args, 2, &[Code::NoRuns]);
     }
-    tour.meets(&["health"], 2, &[Code::NothingToLearn]);
     tour.does(&["-x", "plain", "--keep", "none"], 0)
         .does(&[], 0);
     for args in [&["show", "7"][..], &["merge", "1", "parts/2"]] {
@@ -408,7 +407,6 @@ fn nothing_that_is_shown_gives_commands_on_github() {
         &["show"],
         &["check"],
         &["validate"],
-        &["health"],
         &["plan"],
         &["-t", name, "-x", "none"],
         &["report", "--csv", "-"],

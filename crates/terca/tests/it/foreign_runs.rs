@@ -373,7 +373,6 @@ fn pipes_and_devices_in_the_place_of_files_make_nothing_hang() {
         for args in [
             &["list"][..],
             &["show"],
-            &["health"],
             &["resume"],
             &["regrade"],
             &["compare"],

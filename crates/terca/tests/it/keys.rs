@@ -178,7 +178,6 @@ fn no_file_and_no_format_has_more_than_a_few_letters_of_a_key() {
             &["report", "--jsonl", "-"],
             &["compare"],
             &["list"],
-            &["health"],
             &["regrade"],
             &["plan"],
         ] {

@@ -322,3 +322,42 @@ fn killed_or_interrupted_in_the_middle_the_old_grading_stands() {
     assert_eq!(project.results()["grading"], 2);
     project.assert_nothing_left();
 }
+
+/// The tests of two evals look at a file outside: that is not the agent's doing.
+#[test]
+fn tests_that_grade_the_same_work_differently_are_told() {
+    let tests =
+        |command: &str| format!("prompt: x\ntests: [{{name: t, commandSuccess: {command}}}]\n");
+    let project = project().file(
+        "terca.yaml",
+        "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: 'true'}}]\n",
+    );
+    // A file of the suite that a test names is a part of the test.
+    let outside = project.home().join("mood");
+    let project = project
+        .file(
+            "moody/eval.terca.yaml",
+            tests(&format!("test -e {outside}")),
+        )
+        .file(
+            "edited/eval.terca.yaml",
+            tests(&format!("test -e {outside}/no")),
+        )
+        .file("steady/eval.terca.yaml", tests("'true'"));
+    project
+        .terca(&["run", "--fail-under", "0"])
+        .expect_status(0);
+    assert_eq!(project.results()["summary"]["remarks"], Value::Null);
+    std::fs::write(&outside, "").unwrap();
+    std::fs::write(project.path("edited/eval.terca.yaml"), tests("'true'")).unwrap();
+    project
+        .terca(&["regrade", "--fail-under", "0"])
+        .expect_status(0);
+    assert_eq!(
+        project.results()["summary"]["remarks"],
+        serde_json::json!([{"eval": "moody", "fact": "gradedDifferently", "trials": 3}])
+    );
+    let outcome = project.terca(&["show"]).expect_status(0);
+    let remark = "remark: the tests of `moody` graded the same work differently in 3 trials";
+    assert!(outcome.stdout.contains(remark), "{}", outcome.stdout);
+}

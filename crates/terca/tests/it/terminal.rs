@@ -103,7 +103,6 @@ fn runs_with_evil_names_are_shown_compared_and_exported() {
     for args in [
         &["show"][..],
         &["list"],
-        &["health"],
         &["compare"],
         &["compare", "--by", "environment"],
         &["compare", "--baseline", EVIL],

@@ -21,6 +21,7 @@ mod grid;
 mod mcp_servers;
 mod outlook;
 mod pairs;
+pub mod remarks;
 mod sentence;
 mod strata;
 mod verdict;
@@ -43,6 +44,7 @@ pub use figures::{Figures, Reliability};
 pub use mcp_servers::{McpServerSummary, McpToolSummary};
 pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
 pub use outlook::{Outlook, Proposal};
+pub use remarks::{EvalFact, EvalRemark};
 pub use verdict::{Beyond, Verdict};
 
 use crate::agent::control::is_control;
@@ -99,6 +101,9 @@ pub struct Summary {
     /// The reason why experiments that ended have no verdict.
     #[serde(default, rename = "noVerdict", skip_serializing_if = "Option::is_none")]
     pub no_verdict: Option<NoVerdict>,
+    /// Remarks about evals that tell less than they seem to, when the run has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<EvalRemark>,
 }
 
 /// The reason why there is no verdict.
@@ -189,6 +194,7 @@ pub fn summarise(state: &RunState) -> Summary {
         comparisons,
         ablation: design.map(|design| AblationSummary::of(state, design)),
         no_verdict,
+        remarks: remarks::of(state),
         ..figures
     }
 }
@@ -218,6 +224,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         comparisons: Vec::new(),
         ablation: None,
         no_verdict: None,
+        remarks: Vec::new(),
         cells,
     }
 }

@@ -68,9 +68,9 @@ impl RunState {
             }
             EventKind::Regraded {
                 grading,
-                tests,
+                other_tests,
                 trials,
-            } => self.regraded(*grading, tests, trials),
+            } => self.regraded(*grading, other_tests, trials),
             EventKind::Stopping { reason } => self.stop(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
@@ -329,7 +329,7 @@ impl RunState {
     fn regraded(
         &mut self,
         grading: u32,
-        tests: &BTreeMap<String, String>,
+        other_tests: &BTreeMap<String, String>,
         trials: &[RegradedTrial],
     ) {
         self.grading = grading;
@@ -340,12 +340,11 @@ impl RunState {
             let before = self.trials[index].report.status;
             self.change(index, |trial| {
                 let old = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
-                // An unknown hash is empty: such tests are the same as no others.
-                let tests = tests.get(&trial.head.eval).cloned().unwrap_or_default();
+                let tests = other_tests.get(&trial.head.eval).cloned();
                 trial.earlier_gradings.push(Grading {
                     status: old.status,
                     score: old.score,
-                    tests: trial.regraded_by.replace(tests),
+                    tests: std::mem::replace(&mut trial.regraded_by, tests),
                 });
             });
             self.pay_grading(index, report);

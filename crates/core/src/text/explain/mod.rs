@@ -137,7 +137,6 @@ codes! {
         NothingToGrade "nothing-to-grade"
         NoWorkspace "no-workspace"
         NothingToReplay "nothing-to-replay"
-        NothingToLearn "nothing-to-learn"
         CannotMerge "cannot-merge"
         Interrupted "interrupted"
     }

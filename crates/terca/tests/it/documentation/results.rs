@@ -23,7 +23,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 47] = [
+const TABLES: [(&str, &[&str]); 48] = [
     ("ablation", &["summary.ablation"]),
     ("part", &["summary.ablation.parts[]"]),
     ("pairHint", &["summary.ablation.hints[]"]),
@@ -97,6 +97,7 @@ const TABLES: [(&str, &[&str]); 47] = [
     ("variantDelivery", &["summary.variants[].delivery"]),
     ("sentCounts", &["summary.variants[].delivery.sent[]"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
+    ("evalRemark", &["summary.remarks[]"]),
     ("mcpSummary", &["summary.mcpServers.*"]),
     ("mcpToolSummary", &["summary.mcpServers.*.tools.*"]),
     ("comparison", &["summary.comparisons[]"]),
