@@ -48,7 +48,6 @@ pub use export::jsonl::JsonLines;
 pub use export::junit::junit;
 pub use export::markdown::markdown;
 pub use export::trial_rows::{COLUMNS as TRIAL_COLUMNS, Column as TrialColumn, json_lines};
-pub use live::keys::Key;
 pub use live::plain::Plain;
 pub use live::time_limits::TimeLimits;
 pub use live::tty::Tty;

@@ -14,7 +14,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
-use terca_report::Key;
 
 use crate::live_screen;
 
@@ -43,8 +42,8 @@ fn state() -> MutexGuard<'static, State> {
 /// Something that was asked for by a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// Something is to be shown.
-    Show(Key),
+    /// The keys are to be listed.
+    Help,
     /// The run is to stop.
     Stop,
 }
@@ -176,64 +175,12 @@ fn pass_on(sender: &Sender<Wish>) -> bool {
     }
 }
 
-/// Returns what keys ask for. Escape sequences are arrows, or nothing.
+/// Returns what keys ask for.
 fn wishes(typed: &[u8]) -> Vec<Wish> {
-    let mut wishes = Vec::new();
-    let mut rest = typed;
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        let key = match first {
-            b'q' | b'Q' => {
-                wishes.push(Wish::Stop);
-                continue;
-            }
-            b'i' => Some(Key::Info),
-            b'l' => Some(Key::Log),
-            b'?' | b'h' => Some(Key::Help),
-            b'n' | b'\t' => Some(Key::Next),
-            b'p' => Some(Key::Previous),
-            b'1'..=b'9' => Some(Key::Number(usize::from(first - b'0'))),
-            b'\x1b'
-                if after
-                    .first()
-                    .is_some_and(|byte| matches!(byte, b'[' | b'O')) =>
-            {
-                let (key, after) = sequence(&after[1..]);
-                rest = after;
-                key
-            }
-            b'\x1b' => Some(Key::Close),
-            _ => None,
-        };
-        wishes.extend(key.map(Wish::Show));
-    }
-    wishes
-}
-
-/// Reads an escape sequence after its beginning. Returns the key, and what follows.
-fn sequence(bytes: &[u8]) -> (Option<Key>, &[u8]) {
-    let end = bytes.iter().position(|byte| (0x40..=0x7e).contains(byte));
-    let Some(end) = end else { return (None, &[]) };
-    let key = match bytes[end] {
-        b'A' | b'D' => Some(Key::Previous),
-        b'B' | b'C' => Some(Key::Next),
+    let wishes = typed.iter().filter_map(|key| match key {
+        b'q' | b'Q' => Some(Wish::Stop),
+        b'?' | b'h' => Some(Wish::Help),
         _ => None,
-    };
-    (key, &bytes[end + 1..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_and_sequences_are_told_apart() {
-        let show = |keys: &[Key]| keys.iter().copied().map(Wish::Show).collect::<Vec<_>>();
-        assert_eq!(wishes(b"il"), show(&[Key::Info, Key::Log]));
-        assert_eq!(wishes(b"\x1b"), show(&[Key::Close]));
-        assert_eq!(wishes(b"\x1b[C\x1bOD"), show(&[Key::Next, Key::Previous]));
-        assert_eq!(wishes(b"\x1b[1;5Ci"), show(&[Key::Next, Key::Info]));
-        assert_eq!(wishes(b"\x1b[3~\x1b[200~"), show(&[]));
-        assert_eq!(wishes(b"qz 3"), [Wish::Stop, Wish::Show(Key::Number(3))]);
-    }
+    });
+    wishes.collect()
 }

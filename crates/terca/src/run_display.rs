@@ -2,7 +2,6 @@
 
 use std::io;
 
-use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
@@ -36,7 +35,6 @@ impl Observer for Nobody {
 /// Returns the display of a run that goes on.
 pub fn observer(
     run: &PreparedRun<'_>,
-    run_dir: &Utf8Path,
     display: Display<'_>,
     common: &Common,
 ) -> Box<dyn Observer> {
@@ -51,7 +49,7 @@ pub fn observer(
         }
         Format::Auto if screen::is_lively() => {
             let tty = Tty::new(LiveScreen, palette).with_limits(limits);
-            Box::new(WithKeys::new(tty, run.stopper(), run_dir))
+            Box::new(WithKeys::new(tty, run.stopper()))
         }
         Format::Auto | Format::Plain => {
             let lines = screen::lines(io::stderr(), Printed::Text);

@@ -8,7 +8,6 @@ use terca_core::transcript::trial_files::even_cut;
 use super::diff_file::{Block, FileDiff, Kind, files};
 use super::fit::{fit, note, size};
 use super::foreign::clean;
-use super::highlight::{Language, code_lines};
 
 /// Files with more lines are closed at first.
 const MOST_LINES_OPEN: usize = 400;
@@ -75,11 +74,10 @@ fn counts(file: &FileDiff<'_>) -> Markup {
 }
 
 fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
-    let language = Language::of_file(file.name());
     let blocks: Vec<(usize, Markup)> = file
         .blocks
         .iter()
-        .map(|one| (one.lines.len(), block(one, language)))
+        .map(|one| (one.lines.len(), block(one)))
         .collect();
     let lines: usize = blocks.iter().map(|(lines, _)| lines).sum();
     html! {
@@ -127,7 +125,7 @@ fn within(blocks: &[(usize, Markup)], room: usize) -> Markup {
     }
 }
 
-fn block(block: &Block<'_>, language: Option<&Language>) -> Markup {
+fn block(block: &Block<'_>) -> Markup {
     if matches!(block.kind, Kind::Hunk | Kind::Note) {
         // Line by line: a terminal sequence that one line leaves open must not take the next with it.
         let lines: Vec<String> = block
@@ -154,7 +152,7 @@ fn block(block: &Block<'_>, language: Option<&Language>) -> Markup {
     let inner = html! {
         span.numbers aria-hidden="true" { (numbers.join("\n")) }
         span.sign { (vec![sign; count].join("\n")) }
-        span.text { (code_lines(&lines.join("\n"), language)) }
+        span.text { (lines.join("\n")) }
     };
     match block.kind {
         Kind::Added => html! { ins.added { (inner) } },

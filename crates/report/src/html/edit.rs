@@ -7,7 +7,6 @@ use terca_core::transcript::edits::{Change, Edit};
 
 use super::fit::fit_text;
 use super::foreign::clean;
-use super::highlight::{Language, code_lines};
 
 /// Texts with more lines are not compared line by line.
 const MOST_LINES: usize = 2_000;
@@ -30,7 +29,6 @@ pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
         }
         Change::Patched(lines) => of_patch(&fit_text(&lines.join("\n"), room)),
     };
-    let language = Language::of_file(edit.path);
     let count = |tag: ChangeTag| -> usize {
         let of = blocks.iter().filter(|block| block.tag == tag);
         of.map(|block| block.lines.len()).sum()
@@ -38,7 +36,7 @@ pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
     let lines: usize = blocks.iter().map(|block| block.lines.len()).sum();
     let body = html! {
         div.lines tabindex="0" role="group" aria-label={ "Change of " (clean(edit.path)) } {
-            @for block in &blocks { (written(block, language)) }
+            @for block in &blocks { (written(block)) }
         }
     };
     html! {
@@ -60,15 +58,15 @@ pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
     }
 }
 
-fn written(block: &Block, language: Option<&Language>) -> Markup {
+fn written(block: &Block) -> Markup {
     let sign = match block.tag {
         ChangeTag::Insert => '+',
         ChangeTag::Delete => '-',
         ChangeTag::Equal => ' ',
     };
     let signs: Vec<String> = block.lines.iter().map(|_| sign.to_string()).collect();
-    let code = code_lines(&block.lines.join("\n"), language);
-    let inner = html! { span.sign { (signs.join("\n")) } span.text { (code) } };
+    let text = block.lines.join("\n");
+    let inner = html! { span.sign { (signs.join("\n")) } span.text { (clean(&text)) } };
     match block.tag {
         ChangeTag::Insert => html! { ins.added { (inner) } },
         ChangeTag::Delete => html! { del.removed { (inner) } },

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::fit::fit_text;
 use super::foreign::clean;
-use super::highlight::Language;
 use super::preview::preview;
 
 /// Returns the list of settings, and the text of the rules. Nothing if neither is known.
@@ -21,7 +20,7 @@ pub fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) 
             @if let Some(rules) = rules {
                 div data-given="text of the rules" {
                     dt { "text of the rules" }
-                    dd { (preview(&fit_text(rules, room / 2), None::<&Language>)) }
+                    dd { (preview(&fit_text(rules, room / 2))) }
                 }
             }
         }

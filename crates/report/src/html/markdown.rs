@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::foreign::clean;
-use super::highlight::{Language, code_lines};
 
 /// Longer messages are shown as they are.
 const LONGEST: usize = 100_000;
@@ -28,7 +27,7 @@ enum Kind {
     Paragraph,
     Heading,
     Quote,
-    CodeBlock(String),
+    CodeBlock,
     List(Option<u64>),
     Item,
     Emphasis,
@@ -91,10 +90,7 @@ fn kind(tag: Tag<'_>) -> Kind {
         Tag::Paragraph => Kind::Paragraph,
         Tag::Heading { .. } => Kind::Heading,
         Tag::BlockQuote(_) => Kind::Quote,
-        Tag::CodeBlock(pulldown_cmark::CodeBlockKind::Fenced(language)) => {
-            Kind::CodeBlock(language.into_string())
-        }
-        Tag::CodeBlock(_) => Kind::CodeBlock(String::new()),
+        Tag::CodeBlock(_) => Kind::CodeBlock,
         Tag::List(start) => Kind::List(start),
         Tag::Item => Kind::Item,
         Tag::Emphasis => Kind::Emphasis,
@@ -127,11 +123,7 @@ fn block(kind: &Kind, parts: &[Part]) -> Markup {
         // A message has no place in the outline of the page.
         Kind::Heading => html! { p.heading { (inner) } },
         Kind::Quote => html! { blockquote { (inner) } },
-        Kind::CodeBlock(language) => {
-            let code = words(parts);
-            let lines = code_lines(code.trim_end_matches('\n'), Language::named(language));
-            html! { pre.code { (lines) } }
-        }
+        Kind::CodeBlock => html! { pre.code { (words(parts).trim_end_matches('\n')) } },
         Kind::List(Some(start)) => html! { ol start=(start) { (inner) } },
         Kind::List(None) => html! { ul { (inner) } },
         Kind::Item => html! { li { (inner) } },

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 use terca_core::text::prose;
 
 use super::foreign::clean;
-use super::highlight::{Language, code_lines};
 
 /// The lines that are shown.
 const FIRST_LINES: usize = 8;
@@ -13,18 +12,18 @@ const FIRST_BYTES: usize = 1_600;
 /// So many more lines are not worth a fold.
 const FEW: usize = 3;
 
-/// Returns a text, coloured where its language is known.
-pub fn preview(text: &str, language: Option<&Language>) -> Markup {
+/// Returns a text.
+pub fn preview(text: &str) -> Markup {
     let text = clean(text);
     let text = text.trim_matches('\n');
     let (first, rest) = split(text);
     // A parser drops a line end at the beginning of `pre`, so none is there.
     html! {
-        pre.code { (code_lines(first, language)) }
+        pre.code { (first) }
         @if !rest.is_empty() {
             details.fold {
                 summary { (size(rest)) }
-                pre.code { (code_lines(rest, language)) }
+                pre.code { (rest) }
             }
         }
     }
@@ -78,13 +77,13 @@ mod tests {
         let (first, rest) = split(&long);
         assert_eq!((first.lines().count(), rest.lines().count()), (8, 32));
         assert!(
-            preview(&long, None)
+            preview(&long)
                 .0
                 .contains("<summary>32 more lines</summary>")
         );
         let wide = "日".repeat(5_000);
         let (first, rest) = split(&wide);
         assert_eq!(format!("{first}{rest}"), wide);
-        assert!(preview(&wide, None).0.contains("more characters"));
+        assert!(preview(&wide).0.contains("more characters"));
     }
 }

@@ -6,13 +6,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 use terca_core::text::prose;
 use terca_core::transcript::edits::edits;
-use terca_core::transcript::tool_use::{UseKind, uses};
 use terca_core::transcript::{Record, Role, Step, Usage};
 
 use super::edit::edit;
 use super::fit::{fit_text, note};
 use super::foreign::clean;
-use super::highlight::Language;
 use super::markdown::markdown;
 use super::moments::Clock;
 use super::pieces::pill;
@@ -132,7 +130,7 @@ fn words(step: &Step, record: &Record, look: Look<'_>) -> Markup {
     let text = fit_text(text, look.room);
     match is_prose {
         true => markdown(&text),
-        false => preview(&text, None),
+        false => preview(&text),
     }
 }
 
@@ -178,22 +176,17 @@ fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
         Some(Step::ToolResult { output, .. }) => output.as_deref().unwrap_or_default(),
         _ => "",
     };
-    // The output of a file that was read is code of that file's language.
-    let language = uses(&shown.lead.step)
-        .into_iter()
-        .find(|(kind, _)| *kind == UseKind::Read)
-        .and_then(|(_, path)| Language::of_file(&path));
     html! {
         @if edits.is_empty() {
             p.who { "Input" }
-            (preview(&fit_text(&pretty(input), look.room), None))
+            (preview(&fit_text(&pretty(input), look.room)))
         } @else {
             @for one in &edits { (edit(one, look.room / edits.len())) }
         }
         @if !output.is_empty() {
             div.output {
                 p.who { "Output" }
-                (preview(&fit_text(output, look.room), language))
+                (preview(&fit_text(output, look.room)))
             }
         }
     }

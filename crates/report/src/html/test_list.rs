@@ -91,7 +91,7 @@ fn output(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup
         @if !text.is_empty() {
             details open[is_open] {
                 summary { (title) }
-                (preview(&fit_text(text, room), None))
+                (preview(&fit_text(text, room)))
             }
         }
     }

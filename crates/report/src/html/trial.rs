@@ -167,7 +167,7 @@ fn prompt(page: &TrialPage<'_>, room: usize) -> Markup {
     html! {
         @if let Some(prompt) = page.prompt {
             (section("prompt", "Prompt", &html! {
-                div data-given="prompt" { (preview(&fit_text(prompt, room), None)) }
+                div data-given="prompt" { (preview(&fit_text(prompt, room))) }
             }))
         }
     }

@@ -17,9 +17,7 @@ use terca_core::text::prose;
 use crate::live::bar;
 use crate::live::clock::Clock;
 use crate::live::counts_line::counts_line;
-use crate::live::keys;
 use crate::live::layout::Layout;
-use crate::live::log_panel::LogPanel;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;
@@ -31,6 +29,9 @@ use crate::term::styled_line::StyledLine;
 /// From this height on, an empty line sets the frame apart from what scrolls above it, and progress takes two lines.
 const TALL: usize = 12;
 
+/// The line that names the keys.
+const KEYS: &str = "q stop · ? keys";
+
 /// The things that a frame shows beside the run itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
@@ -38,8 +39,6 @@ pub struct Shown<'a> {
     pub limits: &'a TimeLimits,
     /// Keys are heard.
     pub keys: bool,
-    /// The log that is open, in the place of the trials.
-    pub log: Option<&'a LogPanel>,
 }
 
 /// At most `rows - 1` lines, none wider than `columns - 1`.
@@ -58,10 +57,7 @@ pub fn frame(
     let excess = lines.len().saturating_sub(most);
     lines.drain(..excess);
     let room = most - lines.len();
-    let mut whole = match shown.log {
-        Some(log) => log.lines(state, names, room),
-        None => trials(state, names, (clock, limits), columns, room),
-    };
+    let mut whole = trials(state, names, (clock, limits), columns, room);
     whole.append(&mut lines);
     if size.rows >= TALL {
         whole.insert(0, StyledLine::new());
@@ -137,7 +133,7 @@ fn footer(state: &RunState, shown: Shown<'_>, size: Size) -> Vec<StyledLine> {
     lines.push(bar::bar(state, clock, columns));
     lines.extend(Some(counts_line(state, columns)).filter(|tally| !tally.is_empty()));
     if shown.keys {
-        lines.push(keys::hint(shown.log.is_some()));
+        lines.push(StyledLine::of(Role::Dim, KEYS));
     }
     lines
 }
@@ -171,7 +167,6 @@ mod tests {
                 },
                 limits: &TimeLimits::default(),
                 keys: false,
-                log: None,
             },
             Size { columns, rows },
             Palette::new(colour),

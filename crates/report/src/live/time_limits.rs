@@ -30,15 +30,6 @@ impl TimeLimits {
         let is_slow = live.phase == Phase::Agent && seconds >= limit * SLOW;
         is_slow.then(|| format!("SLOW {} of {}", growing(seconds), whole(limit)))
     }
-
-    /// Returns the time that an agent has used, and its limit where it is known.
-    pub(crate) fn used(&self, trial: u32, live: &Live, now: Timestamp) -> String {
-        let used = growing(seconds_between(live.phase_since, now));
-        match self.0.get(&trial) {
-            Some(limit) if live.phase == Phase::Agent => format!("{used} of {}", whole(*limit)),
-            _ => used,
-        }
-    }
 }
 
 /// Returns a limit without the zeros at its end: `5m`, not `5m 00s`.

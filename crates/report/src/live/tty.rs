@@ -13,10 +13,7 @@ use terca_core::run::state::RunState;
 use crate::live::clock::Clock;
 use crate::live::frame::{Shown, frame};
 use crate::live::header::{particulars, title};
-use crate::live::info;
-use crate::live::keys::{self, Key};
 use crate::live::layout::Layout;
-use crate::live::log_panel::LogPanel;
 use crate::live::notices::notice;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
@@ -24,8 +21,11 @@ use crate::names::Names;
 use crate::term::painter::Painter;
 use crate::term::size::MaxWidth;
 use crate::term::size::Size;
-use crate::term::style::Palette;
+use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
+
+/// The list of keys, and the commands that show more.
+const KEYS: &str = "keys: q stop, qq at once · `terca logs -f` follows an agent, `terca view` shows all";
 
 const BETWEEN_DRAWS: SignedDuration = SignedDuration::from_millis(100);
 
@@ -47,7 +47,6 @@ pub struct Tty<W: Write> {
     limits: TimeLimits,
     /// Keys are heard.
     keys: bool,
-    log: Option<LogPanel>,
 }
 
 /// Lines are laid out when they are drawn, for the width that the screen has then.
@@ -77,7 +76,6 @@ impl<W: Write> Tty<W> {
             columns: Size::FALLBACK.usable_columns(),
             limits: TimeLimits::default(),
             keys: false,
-            log: None,
         }
     }
 
@@ -91,39 +89,10 @@ impl<W: Write> Tty<W> {
         Tty { keys: true, ..self }
     }
 
-    /// Does what a key asks for, and shows it at once.
-    pub fn press(&mut self, key: Key, now: Timestamp, state: &RunState) {
-        let Some(names) = &self.names else { return };
-        match key {
-            Key::Info => {
-                let lines = info::info(state, names, &self.limits, now);
-                lines
-                    .into_iter()
-                    .for_each(|line| self.print(Above::Line(line)));
-            }
-            Key::Help => self.print(Above::Line(keys::help())),
-            Key::Log if self.log.is_some() => self.log = None,
-            Key::Log => self.log = LogPanel::open(state),
-            Key::Close => self.log = None,
-            Key::Next | Key::Previous | Key::Number(_) => {
-                if let Some(log) = &mut self.log {
-                    log.choose(key, state);
-                }
-            }
-        }
+    /// Prints the list of keys at once.
+    pub fn print_keys(&mut self, now: Timestamp, state: &RunState) {
+        self.print(Above::Line(StyledLine::of(Role::Dim, KEYS)));
         self.draw(now, state);
-    }
-
-    /// Returns the trial whose log is open.
-    pub fn open_log(&self) -> Option<u32> {
-        self.log.as_ref().map(LogPanel::trial)
-    }
-
-    /// Shows the last lines of the log that is open.
-    pub fn set_log(&mut self, lines: Vec<String>) {
-        if let Some(log) = &mut self.log {
-            log.set(lines);
-        }
     }
 
     /// Erases the frame, for another program that has the terminal next. The next draw brings it back.
@@ -166,7 +135,6 @@ impl<W: Write> Tty<W> {
 
     fn draw(&mut self, now: Timestamp, state: &RunState) {
         let Some(names) = &self.names else { return };
-        self.log = self.log.take().filter(|log| log.is_of_running(state));
         let size = (self.size)();
         self.columns = size.usable_columns();
         let above: Vec<String> = self
@@ -183,7 +151,6 @@ impl<W: Write> Tty<W> {
                     clock,
                     limits: &self.limits,
                     keys: self.keys,
-                    log: self.log.as_ref(),
                 };
                 frame(state, names, shown, size, self.palette)
             }

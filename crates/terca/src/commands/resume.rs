@@ -78,7 +78,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         note_remaining(open.past.state.run(), remaining);
     }
     let (store, past) = open.into_parts();
-    let mut observer = run_display::observer(&run, &store.dir, display, common);
+    let mut observer = run_display::observer(&run, display, common);
     let finished = run.execute(store, past, observer.as_mut())?;
     Ok(run_output::conclude(&settings, display, common, &finished))
 }

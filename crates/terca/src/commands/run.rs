@@ -177,7 +177,7 @@ fn to_its_end(
 ) -> Result<(u8, FinishedRun), CliError> {
     run_output::note_before_start(&run, display.quiet);
     let store = run.create_dir()?;
-    let mut observer = run_display::observer(&run, &store.dir, display, common);
+    let mut observer = run_display::observer(&run, display, common);
     let finished = run.execute(store, None, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")

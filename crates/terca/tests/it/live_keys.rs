@@ -8,7 +8,7 @@ use terca_testkit::{Project, Terminal, misbehaving_agent, wait_until};
 use crate::common::project;
 
 /// The line below the display that names the keys.
-const HINT: &str = "i info · l log · q stop";
+const HINT: &str = "q stop · ? keys";
 
 /// Agents that say something, wait until there is a file `go` beside them, and pass.
 fn waiting(trials: usize, limit: u64) -> Project {
@@ -89,21 +89,10 @@ fn assert_given_back(seen: &str, written: &str) {
 }
 
 #[test]
-fn info_and_logs_are_shown_on_request() {
+fn keys_are_listed_and_others_are_thrown_away() {
     let project = waiting(2, 600);
     let mut terminal = running_in_shell(&project, 2);
-    terminal
-        .type_in("i")
-        .wait_for_sight("info: 2 trials in flight")
-        .wait_for_sight("of 10m");
-    terminal.type_in("?").wait_for_sight("keys: i info");
-    terminal
-        .type_in("l")
-        .wait_for_sight("(1 of 2)")
-        .wait_for_sight("first words");
-    terminal.type_in("n").wait_for_sight("(2 of 2)");
-    terminal.type_in("1").wait_for_sight("(1 of 2)");
-    terminal.type_in("\u{1b}").wait_for_sight(HINT);
+    terminal.type_in("?").wait_for_sight("keys: q stop");
     // Keys that mean nothing, and lines for nobody.
     terminal.type_in("xyz\necho leaked\n");
     let_go(&project, 2);
@@ -111,7 +100,6 @@ fn info_and_logs_are_shown_on_request() {
     let written = terminal.text();
     let seen = leave(terminal);
     assert_given_back(&seen, &written);
-    assert!(!seen.contains("log of task"), "{seen}");
     assert!(!seen.contains("xyz") && !seen.contains("leaked"), "{seen}");
 }
 
@@ -224,8 +212,8 @@ fn the_frame_is_drawn_anew_after_fg() {
             .wait_for("shell\r\n");
         terminal
             .type_in("fg; echo stat''us $?\n")
-            .wait_for("i info");
-        terminal.type_in("i").wait_for("in flight");
+            .wait_for("? keys");
+        terminal.type_in("?").wait_for("keys: q stop");
     }
     let_go(&project, 1);
     terminal.wait_for("status 0\r\n");
@@ -246,6 +234,6 @@ fn a_run_in_the_background_leaves_the_keyboard_alone() {
     terminal
         .type_in("wait %1; echo stat''us $?\n")
         .wait_for("status 0\r\n");
-    assert!(!terminal.text().contains("i info"));
+    assert!(!terminal.text().contains(HINT));
     leave(terminal);
 }

@@ -9,7 +9,7 @@ use crate::common::{PROGRAM, project};
 
 const TRIALS: usize = 6;
 /// The line below the display.
-const HINT: &str = "i info";
+const HINT: &str = "q stop";
 
 /// A server of its own, with one window.
 struct Tmux {
