@@ -1,28 +1,16 @@
 //! `terca`: arguments in, a library call, something shown, an exit status out.
 
-mod agent_offer;
 mod args;
 mod ask;
-mod bare_words;
 mod cli;
 mod cli_error;
 mod commands;
 mod complete;
 mod export;
-mod keyboard;
-mod live_screen;
-mod load;
-mod past;
-mod place;
-mod run_display;
-mod run_keys;
-mod run_output;
+mod run;
 mod screen;
-mod session_text;
 mod shell;
-mod suggest;
-mod trial_choice;
-mod two_runs;
+mod suite;
 mod viewer;
 
 use std::process::ExitCode;
@@ -65,7 +53,7 @@ fn main() -> ExitCode {
         return status;
     }
     report_panics_as_bugs();
-    terca_engine::run::signals::before_leaving(keyboard::restore);
+    terca_engine::run::signals::before_leaving(run::keyboard::restore);
     if let Err(error) = terca_engine::process::own_process::prepare() {
         let text = format!("signals cannot be handled: {error}");
         screen::error(Code::Internal, &text, args::Colour::Auto);
@@ -98,7 +86,7 @@ fn started_in_place_of_a_worker() -> Option<String> {
 /// A panic is never the user's fault.
 fn report_panics_as_bugs() {
     std::panic::set_hook(Box::new(|panic| {
-        live_screen::erase();
+        run::live_screen::erase();
         let backtrace = std::backtrace::Backtrace::capture();
         let text = format!("this is a bug in Terca, please report it: {panic}\n{backtrace}");
         screen::error(Code::Internal, &text, args::Colour::Auto);

@@ -25,7 +25,8 @@ use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
 /// The list of keys, and the commands that show more.
-const KEYS: &str = "keys: q stop, qq at once · `terca logs -f` follows an agent, `terca view` shows all";
+const KEYS: &str =
+    "keys: q stop, qq at once · `terca logs -f` follows an agent, `terca view` shows all";
 
 const BETWEEN_DRAWS: SignedDuration = SignedDuration::from_millis(100);
 

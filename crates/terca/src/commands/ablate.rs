@@ -23,10 +23,12 @@ use super::run;
 use crate::args::values::{points, within};
 use crate::args::{CiArgs, Common, ConductArgs, Format, InsteadArgs, QuietArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::place::from_here;
-use crate::run_display::Display;
-use crate::run_output::{Ablated, Detail};
-use crate::{export, load, past, run_output, screen, shell};
+use crate::run::display::Display;
+use crate::run::output;
+use crate::run::output::{Ablated, Detail};
+use crate::suite::place::from_here;
+use crate::suite::{load, past};
+use crate::{export, screen, shell};
 
 #[derive(Debug, Clone, Args)]
 pub struct AblateArgs {
@@ -229,7 +231,7 @@ fn forecast(
 
 fn show_plan(forecast: &AblationForecast, format: Format, common: &Common) -> Outcome {
     if format == Format::Json {
-        run_output::json(forecast)?;
+        output::json(forecast)?;
     } else {
         let palette = screen::out_palette(common.color);
         let text = ablation_plan(forecast, screen::columns(), palette);
@@ -255,8 +257,8 @@ fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome 
     }
     let results = Results::of(&state);
     match (args.format, Ablated::of(&results)) {
-        (Format::Json, Some(answer)) => run_output::json(&answer)?,
-        _ => run_output::show(&results, &past.dir, Detail::Brief, common),
+        (Format::Json, Some(answer)) => output::json(&answer)?,
+        _ => output::show(&results, &past.dir, Detail::Brief, common),
     }
     if let Some(file) = &args.write {
         let host = Host::of_this_process();

@@ -21,8 +21,10 @@ use terca_report::{PlanOverview, given, plan_overview};
 use self::answer::Answer;
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::{CliError, MISUSE, Outcome};
-use crate::place::from_here;
-use crate::{load, run_output, screen};
+use crate::run::output;
+use crate::screen;
+use crate::suite::load;
+use crate::suite::place::from_here;
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
@@ -76,7 +78,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
             let dir = discover::canonical(&common.dir)?;
             let plan = loaded.plan.as_ref();
             let answer = Answer::new(&dir, plan, &loaded.problems, &loaded.sources);
-            run_output::json(&answer.with(&found.cases, &found.remarks))?;
+            output::json(&answer.with(&found.cases, &found.remarks))?;
         }
     }
     let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;

@@ -12,7 +12,8 @@ use terca_engine::suite::discover;
 use crate::args::Common;
 use crate::args::values::age;
 use crate::cli_error::{CliError, MISUSE, Outcome};
-use crate::{run_output, screen};
+use crate::run::output;
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct CleanArgs {
@@ -46,7 +47,7 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
                 freed += one.bytes;
             }
             Removal::InUse => screen::err(&format!("in use: {}", screen::short(&one.path))),
-            Removal::Left(lines) => run_output::warn_of_leftovers(&lines),
+            Removal::Left(lines) => output::warn_of_leftovers(&lines),
         }
     }
     screen::err(&format!(

@@ -10,9 +10,9 @@ use terca_report::{compared, compared_markdown};
 use crate::args::values::points;
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, Outcome};
-use crate::past::open;
-use crate::two_runs::{self, Choices};
-use crate::{run_output, screen};
+use crate::run::output;
+use crate::screen;
+use crate::suite::past::{self, Choices, open};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -115,7 +115,7 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
         let text = "`--by environment` is for one run: two runs are compared in each variant";
         return Err(CliError::misuse(Code::Usage, text).help("omit `--by`, or name one run"));
     }
-    let names = two_runs::names(one, other);
+    let names = past::distinct_names(one, other);
     let is_called = |number: usize, given: Option<&str>, name: &str| {
         name == names[number] || Some(name) == given
     };
@@ -138,7 +138,7 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
         margin: args.margin,
         only_unchanged: args.only_unchanged,
     };
-    two_runs::compare(baseline, other, choices)
+    past::compare(baseline, other, choices)
 }
 
 fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), CliError> {
@@ -150,7 +150,7 @@ fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), Cli
         CompareFormat::Table => TableFormat::Table,
         CompareFormat::Json => TableFormat::Json,
     };
-    run_output::table_or_json(format, common, found, |columns, palette| {
+    output::table_or_json(format, common, found, |columns, palette| {
         compared(found, columns, palette)
     })
 }

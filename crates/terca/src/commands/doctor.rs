@@ -25,7 +25,8 @@ use terca_report::{AgentRow, agents_table};
 use self::answer::Answer;
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, Outcome, TROUBLE};
-use crate::{run_output, screen};
+use crate::run::output;
+use crate::screen;
 
 /// Less than this is worth a warning: an agent's packages alone can take as much.
 const LITTLE_SPACE: u64 = 1_000_000_000;
@@ -50,7 +51,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let found = checkup::examine(&host, &launcher, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
-        run_output::json(&Answer::new(&found, &suite.names))?;
+        output::json(&Answer::new(&found, &suite.names))?;
         return Ok(0);
     }
     if round.is_some() {

@@ -8,7 +8,8 @@ use terca_core::text::prose;
 
 use crate::args::TableFormat;
 use crate::cli_error::{CliError, Outcome};
-use crate::{run_output, screen};
+use crate::run::output;
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
@@ -72,7 +73,7 @@ fn as_json(args: &ExplainArgs) -> Outcome {
             text: code.body(),
         })
         .collect();
-    run_output::json(&texts)?;
+    output::json(&texts)?;
     Ok(0)
 }
 

@@ -1,5 +1,6 @@
 //! `terca init`: makes a new suite, about the library around it where there is one, from answers or from flags.
 
+mod agent_offer;
 mod place;
 mod told;
 
@@ -12,7 +13,6 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
 
-use crate::agent_offer::{self, AgentOffer};
 use crate::args::Common;
 use crate::ask::{self, Asker, NoAnswer};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};

@@ -8,7 +8,9 @@ use terca_report::{RunRow, runs_table};
 
 use crate::args::{Common, TableFormat};
 use crate::cli_error::Outcome;
-use crate::{past, run_output, screen};
+use crate::run::output;
+use crate::screen;
+use crate::suite::past;
 
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
@@ -46,7 +48,7 @@ pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
         version: LISTED_VERSION,
         runs: &rows,
     };
-    run_output::table_or_json(args.format, common, &listed, |_, palette| {
+    output::table_or_json(args.format, common, &listed, |_, palette| {
         let zone = jiff::tz::TimeZone::system();
         runs_table(&rows, &zone, screen::max_width(), palette)
     })?;

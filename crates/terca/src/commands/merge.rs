@@ -10,8 +10,8 @@ use terca_engine::suite::discover;
 use crate::args::Common;
 use crate::args::values::share;
 use crate::cli_error::Outcome;
-use crate::run_output;
-use crate::run_output::Detail;
+use crate::run::output;
+use crate::run::output::Detail;
 use crate::screen;
 
 #[derive(Debug, Clone, Args)]
@@ -33,7 +33,7 @@ pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
         .collect::<Result<Vec<_>, _>>()?;
     let merged = merge_runs(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
     let results = merged.results();
-    run_output::show(&results, &merged.dir, Detail::Whole, common);
+    output::show(&results, &merged.dir, Detail::Whole, common);
     for remark in mixed_access(&merged.state) {
         screen::err(&format!("warning: {remark}"));
     }

@@ -21,7 +21,8 @@ use terca_engine::suite::discover;
 use crate::args::values::{age, sandbox, seconds, usd, within};
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
-use crate::{VERSION, run_output, screen};
+use crate::run::output;
+use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct MineArgs {
@@ -131,8 +132,8 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         interrupted,
         not_removed,
     } = dig(&request, &Host::of_this_process(), &tell)?;
-    run_output::warn_of_leftovers(&not_removed);
-    run_output::table_or_json(args.format, common, &mined, |columns, palette| {
+    output::warn_of_leftovers(&not_removed);
+    output::table_or_json(args.format, common, &mined, |columns, palette| {
         terca_report::mined(&mined, columns, palette)
     })?;
     if mined.written > 0 {

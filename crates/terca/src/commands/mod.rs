@@ -35,7 +35,7 @@ use clap::Subcommand;
 
 use crate::args::Common;
 use crate::cli_error::Outcome;
-use crate::place::{self, Need};
+use crate::suite::place::{self, Need};
 
 pub use self::completions::COMPLETION_VARIABLE;
 pub use self::run::RunArgs;

@@ -10,8 +10,9 @@ use terca_engine::run::history;
 use crate::args::values::{points, within};
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::Outcome;
-use crate::place::from_here;
-use crate::{load, run_output};
+use crate::run::output;
+use crate::suite::load;
+use crate::suite::place::from_here;
 
 #[derive(Debug, Clone, Args)]
 pub struct PlanArgs {
@@ -51,7 +52,7 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
         detect: args.detect,
     };
     let found = forecast(&question, &history);
-    run_output::table_or_json(args.format, common, &found, |columns, palette| {
+    output::table_or_json(args.format, common, &found, |columns, palette| {
         terca_report::forecast(&found, &heads, columns, palette)
     })?;
     Ok(0)

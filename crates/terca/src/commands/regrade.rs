@@ -19,9 +19,11 @@ use terca_report::regraded;
 use crate::args::values::{share, within};
 use crate::args::{Common, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
-use crate::place::from_here;
-use crate::run_output::Detail;
-use crate::{VERSION, load, past, run_output, screen};
+use crate::run::output;
+use crate::run::output::Detail;
+use crate::suite::place::from_here;
+use crate::suite::{load, past};
+use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct RegradeArgs {
@@ -54,7 +56,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         suite_files: SuiteFiles::Copied,
     };
     let run = open.prepare(&plan, &settings, program, host)?;
-    run_output::note_before_start(&run, args.quiet.quiet);
+    output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);
     match &regrading.damaged {
         Some((_, RestoreError::Tree(TreeError::Stopped))) => return Ok(interrupted()),
@@ -79,7 +81,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         screen::out("");
         Detail::Whole
     };
-    run_output::show(&results, &dir, detail, common);
+    output::show(&results, &dir, detail, common);
     let changed = past::complain_of_changes(&graded.changed, &dir, common);
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }

@@ -12,9 +12,10 @@ use super::run;
 use crate::args::values::{share, within};
 use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::place::from_here;
-use crate::run_display::Display;
-use crate::{VERSION, load, past, screen};
+use crate::run::display::Display;
+use crate::suite::place::from_here;
+use crate::suite::{load, past};
+use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ReplayArgs {

@@ -16,7 +16,8 @@ use crate::args::Common;
 use crate::args::margin::Margin;
 use crate::cli_error::{CliError, Outcome};
 use crate::export::ExportArgs;
-use crate::{export, past, screen};
+use crate::suite::past;
+use crate::{export, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {

@@ -13,8 +13,10 @@ use terca_engine::workspace::trial_dirs::WorkDir;
 use crate::args::values::{usd, within};
 use crate::args::{CiArgs, Common, Format, QuietArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run_display::Display;
-use crate::{VERSION, export, load, past, run_display, run_output, screen};
+use crate::run::display::Display;
+use crate::run::{display, output};
+use crate::suite::{load, past};
+use crate::{VERSION, export, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArgs {
@@ -57,7 +59,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         open.write_results()?;
         // It may have died between its last event and its end.
         let left = WorkDir::remove_stale(host.get("TERCA_WORK_DIR"));
-        run_output::warn_of_leftovers(&left.unwrap_or_default());
+        output::warn_of_leftovers(&left.unwrap_or_default());
         return Ok(nothing_left(&open.past, &settings, args, common));
     }
     let program = Program {
@@ -72,15 +74,15 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    run_output::connect(&mut run, display.quiet)?;
-    run_output::note_before_start(&run, display.quiet);
+    output::connect(&mut run, display.quiet)?;
+    output::note_before_start(&run, display.quiet);
     if !display.quiet {
         note_remaining(open.past.state.run(), remaining);
     }
     let (store, past) = open.into_parts();
-    let mut observer = run_display::observer(&run, display, common);
+    let mut observer = display::observer(&run, display, common);
     let finished = run.execute(store, past, observer.as_mut())?;
-    Ok(run_output::conclude(&settings, display, common, &finished))
+    Ok(output::conclude(&settings, display, common, &finished))
 }
 
 fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, common: &Common) -> u8 {
@@ -95,7 +97,7 @@ fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, commo
         "nothing is left to run in {}{hint}",
         past.state.run()
     ));
-    let status = run_output::status(settings, &results);
+    let status = output::status(settings, &results);
     export::for_ci(&results, &args.ci, args.format, common).unwrap_or(status)
 }
 

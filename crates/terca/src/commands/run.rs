@@ -14,9 +14,11 @@ use terca_report::plan_trials;
 use crate::args::values::{points, share};
 use crate::args::{CiArgs, Common, ConductArgs, Format, QuietArgs, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::place::from_here;
-use crate::run_display::Display;
-use crate::{VERSION, bare_words, load, past, run_display, run_output, screen};
+use crate::run::display::Display;
+use crate::run::{display, output};
+use crate::suite::place::from_here;
+use crate::suite::{bare_words, load, past};
+use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
@@ -154,7 +156,7 @@ pub(super) fn start_and_keep(
         suite_files: SuiteFiles::Copied,
     };
     let mut run = PreparedRun::new(plan, settings, program, host)?;
-    run_output::connect(&mut run, display.quiet)?;
+    output::connect(&mut run, display.quiet)?;
     to_its_end(settings, run, display, common)
 }
 
@@ -175,13 +177,13 @@ fn to_its_end(
     display: Display<'_>,
     common: &Common,
 ) -> Result<(u8, FinishedRun), CliError> {
-    run_output::note_before_start(&run, display.quiet);
+    output::note_before_start(&run, display.quiet);
     let store = run.create_dir()?;
-    let mut observer = run_display::observer(&run, display, common);
+    let mut observer = display::observer(&run, display, common);
     let finished = run.execute(store, None, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")
     })?;
-    let status = run_output::conclude(settings, display, common, &finished);
+    let status = output::conclude(settings, display, common, &finished);
     Ok((status, finished))
 }

@@ -13,9 +13,11 @@ use terca_report::{Context, Names, Painted, TrialView, trial_view};
 use crate::args::margin::Margin;
 use crate::args::{Common, TableFormat, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run_output::Detail;
-use crate::trial_choice::choose;
-use crate::{past, run_output, screen, shell};
+use crate::run::output;
+use crate::run::output::Detail;
+use crate::suite::past;
+use crate::suite::trial_choice::choose;
+use crate::{screen, shell};
 
 /// The bytes of each file of a trial that are read.
 const ROOM: usize = 1_000_000;
@@ -56,8 +58,8 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
 fn show_run(args: &ShowArgs, run: &PastRun, common: &Common) -> Result<(), CliError> {
     let results = results(run.state.clone(), args).with_remarks(&remarks::read(&run.dir));
     match args.format {
-        TableFormat::Table => run_output::show(&results, &run.dir, Detail::Whole, common),
-        TableFormat::Json => run_output::json(&results)?,
+        TableFormat::Table => output::show(&results, &run.dir, Detail::Whole, common),
+        TableFormat::Json => output::json(&results)?,
     }
     Ok(())
 }
@@ -70,7 +72,7 @@ fn show_trial(
 ) -> Result<(), CliError> {
     let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
     if args.format == TableFormat::Json {
-        return run_output::json(&document(run, trial, &files));
+        return output::json(&document(run, trial, &files));
     }
     let view = TrialView {
         trial,

@@ -8,9 +8,9 @@ use super::run;
 use crate::args::values::within;
 use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs};
 use crate::cli_error::Outcome;
-use crate::load;
-use crate::place::from_here;
-use crate::run_display::Display;
+use crate::run::display::Display;
+use crate::suite::load;
+use crate::suite::place::from_here;
 
 #[derive(Debug, Clone, Args)]
 pub struct ValidateArgs {

@@ -8,7 +8,8 @@ use terca_engine::suite::discover;
 
 use crate::args::{Common, TableFormat};
 use crate::cli_error::Outcome;
-use crate::{run_output, screen};
+use crate::run::output;
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -41,7 +42,7 @@ pub(super) fn verify(args: &VerifyArgs, common: &Common) -> Outcome {
         .map(|dir| examine(dir))
         .collect::<Result<Vec<Verified>, _>>()?;
     if args.json || args.format == TableFormat::Json {
-        run_output::json(&found)?;
+        output::json(&found)?;
     } else {
         for one in &found {
             screen::out(&text(one));

@@ -11,8 +11,9 @@ use terca_report::serve::{Asked, serve};
 
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome};
+use crate::screen;
+use crate::suite::past;
 use crate::viewer::{self, Library};
-use crate::{past, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ViewArgs {

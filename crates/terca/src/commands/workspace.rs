@@ -9,7 +9,7 @@ use terca_engine::run::saved_workspace::restore_workspace;
 use crate::args::{Common, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::screen;
-use crate::trial_choice::choose;
+use crate::suite::trial_choice::choose;
 
 #[derive(Debug, Clone, Args)]
 pub struct WorkspaceArgs {

@@ -11,7 +11,7 @@ use terca_engine::run::watch::{Change, Watch};
 use terca_report::html::Told;
 use terca_report::serve::Event;
 
-use crate::past;
+use crate::suite::past;
 
 /// The least time between two pieces of news.
 const PAUSE: Duration = Duration::from_secs(1);

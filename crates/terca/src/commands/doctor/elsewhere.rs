@@ -29,7 +29,7 @@ pub(super) fn round(
         on: on.to_vec(),
         ..RunSettings::default()
     };
-    let plan = crate::load::plan(&settings, common, host)?;
+    let plan = crate::suite::load::plan(&settings, common, host)?;
     Ok(Some(Round::new(&plan, &settings, VERSION, host)))
 }
 

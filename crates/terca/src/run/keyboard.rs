@@ -15,7 +15,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
-use crate::live_screen;
+use crate::run::live_screen;
 
 /// The time between two looks at whether the terminal is ours. Keys are heard at once.
 const LOOK: Timespec = Timespec {

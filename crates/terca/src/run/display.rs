@@ -1,18 +1,19 @@
 //! The display of a run while it goes on.
 
-use std::io;
+use std::io::{self, Write};
 
 use jiff::Timestamp;
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
+use terca_engine::run::signals::Stopper;
 use terca_engine::run::start::PreparedRun;
 use terca_report::github::Printed;
 use terca_report::{JsonLines, Plain, TimeLimits, Tty};
 
 use crate::args::{CiArgs, Common, Format};
-use crate::live_screen::LiveScreen;
-use crate::run_keys::WithKeys;
+use crate::run::keyboard::{Keyboard, Wish};
+use crate::run::live_screen::LiveScreen;
 use crate::{export, screen};
 
 /// The arguments of a command that say how a run is shown.
@@ -33,11 +34,7 @@ impl Observer for Nobody {
 }
 
 /// Returns the display of a run that goes on.
-pub fn observer(
-    run: &PreparedRun<'_>,
-    display: Display<'_>,
-    common: &Common,
-) -> Box<dyn Observer> {
+pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) -> Box<dyn Observer> {
     let limits: TimeLimits = run.time_limits().collect();
     let palette = screen::err_palette(common.color);
     match display.format {
@@ -82,5 +79,64 @@ impl<O: Observer> Observer for Grouped<O> {
 
     fn tick(&mut self, now: Timestamp, state: &RunState) {
         self.0.tick(now, state);
+    }
+}
+
+/// A live display, and the keys of the person who looks at it.
+#[derive(Debug)]
+struct WithKeys<W: Write> {
+    tty: Tty<W>,
+    /// `None` where nobody can type, and after the end of the run.
+    keyboard: Option<Keyboard>,
+    stopper: Stopper,
+}
+
+impl<W: Write> WithKeys<W> {
+    /// Listens for keys where a person can type any.
+    fn new(tty: Tty<W>, stopper: Stopper) -> Self {
+        let keyboard = Keyboard::open();
+        let tty = match keyboard {
+            Some(_) => tty.with_keys(),
+            None => tty,
+        };
+        WithKeys {
+            tty,
+            keyboard,
+            stopper,
+        }
+    }
+
+    fn obey(&mut self, now: Timestamp, state: &RunState) {
+        while let Some(wish) = self.keyboard.as_ref().and_then(Keyboard::next) {
+            match wish {
+                Wish::Help => self.tty.print_keys(now, state),
+                Wish::Stop => self.stopper.press(),
+            }
+        }
+    }
+}
+
+impl<W: Write> Observer for WithKeys<W> {
+    fn event(&mut self, event: &Event, state: &RunState) {
+        if matches!(event.kind, EventKind::RunFinished { .. }) {
+            self.keyboard = None;
+        }
+        self.tty.event(event, state);
+    }
+
+    fn tick(&mut self, now: Timestamp, state: &RunState) {
+        self.obey(now, state);
+        self.tty.tick(now, state);
+    }
+
+    fn suspend(&mut self) {
+        self.tty.suspend();
+        if let Some(keyboard) = &self.keyboard {
+            keyboard.suspend();
+        }
+    }
+
+    fn resume(&mut self, now: Timestamp, state: &RunState) {
+        self.tty.resume(now, state);
     }
 }

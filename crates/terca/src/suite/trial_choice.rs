@@ -9,7 +9,7 @@ use terca_report::Names;
 
 use crate::args::{Common, TrialArgs};
 use crate::cli_error::CliError;
-use crate::past;
+use crate::suite::past;
 
 /// More trials than this are not listed in an error.
 const MOST_LISTED: usize = 12;

@@ -22,9 +22,10 @@ use terca_report::{
 
 use crate::args::{Common, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, TROUBLE};
-use crate::run_display::Display;
-use crate::suggest::suggest;
-use crate::{export, past, screen, shell};
+use crate::run::display::Display;
+use crate::run::suggest::suggest;
+use crate::suite::past;
+use crate::{export, screen, shell};
 
 /// Warns of directories that could not be removed.
 pub fn warn_of_leftovers(lines: &[String]) {
