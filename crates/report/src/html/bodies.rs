@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
+use std::io::{Read, Write};
 
+use base64::prelude::*;
 use camino::Utf8Path;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::budget::Budget;
-use super::foreign::{clean, without_control_characters};
-use super::matrix::Matrix;
-use super::packed::Packed;
-use super::prompts::Prompts;
-use super::rows::{Tools, is_troubled, worst_first};
+use super::heat_map::Matrix;
+use super::rows::{Prompts, Tools, is_troubled, worst_first};
+use super::text::{clean, without_control_characters};
 use super::trial::{Files, TrialPage, trial_page};
 
 /// The most trials of a chunk, which is opened as a whole.
@@ -167,4 +169,176 @@ pub fn tools_of(session: &Session) -> Vec<String> {
         }
     }
     tools.into_iter().collect()
+}
+
+/// Bytes that are compressed as they come.
+#[derive(Debug)]
+pub struct Packed {
+    gzip: GzEncoder<Vec<u8>>,
+    /// The bytes that have come.
+    pub bytes: usize,
+}
+
+impl Packed {
+    /// Starts without any.
+    pub fn new() -> Self {
+        Packed {
+            gzip: GzEncoder::new(Vec::new(), Compression::default()),
+            bytes: 0,
+        }
+    }
+
+    /// Writes the element. Returns how many bytes the compressed form has. The attribute must need no escapes.
+    pub fn write(self, attribute: (&str, &str), to: &mut dyn Write) -> io::Result<usize> {
+        let packed = self.gzip.finish()?;
+        let (name, value) = attribute;
+        write!(to, "<template {name}=\"{value}\">")?;
+        to.write_all(BASE64_STANDARD.encode(&packed).as_bytes())?;
+        to.write_all(b"</template>")?;
+        Ok(packed.len())
+    }
+}
+
+impl Write for Packed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.gzip.write(bytes)?;
+        self.bytes += count;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.gzip.flush()
+    }
+}
+
+/// Returns a page with its compressed parts opened, for those who look for something in it without a browser.
+pub fn unpacked(page: &str) -> String {
+    let mut opened = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, element)) = rest.split_once("<template ") {
+        opened.push_str(before);
+        let (_, element) = element.split_once('>').unwrap_or_default();
+        let (packed, after) = element.split_once("</template>").unwrap_or((element, ""));
+        let mut plain = Vec::new();
+        // A part that is damaged has no text.
+        let bytes = BASE64_STANDARD.decode(packed).unwrap_or_default();
+        let _ = GzDecoder::new(bytes.as_slice()).read_to_end(&mut plain);
+        opened.push_str(&String::from_utf8_lossy(&plain));
+        rest = after;
+    }
+    opened + rest
+}
+
+/// The bytes that all bodies of a file may take together, compressed.
+const LARGEST: u64 = 13_000_000;
+/// The bytes of markup that one body may take.
+const LARGEST_BODY: u64 = 400_000;
+const SMALLEST_BODY: u64 = 4_000;
+/// The room in a file that shows everything.
+const EVERYTHING: usize = usize::MAX / 4;
+/// Markup takes about so many times the room of its compressed form. What is written corrects this.
+const USUAL_RATIO: u64 = 8;
+
+/// The room that is left.
+#[derive(Debug)]
+pub struct Budget {
+    is_unlimited: bool,
+    left: u64,
+    /// The markup that was written, and its compressed size.
+    markup: u64,
+    packed: u64,
+    /// The trials that are still to be written.
+    troubled: u64,
+    others: u64,
+}
+
+impl Budget {
+    /// Returns the room for so many trials that did not pass, and so many others.
+    pub fn new(is_unlimited: bool, troubled: usize, others: usize) -> Self {
+        Budget {
+            is_unlimited,
+            left: LARGEST,
+            markup: USUAL_RATIO,
+            packed: 1,
+            troubled: troubled as u64,
+            others: others as u64,
+        }
+    }
+
+    /// Returns the bytes of markup that the next trial may take. Trials that did not pass leave the others the
+    /// smallest room, not more.
+    pub fn next(&mut self) -> usize {
+        if self.is_unlimited {
+            return EVERYTHING;
+        }
+        let kept = if self.troubled > 0 {
+            self.others * self.packed_size(SMALLEST_BODY)
+        } else {
+            0
+        };
+        let waiting = if self.troubled > 0 {
+            &mut self.troubled
+        } else {
+            &mut self.others
+        };
+        let share = self.left.saturating_sub(kept) / (*waiting).max(1);
+        *waiting = waiting.saturating_sub(1);
+        let room = share * self.markup / self.packed;
+        usize::try_from(room.clamp(SMALLEST_BODY, LARGEST_BODY)).unwrap_or(EVERYTHING)
+    }
+
+    /// Notes that so much markup was written in so many bytes.
+    pub fn spend(&mut self, markup: usize, packed: usize) {
+        self.left = self.left.saturating_sub(packed as u64);
+        self.markup += markup as u64;
+        self.packed += packed as u64;
+    }
+
+    fn packed_size(&self, markup: u64) -> u64 {
+        markup * self.packed / self.markup
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes trials that take all the room they are given. Returns the room of each.
+    fn shared_out(troubled: usize, others: usize, ratio: usize) -> Vec<usize> {
+        let mut budget = Budget::new(false, troubled, others);
+        let give = |_| {
+            let room = budget.next();
+            budget.spend(room, room / ratio);
+            room
+        };
+        (0..troubled + others).map(give).collect()
+    }
+
+    #[test]
+    fn few_trials_get_all_they_may() {
+        assert!(shared_out(60, 120, 10).iter().all(|room| *room == 400_000));
+    }
+
+    #[test]
+    fn failures_come_first_and_nobody_gets_nothing() {
+        let rooms = shared_out(100, 900, 10);
+        assert!(
+            rooms[..100].iter().all(|room| *room == 400_000),
+            "{rooms:?}"
+        );
+        assert!(rooms[100..].iter().all(|room| *room >= 4_000), "{rooms:?}");
+        let packed: usize = rooms.iter().map(|room| room / 10).sum();
+        assert!((12_000_000..=13_000_000).contains(&packed), "{packed}");
+    }
+
+    #[test]
+    fn bodies_that_cannot_be_compressed_keep_to_it_too() {
+        let packed: usize = shared_out(1_000, 1_000, 1).iter().sum();
+        assert!((11_000_000..=14_500_000).contains(&packed), "{packed}");
+    }
+
+    #[test]
+    fn everything_is_everything() {
+        assert!(Budget::new(true, 1, 1).next() > 1 << 40);
+    }
 }

@@ -8,10 +8,10 @@ use terca_core::analysis::summary::wording::{interval, points, probability};
 use terca_core::analysis::summary::{Change, Comparison, Effect, EvalEffect};
 use terca_core::run::outcome::Status;
 
-use super::comparisons::marks;
 use super::pair::{Ended, pair_address, telling_pair};
-use super::pieces::or_dash;
 use super::scale::Scale;
+use super::text::or_dash;
+use super::verdicts::marks;
 
 /// More rows than this are in the heat map alone.
 const MOST_ROWS: usize = 200;

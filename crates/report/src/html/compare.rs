@@ -7,13 +7,11 @@ use terca_core::analysis::compare::Compared;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::event::TrialHead;
 
-use super::agents::agents;
-use super::assets::Kind;
 use super::changed::{Sides, what_changed};
-use super::comparisons::{Comparisons, words};
-use super::foreign::{clean, sentence};
-use super::pieces::{navigation, run_status, time};
-use super::shell::document;
+use super::overview::agents;
+use super::shell::{Kind, document};
+use super::text::{clean, navigation, run_status, sentence, time};
+use super::verdicts::{Comparisons, words};
 use crate::metrics;
 use crate::text::compared::{remarks, title};
 

@@ -5,8 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use terca_core::text::prose;
 use terca_core::transcript::edits::{Change, Edit};
 
-use super::fit::fit_text;
-use super::foreign::clean;
+use super::text::{clean, fit_text};
 
 /// Texts with more lines are not compared line by line.
 const MOST_LINES: usize = 2_000;

@@ -4,8 +4,7 @@ use maud::{Markup, html};
 use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::text::prose;
 
-use super::fit::{fit, note};
-use super::foreign::{clean, preformatted};
+use super::text::{clean, fit, note, preformatted};
 
 /// A part of a log: `── test: unit ──` and the lines below it.
 #[derive(Debug, Clone, PartialEq)]

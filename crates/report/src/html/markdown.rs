@@ -6,7 +6,7 @@
 use maud::{Markup, html};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use super::foreign::clean;
+use super::text::clean;
 
 /// Longer messages are shown as they are.
 const LONGEST: usize = 100_000;

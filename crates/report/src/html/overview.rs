@@ -1,24 +1,29 @@
 //! The overview of a run: verdicts first, then what changed, then the figures. Each part is replaced when it has changed.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use maud::{Markup, html};
+use terca_core::agent::control::is_control;
 use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::Summary;
 use terca_core::analysis::validation::is_validation;
-use terca_core::run::state::RunState;
+use terca_core::run::event::{Phase, RunStatus};
+use terca_core::run::outcome::Status;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::prose;
 
+use super::causes::validation;
 use super::changed::{sides, what_changed};
-use super::descriptions::descriptions;
-use super::distributions::distributions;
-use super::effects::effects;
-use super::heat_map::heat_map;
-use super::masthead::masthead;
-use super::matrix::Matrix;
-use super::mcp_servers::mcp_servers;
-use super::now::at_work;
-use super::parts::parts;
-use super::proofs::validation;
-use super::variants::variants;
-use super::verdicts::{remarks, verdicts};
+use super::effects::{distributions, effects};
+use super::heat_map::{Matrix, heat_map};
+use super::scale::stacked_bar;
+use super::text::{clean, fit_text, run_status, time};
+use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
+use super::verdicts::{parts, remarks, verdicts};
+use crate::live::clock::{growing, seconds_between};
+use crate::live::eta::seconds_left;
+use crate::metrics;
 
 /// Returns the parts before the list of trials, by their ids.
 pub fn overview(
@@ -54,4 +59,238 @@ pub fn overview(
     .into_iter()
     .map(|(id, part)| (id, html! { div id=(id) data-part { (part) } }))
     .collect()
+}
+
+/// Returns the masthead of a run.
+pub fn masthead(results: &Results) -> Markup {
+    let counts = counts(&results.summary);
+    html! {
+        header.masthead {
+            h1 { (results.suite) }
+            @if let Some(about) = &results.descriptions.suite {
+                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            }
+            p.facts {
+                (run_status(results.status))
+                span { (results.run) }
+                @if let Some(at) = results.started_at { (time(at)) }
+                @if let Some(length) = length(results) { span { (length) } }
+                span { (prose::count(results.summary.trials, "trial")) }
+                @for fact in facts(results) { span { (fact) } }
+            }
+            (agents(results))
+            // What the agents of a validation do not pass is no failure.
+            @if !is_validation(results) {
+                (bar(&counts))
+                (legend(&counts))
+            }
+        }
+    }
+}
+
+fn length(results: &Results) -> Option<String> {
+    results.seconds().map(prose::duration)
+}
+
+/// Returns what was spent, in the words of the terminal, and whether the run was graded again.
+fn facts(results: &Results) -> Vec<String> {
+    let mut facts = Vec::new();
+    facts.extend(metrics::spent_on(results).map(|spent| format!("spent: {spent}")));
+    if results.grading > 1 {
+        facts.push(format!("graded again: this is grading {}", results.grading));
+    }
+    facts
+}
+
+/// Returns the statuses that trials have, with their numbers.
+fn counts(summary: &Summary) -> Vec<(Status, usize)> {
+    let all = [
+        (Status::Passed, summary.passed),
+        (Status::Partial, summary.partial),
+        (Status::Failed, summary.failed),
+        (Status::Error, summary.errors),
+        (Status::Interrupted, summary.interrupted),
+        (Status::Pending, summary.pending),
+    ];
+    all.into_iter().filter(|(_, number)| *number > 0).collect()
+}
+
+fn bar(counts: &[(Status, usize)]) -> Markup {
+    let sizes: Vec<(String, f64)> = counts
+        .iter()
+        .map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64))
+        .collect();
+    stacked_bar(&sizes)
+}
+
+/// Returns the counts in words. Each links to its trials.
+fn legend(counts: &[(Status, usize)]) -> Markup {
+    html! {
+        ul.legend {
+            @for (status, number) in counts {
+                li {
+                    a href={ "#trials?status=" (status.as_str()) } {
+                        span class={ "dot fill-" (status.as_str()) } {}
+                        b { (number) }
+                        " " (status.as_str())
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// More trials than this are counted and not listed.
+const MOST_TRIALS: usize = 64;
+/// The characters of a line about an agent's work.
+const LONGEST_LINE: usize = 200;
+
+/// Returns the trials in flight, of a run that goes on.
+pub fn at_work(state: &RunState, matrix: &Matrix<'_>, at: Timestamp) -> Markup {
+    if state.status() != RunStatus::Running {
+        return html! {};
+    }
+    let in_flight = state.in_flight();
+    let counts = state.counts();
+    let left = seconds_left(state, at).map(prose::duration);
+    let more = in_flight.len().saturating_sub(MOST_TRIALS);
+    html! {
+        section.now aria-labelledby="now-title" {
+            h2 #now-title { "At work now" }
+            p.facts {
+                span { (counts.finished()) " of " (prose::count(counts.total, "trial")) " done" }
+                span { (in_flight.len()) " running" }
+                @if let Some(began) = state.started_at() { span { (since(began, at)) " since the start" } }
+                @if let Some(left) = left { span { "about " (left) " left" } }
+            }
+            ul {
+                @for trial in in_flight.take(MOST_TRIALS) { (line(trial, matrix, at)) }
+                @if more > 0 { li.quiet { "and " (prose::count(more, "more trial")) } }
+            }
+        }
+    }
+}
+
+fn line(trial: &Trial, matrix: &Matrix<'_>, at: Timestamp) -> Markup {
+    let head = &trial.head;
+    let Some(live) = &trial.live else {
+        return html! {};
+    };
+    let phase = match live.phase {
+        Phase::Agent => "agent at work",
+        other => other.as_str(),
+    };
+    let doing: String = live.doing.chars().take(LONGEST_LINE).collect();
+    html! {
+        li {
+            a href={ "#trial-" (head.id) } { "#" (head.id) " " (head.eval) }
+            span.quiet { (matrix.variant_name(&head.environment, &head.experiment)) " · " (head.repetition) }
+            span { (phase) " " (since(live.phase_since, at)) }
+            @if let Some(on) = &live.on { span.quiet { "on " (clean(on)) } }
+            code.doing { (clean(&doing)) }
+        }
+    }
+}
+
+/// Returns the time since a moment. The script lets it grow.
+fn since(moment: Timestamp, at: Timestamp) -> Markup {
+    html! {
+        time.since datetime=(moment.to_string()) { (growing(seconds_between(moment, at))) }
+    }
+}
+
+/// An agent in an environment, with a model that was asked for.
+struct Agent<'a> {
+    environment: &'a str,
+    name: &'a str,
+    requested: Option<&'a str>,
+    experiments: BTreeSet<&'a str>,
+    versions: BTreeSet<&'a str>,
+    observed: BTreeSet<&'a str>,
+}
+
+/// Returns the agents, a line each.
+pub fn agents(results: &Results) -> Markup {
+    let agents = gathered(results);
+    let is_shared = |agent: &Agent<'_>| {
+        let same = |other: &&Agent<'_>| other.environment == agent.environment;
+        agents.iter().filter(same).count() > 1
+    };
+    html! {
+        ul.agents {
+            @for agent in &agents {
+                li {
+                    @if agents.len() > 1 || agent.environment != "default" {
+                        b { (agent.environment) }
+                        @if is_shared(agent) {
+                            " " span.quiet { (agent.experiments.iter().copied().collect::<Vec<_>>().join(", ")) }
+                        }
+                        ": "
+                    }
+                    (agent.words())
+                }
+            }
+        }
+    }
+}
+
+fn gathered(results: &Results) -> Vec<Agent<'_>> {
+    let mut agents: Vec<Agent<'_>> = Vec::new();
+    for trial in &results.trials {
+        let head = &trial.head;
+        let (name, requested) = (head.agent.as_str(), head.model.as_deref());
+        let is_it = |agent: &Agent<'_>| {
+            agent.environment == head.environment
+                && agent.name == name
+                && agent.requested == requested
+        };
+        let at = agents.iter().position(is_it).unwrap_or_else(|| {
+            agents.push(Agent {
+                environment: &head.environment,
+                name,
+                requested,
+                experiments: BTreeSet::new(),
+                versions: BTreeSet::new(),
+                observed: BTreeSet::new(),
+            });
+            agents.len() - 1
+        });
+        let agent = &mut agents[at];
+        agent.experiments.insert(&head.experiment);
+        agent.versions.extend(trial.report.agent_version.as_deref());
+        agent
+            .observed
+            .extend(trial.report.delivery.model_observed.as_deref());
+    }
+    agents
+}
+
+impl Agent<'_> {
+    /// `claude-code 2.1.197, model claude-sonnet-5`.
+    fn words(&self) -> String {
+        let mut text = self.name.to_owned();
+        if is_control(self.name) {
+            return text + ", which checks evals and is no agent";
+        }
+        let list = |names: &BTreeSet<&str>| {
+            let names: Vec<&str> = names.iter().copied().collect();
+            prose::list(&names, "and")
+        };
+        if !self.versions.is_empty() {
+            text += &format!(" {}", list(&self.versions));
+        }
+        let is_as_asked = self
+            .observed
+            .iter()
+            .all(|model| Some(*model) == self.requested);
+        match self.requested {
+            Some(model) => text += &format!(", model {model}"),
+            None if self.observed.is_empty() => text += ", its default model",
+            None => text += &format!(", its default model: {}", list(&self.observed)),
+        }
+        if self.requested.is_some() && !is_as_asked {
+            text += &format!(" (answered by {})", list(&self.observed));
+        }
+        text
+    }
 }

@@ -6,12 +6,9 @@ use terca_core::run::event::RunStatus;
 use terca_core::run::run_kind::RunKind;
 use terca_core::text::prose;
 
-use super::assets::Kind;
-use super::foreign::clean;
-use super::listed_run::ListedRun;
-use super::pieces::{navigation, or_dash, run_status, time};
-use super::shell::document;
-use super::trend::trend;
+use super::shell::{Kind, document};
+use super::text::{clean, navigation, or_dash, run_status, time};
+use super::trend::{ListedRun, trend};
 use crate::metrics;
 use crate::text::runs::{ListedStatus, RunRow};
 

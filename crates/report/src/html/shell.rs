@@ -1,11 +1,10 @@
 //! The frame of every page: its head, its policy, its style and its script.
 
+use base64::prelude::*;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
-use super::assets::{Kind, SCRIPT, STYLE};
-use super::foreign::{self, clean};
-use super::pieces::navigation;
-use super::policy::policy;
+use super::text::{clean, navigation, without_control_characters};
 
 /// Returns a whole document.
 ///
@@ -32,7 +31,7 @@ pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
         }
         "\n"
     };
-    foreign::without_control_characters(page.into_string())
+    without_control_characters(page.into_string())
 }
 
 /// Returns a page that has one message, and the next step.
@@ -58,6 +57,112 @@ pub(super) fn frame(kind: Kind, title: &str) -> (String, String) {
 
 /// The beginning of the last element of a page.
 const SCRIPT_BEGINS: &str = "<script>";
+
+/// The style, one part of a page after the other.
+pub(super) const STYLE: &str = concat!(
+    include_str!("style/base.css"),
+    include_str!("style/top.css"),
+    include_str!("style/overview.css"),
+    include_str!("style/list.css"),
+    include_str!("style/trial.css"),
+    include_str!("style/steps.css"),
+    include_str!("style/live.css"),
+    include_str!("style/media.css"),
+    include_str!("style/narrow.css"),
+);
+
+/// The script: one function of several files, so that nothing of it is a global name.
+pub(super) const SCRIPT: &str = concat!(
+    "(() => {\n'use strict';\n",
+    include_str!("script/base.js"),
+    include_str!("script/theme.js"),
+    include_str!("script/runs.js"),
+    include_str!("script/packed.js"),
+    include_str!("script/rows.js"),
+    include_str!("script/window.js"),
+    include_str!("script/changed.js"),
+    include_str!("script/list.js"),
+    include_str!("script/picked.js"),
+    include_str!("script/bodies.js"),
+    include_str!("script/search.js"),
+    include_str!("script/trial.js"),
+    include_str!("script/session.js"),
+    include_str!("script/align.js"),
+    include_str!("script/pair.js"),
+    include_str!("script/addresses.js"),
+    include_str!("script/keys.js"),
+    include_str!("script/morph.js"),
+    include_str!("script/live.js"),
+    include_str!("script/remark.js"),
+    include_str!("script/start.js"),
+    "})();\n",
+);
+
+/// The place a page is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file that contains everything.
+    File,
+    /// A server that has more, and announces changes.
+    Served,
+}
+
+/// Returns the value of `Content-Security-Policy`.
+pub fn policy(kind: Kind) -> String {
+    // The live view asks its own server for what is new; a file asks nobody for anything.
+    let connect = match kind {
+        Kind::File => "'none'",
+        Kind::Served => "'self'",
+    };
+    format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; connect-src {connect}; base-uri 'none'; \
+         form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    )
+}
+
+fn hash(content: &str) -> String {
+    format!(
+        "sha256-{}",
+        BASE64_STANDARD.encode(Sha256::digest(content.as_bytes()))
+    )
+}
+
+const KEYS: [(&str, &str); 8] = [
+    (
+        "j  k",
+        "the next and the previous trial, in the list and from trial to trial",
+    ),
+    ("Enter", "opens the trial"),
+    ("Esc", "goes back to the list"),
+    ("/", "goes to the words that filter the list"),
+    ("s", "goes to the search in transcripts, diffs and logs"),
+    (
+        "x",
+        "chooses a trial; the second one opens both side by side",
+    ),
+    ("g", "goes to the list"),
+    ("?", "shows these keys"),
+];
+
+/// Returns the dialog that the script opens.
+pub fn keys() -> Markup {
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keys" }
+            dl {
+                @for (key, about) in KEYS {
+                    div {
+                        dt { @for key in key.split_whitespace() { kbd { (key) } " " } }
+                        dd { (about) }
+                    }
+                }
+            }
+            button #keys-close type="button" { "Close" }
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -105,5 +210,26 @@ mod tests {
         assert!(
             page.contains("<title>a ␛[31mname\u{fffd}</title>") && page.contains("</a>␇<script>")
         );
+    }
+}
+
+#[cfg(test)]
+mod policy_tests {
+    use super::*;
+
+    #[test]
+    fn nothing_unsafe() {
+        for kind in [Kind::File, Kind::Served] {
+            let policy = policy(kind);
+            assert!(
+                policy.starts_with("default-src 'none'; script-src 'sha256-"),
+                "{policy}"
+            );
+            assert!(
+                !policy.contains("unsafe") && !policy.contains('*') && !policy.contains("data:"),
+                "{policy}"
+            );
+        }
+        assert!(policy(Kind::File).contains("connect-src 'none'"));
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
 
-use super::matrix::Matrix;
+use super::heat_map::Matrix;
 use super::pair::{counterpart, pair_address};
 
 /// More dots and more variants are counted.

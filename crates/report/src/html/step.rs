@@ -9,13 +9,9 @@ use terca_core::transcript::edits::edits;
 use terca_core::transcript::{Record, Role, Step, Usage};
 
 use super::edit::edit;
-use super::fit::{fit_text, note};
-use super::foreign::clean;
 use super::markdown::markdown;
-use super::moments::Clock;
-use super::pieces::pill;
-use super::preview::preview;
-use super::turns::{Asked, in_and_out};
+use super::text::{clean, fit_text, note, pill, preview};
+use super::turns::{Asked, Clock, in_and_out};
 
 /// A step with everything that belongs to it.
 #[derive(Debug)]

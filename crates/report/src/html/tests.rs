@@ -12,12 +12,12 @@ use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::matrix::Matrix;
+use super::heat_map::Matrix;
 use super::{
     Bodies, Bound, Files, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page,
     runs_page, trial_page, unpacked,
 };
-use super::{assets, changed, distributions, effects, masthead, proofs, trials, verdicts};
+use super::{causes, changed, effects, overview, shell, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::text::runs::{ListedStatus, RunRow};
 
@@ -49,7 +49,7 @@ fn the_parts_of_a_page() {
     let results = Results::of(&state);
     let summary = &results.summary;
     let matrix = Matrix::of(summary);
-    insta::assert_snapshot!("html_masthead", lines(&masthead::masthead(&results).0));
+    insta::assert_snapshot!("html_masthead", lines(&overview::masthead(&results).0));
     insta::assert_snapshot!("html_verdicts", lines(&verdicts::verdicts(&results).0));
     insta::assert_snapshot!(
         "html_changed",
@@ -62,7 +62,7 @@ fn the_parts_of_a_page() {
     insta::assert_snapshot!("html_effects", lines(&effects::effects(summary).0));
     insta::assert_snapshot!(
         "html_distributions",
-        lines(&distributions::distributions(&results, &matrix).0)
+        lines(&effects::distributions(&results, &matrix).0)
     );
 }
 
@@ -329,7 +329,7 @@ fn runs_and_two_of_them() {
     let [first, second] = fixture::two_states().map(|state| Results::of(&state));
     let page = compare_page(&first, &second, Ok(&fixture::two_runs()));
     insta::assert_snapshot!("html_compare", main_of(&page));
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(assets::SCRIPT));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(shell::SCRIPT));
 }
 
 /// Each eval of a validation is proven, or has its flaws told in the words of the command line.
@@ -355,7 +355,7 @@ fn a_validation_is_shown_as_proofs() {
     }
     script.end(RunStatus::Complete);
     let results = script.results();
-    insta::assert_snapshot!("html_proofs", lines(&proofs::validation(&results).0));
+    insta::assert_snapshot!("html_proofs", lines(&causes::validation(&results).0));
     let page = run_page(&script.state, &Bound::OnDemand { seen: 0 });
     assert!(page.contains("1 of 2 evals proven") && !page.contains("class=\"heat\""));
     assert!(

@@ -3,8 +3,13 @@
 use maud::{Markup, html};
 use terca_core::run::outcome::Phases;
 use terca_core::text::prose;
+use terca_core::transcript::Step;
+use terca_core::transcript::trial_files::{ModelRequest, Session};
 
-use super::plot::stacked_bar;
+use super::scale::{round, stacked_bar};
+use super::text::clean;
+use super::transcript::steps;
+use super::turns::{Clock, in_and_out};
 
 /// Returns a bar of the known phases with their times, or nothing if no time is known. The time of an agent whose requests
 /// passed through the gateway is split: `model_seconds` is the time in which at least one was on its way.
@@ -41,6 +46,107 @@ pub fn timeline(phases: &Phases, model_seconds: Option<f64>) -> Markup {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// More bars are left out, with a remark.
+const MOST_BARS: usize = 150;
+const WIDE: f64 = 1000.0;
+
+struct Bar {
+    class: &'static str,
+    name: String,
+    from: f64,
+    seconds: f64,
+    detail: String,
+    step: Option<u32>,
+}
+
+/// Returns the bars, or nothing where no times are known.
+pub fn waterfall(
+    session: &Session,
+    requests: &[ModelRequest],
+    clock: Clock,
+    trial: u32,
+) -> Option<Markup> {
+    let mut bars: Vec<Bar> = requests.iter().map(of_request).collect();
+    bars.extend(calls(session, clock));
+    bars.sort_by(|one, other| one.from.total_cmp(&other.from));
+    let end = bars
+        .iter()
+        .map(|bar| bar.from + bar.seconds)
+        .fold(0.0, f64::max);
+    if bars.len() < 2 || end <= 0.0 {
+        return None;
+    }
+    let left_out = bars.len().saturating_sub(MOST_BARS);
+    Some(html! {
+        details.waterfall {
+            summary { "Waterfall " span.quiet { (prose::count(bars.len(), "call")) " in " (prose::duration(end)) } }
+            ol {
+                @for bar in bars.iter().take(MOST_BARS) { (row(bar, end, trial)) }
+            }
+            @if left_out > 0 { p.note { "… " (prose::count(left_out, "later call")) " left out" } }
+        }
+    })
+}
+
+fn of_request(request: &ModelRequest) -> Bar {
+    let detail = [
+        in_and_out(request.input_tokens, request.output_tokens),
+        request.failure.clone(),
+    ];
+    let detail: Vec<String> = detail.into_iter().flatten().collect();
+    let is_answered = request.failure.is_none();
+    Bar {
+        class: if is_answered { "model" } else { "model failed" },
+        name: request.model.clone().unwrap_or_else(|| "model".to_owned()),
+        from: request.started,
+        seconds: request.seconds,
+        detail: detail.join(", "),
+        step: None,
+    }
+}
+
+fn calls(session: &Session, clock: Clock) -> Vec<Bar> {
+    let head = steps(&session.head).into_iter();
+    let all = head.chain(steps(&session.tail));
+    let bar = |shown: super::step::ShownStep<'_>| {
+        let Step::ToolCall { .. } = &shown.lead.step else {
+            return None;
+        };
+        let seconds = clock.between(shown.lead, shown.result?)?;
+        Some(Bar {
+            class: "call",
+            name: shown.lead.step.headline(),
+            from: clock.at(shown.lead)?,
+            seconds,
+            detail: String::new(),
+            step: Some(shown.number),
+        })
+    };
+    all.filter_map(bar).collect()
+}
+
+fn row(bar: &Bar, end: f64, trial: u32) -> Markup {
+    let x = bar.from / end * WIDE;
+    let width = (bar.seconds / end * WIDE).max(2.0);
+    html! {
+        li {
+            span.name {
+                @match bar.step {
+                    Some(step) => a href={ "#trial-" (trial) "/step-" (step) } { (clean(&bar.name)) },
+                    None => (clean(&bar.name)),
+                }
+            }
+            svg.line viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
+                rect class=(bar.class) x=(round(x)) y="1" width=(round(width)) height="8" {}
+            }
+            span.quiet {
+                "+" (prose::duration(bar.from)) ", " (prose::duration(bar.seconds))
+                @if !bar.detail.is_empty() { ", " (clean(&bar.detail)) }
             }
         }
     }

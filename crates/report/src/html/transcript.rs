@@ -10,8 +10,8 @@ use terca_core::text::prose;
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Numbered, Session, even_cut};
 
-use super::fit::{note, size};
 use super::step::{Look, ShownStep, step, text_sizes};
+use super::text::{note, size};
 
 /// Returns a session in so many bytes of markup. The room of `look` is chosen here.
 pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
@@ -156,7 +156,7 @@ pub fn steps(records: &[Numbered]) -> Vec<ShownStep<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::moments::Clock;
+    use super::super::turns::Clock;
     use super::*;
     use serde_json::{Value, json};
     use std::collections::BTreeMap;

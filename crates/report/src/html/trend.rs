@@ -1,16 +1,19 @@
 //! A suite over time: the pass rate of each variant in the latest runs, and marks where evals, models or agents changed.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
-use terca_core::analysis::summary::VariantSummary;
 use terca_core::analysis::summary::wording::percent;
-use terca_core::plan::fingerprint::Changes;
+use terca_core::analysis::summary::{VariantSummary, summarise_figures};
+use terca_core::plan::fingerprint::{CaseFingerprint, Changes};
+use terca_core::run::run_file::RunFile;
 use terca_core::run::run_kind::RunKind;
+use terca_core::run::state::{RunState, SpentTotal};
 use terca_core::text::prose;
 
-use super::listed_run::ListedRun;
-use super::pieces::or_dash;
 use super::scale;
-use crate::text::runs::ListedStatus;
+use super::text::or_dash;
+use crate::text::runs::{ListedStatus, RunRow};
 
 /// More runs than this are not drawn.
 const MOST_RUNS: usize = 50;
@@ -255,6 +258,62 @@ fn cell(run: &ListedRun, variant: (&str, &str)) -> Markup {
         b { (or_dash(rate.map(percent))) }
         @if let Some(interval) = interval {
             small { (percent(interval.low)) " … " (percent(interval.high)) }
+        }
+    }
+}
+
+/// A run on the page of all runs.
+#[derive(Debug)]
+pub struct ListedRun {
+    /// Its row in the list.
+    pub row: RunRow,
+    /// The figures of its variants; none of a run that cannot be read.
+    pub variants: Vec<VariantSummary>,
+    /// Its spending.
+    pub spent: SpentTotal,
+    /// Its agents with their versions.
+    pub agents: BTreeSet<String>,
+    /// Its models, as they answered or else as they were asked for.
+    pub models: BTreeSet<String>,
+    /// The fingerprints of its cases, if it has them.
+    pub prints: Option<Vec<CaseFingerprint>>,
+    /// The commit that the suite was at.
+    pub commit: Option<String>,
+}
+
+impl ListedRun {
+    /// Lists a run that cannot be read.
+    pub fn unreadable(row: RunRow) -> Self {
+        ListedRun {
+            row,
+            variants: Vec::new(),
+            spent: SpentTotal::default(),
+            agents: BTreeSet::new(),
+            models: BTreeSet::new(),
+            prints: None,
+            commit: None,
+        }
+    }
+
+    /// Lists a run, with the facts of its `run.json` where that is there.
+    pub fn of(row: RunRow, state: &RunState, file: Option<RunFile>) -> Self {
+        let mut run = ListedRun::unreadable(row);
+        for trial in state.trials() {
+            let report = &trial.report;
+            let version = report.agent_version.as_deref();
+            run.agents
+                .extend(version.map(|version| format!("{} {version}", trial.head.agent)));
+            let observed = report.delivery.model_observed.as_ref();
+            run.models
+                .extend(observed.or(trial.head.model.as_ref()).cloned());
+        }
+        let summary = summarise_figures(state);
+        ListedRun {
+            variants: summary.variants,
+            spent: summary.spent,
+            commit: file.as_ref().and_then(|file| file.suite_commit.clone()),
+            prints: file.map(|file| file.fingerprints),
+            ..run
         }
     }
 }

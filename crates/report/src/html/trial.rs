@@ -15,29 +15,19 @@ use terca_core::transcript::CostSource;
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_core::wire::Wire;
 
-use super::activity::activity;
-use super::assets::Kind;
-use super::delivery::delivery;
-use super::descriptions::LONGEST_DESCRIPTION;
 use super::diff::diff;
-use super::fit::{fit_text, note, size};
-use super::foreign::{clean, sentence};
-use super::given::given;
+use super::heat_map::Matrix;
 use super::log::log;
-use super::matrix::Matrix;
-use super::moments::Clock;
-use super::pieces::navigation;
-use super::preview::preview;
-use super::remark::remark;
-use super::shell::document;
+use super::shell::{Kind, document};
 use super::siblings::siblings;
 use super::step::Look;
 use super::test_list::{Tested, tests};
-use super::timeline::timeline;
+use super::text::{clean, fit_text, navigation, note, preview, sentence, size};
+use super::timeline::{timeline, waterfall};
 use super::transcript::transcript;
 use super::trials::status;
-use super::turns::requests_of_steps;
-use super::waterfall::waterfall;
+use super::turns::{Clock, activity, requests_of_steps};
+use super::variants::{LONGEST_DESCRIPTION, delivery};
 use crate::outcome::{agent, model};
 
 /// More notes and attempts than this are not shown.
@@ -374,6 +364,73 @@ fn files(page: &TrialPage<'_>) -> Markup {
                 }
             };
             section("files", "Files", &list)
+        }
+    }
+}
+
+/// Returns the list of settings, and the text of the rules. Nothing if neither is known.
+pub fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) -> Option<Markup> {
+    let each = room / (rows.len() + 1);
+    let list = html! {
+        dl.given {
+            @for (name, value) in rows {
+                div data-given=(name) {
+                    dt { (name) }
+                    dd { pre { (clean(&fit_text(value, each))) } }
+                }
+            }
+            @if let Some(rules) = rules {
+                div data-given="text of the rules" {
+                    dt { "text of the rules" }
+                    dd { (preview(&fit_text(rules, room / 2))) }
+                }
+            }
+        }
+    };
+    (!rows.is_empty() || rules.is_some()).then_some(list)
+}
+
+/// Returns the remark. It can be changed where there is a server.
+pub fn remark(remark: Option<&Remark>, is_served: bool) -> Markup {
+    let (text, tags) = remark.map_or(("", &[][..]), |remark| {
+        (remark.text.as_str(), remark.tags.as_slice())
+    });
+    html! {
+        @if is_served {
+            (form(text, tags))
+        } @else if remark.is_some() {
+            (shown(text, tags))
+        }
+    }
+}
+
+fn shown(text: &str, tags: &[String]) -> Markup {
+    html! {
+        div.callout.remark {
+            b { "Remark" }
+            @for tag in tags { " " span.pill { (clean(tag)) } }
+            @if !text.is_empty() { p { (clean(text)) } }
+        }
+    }
+}
+
+/// The script sends it.
+fn form(text: &str, tags: &[String]) -> Markup {
+    html! {
+        details.remark open[!text.is_empty() || !tags.is_empty()] {
+            summary { "Remark" @for tag in tags { " " span.pill { (clean(tag)) } } }
+            form.remark aria-label="Remark about this trial" {
+                label {
+                    "What do you see? "
+                    textarea name="text" rows="3" maxlength="10000" { (clean(text)) }
+                }
+                label {
+                    "Tags, with commas between them "
+                    input name="tags" autocomplete="off" value=(tags.join(", "));
+                }
+                button type="submit" { "Keep" }
+                span.quiet role="status" data-scripted {}
+            }
         }
     }
 }

@@ -6,10 +6,10 @@ use terca_core::run::state::RunState;
 use terca_core::text::prose;
 
 use super::causes::causes_table;
-use super::matrix::Matrix;
-use super::prompts::Prompts;
+use super::heat_map::Matrix;
+use super::rows::{Prompts, row, worst_first};
+
 pub use super::rows::status;
-use super::rows::{row, worst_first};
 
 const STATUSES: [Status; 6] = [
     Status::Passed,

@@ -6,11 +6,15 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+use maud::{Markup, html};
+use terca_core::text::excerpt::beginning;
 use terca_core::text::prose;
+use terca_core::transcript::tool_use::{UseKind, uses};
 use terca_core::transcript::trial_files::{ModelRequest, Numbered, Session};
-use terca_core::transcript::{Role, Step};
+use terca_core::transcript::{Record, Role, Step};
 
-use super::moments::Clock;
+use super::text::clean;
 
 /// A request that began so many seconds after its step was made did not make it.
 const EARLIEST: f64 = 0.05;
@@ -137,6 +141,158 @@ fn by_time(turns: &[Turn], answered: &[&ModelRequest]) -> BTreeMap<u32, Asked> {
         left = rest;
     }
     found
+}
+
+/// Reads times relative to the beginning of a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clock {
+    /// The first time that the agent tells.
+    first: Option<Timestamp>,
+    /// The seconds from the beginning of the session to that time.
+    ahead: f64,
+}
+
+impl Clock {
+    /// A clock that the agent tells no times.
+    #[cfg(test)]
+    pub const NONE: Clock = Clock {
+        first: None,
+        ahead: 0.0,
+    };
+
+    /// Reads the times of a session. `agent_start` is its beginning by Terca's clock.
+    pub fn of(session: &Session, agent_start: Option<Timestamp>) -> Self {
+        let mut times = session.records().filter_map(|one| told(&one.record));
+        let Some(first) = times.next() else {
+            return Clock::default();
+        };
+        // A step is read after it happens. The shortest delay says how the two clocks differ.
+        let read = |record: &Record| Some(read_at(record)? - seconds(first, told(record)?));
+        let ahead = session.records().filter_map(|one| read(&one.record));
+        let ahead = ahead.reduce(f64::min).or_else(|| {
+            let ahead = seconds(agent_start?, first);
+            // Clocks of two machines may differ by more than a session takes.
+            (ahead < 3_600.0).then_some(ahead)
+        });
+        Clock {
+            first: Some(first),
+            ahead: ahead.unwrap_or(0.0).max(0.0),
+        }
+    }
+
+    /// Returns the seconds from the beginning to a record.
+    pub fn at(self, record: &Record) -> Option<f64> {
+        let by_agent = told(record).zip(self.first);
+        let by_agent = by_agent.map(|(time, first)| seconds(first, time) + self.ahead);
+        by_agent
+            .or_else(|| read_at(record))
+            .filter(|seconds| *seconds >= 0.0)
+    }
+
+    /// Returns the seconds from a call to its result. Where both came in one line, the time of that line tells nothing.
+    pub fn between(self, call: &Record, result: &Record) -> Option<f64> {
+        let is_told = told(call).is_some() && told(result).is_some();
+        if !is_told && (told(call).is_some() || told(result).is_some() || call.line == result.line)
+        {
+            return None;
+        }
+        Some(self.at(result)? - self.at(call)?).filter(|seconds| *seconds >= 0.0)
+    }
+
+    /// Returns `+3.2s`.
+    pub fn words(self, record: &Record) -> Option<String> {
+        self.at(record)
+            .map(|seconds| format!("+{}", prose::duration(seconds)))
+    }
+}
+
+fn told(record: &Record) -> Option<Timestamp> {
+    record.time.as_deref()?.parse().ok()
+}
+
+fn read_at(record: &Record) -> Option<f64> {
+    record.at_ms.map(|at| at as f64 / 1000.0)
+}
+
+fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64()
+}
+
+/// More entries of a list, and more steps of an entry, are counted.
+const MOST_ENTRIES: usize = 60;
+const MOST_STEPS: usize = 12;
+const LONGEST: usize = 160;
+
+/// Something that was read, written, run or called, with the steps in which it was.
+struct Entry {
+    about: String,
+    steps: Vec<u32>,
+}
+
+/// Returns the lists, or nothing where an agent shows no calls.
+pub fn activity(session: &Session, trial: u32) -> Option<Markup> {
+    let lists: Vec<(UseKind, Vec<Entry>)> = UseKind::ALL
+        .into_iter()
+        .map(|kind| (kind, entries(session, kind)))
+        .filter(|(_, entries)| !entries.is_empty())
+        .collect();
+    let markup = html! {
+        div.uses {
+            @for (kind, entries) in &lists { (list(*kind, entries, trial)) }
+        }
+        @if session.left_out > 0 {
+            p.note { "Calls in steps that are left out are not in these lists." }
+        }
+    };
+    (!lists.is_empty()).then_some(markup)
+}
+
+fn entries(session: &Session, wanted: UseKind) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for one in session.records() {
+        let found = uses(&one.record.step).into_iter();
+        for (_, about) in found.filter(|(kind, _)| *kind == wanted) {
+            let place = *places.entry(about.clone()).or_insert(entries.len());
+            match entries.get_mut(place) {
+                Some(entry) => entry.steps.push(one.number),
+                None => entries.push(Entry {
+                    about,
+                    steps: vec![one.number],
+                }),
+            }
+        }
+    }
+    entries
+}
+
+fn list(kind: UseKind, entries: &[Entry], trial: u32) -> Markup {
+    html! {
+        details open[entries.len() <= MOST_STEPS] {
+            summary { (kind.title()) " " span.quiet { (entries.len()) } }
+            ul {
+                @for entry in entries.iter().take(MOST_ENTRIES) {
+                    li {
+                        code { (clean(&beginning(&entry.about, LONGEST))) }
+                        span.steps {
+                            @for step in entry.steps.iter().take(MOST_STEPS) {
+                                " "
+                                a href={ "#trial-" (trial) "/step-" (step) } aria-label={ "step " (step) } {
+                                    (step)
+                                }
+                            }
+                            @if entry.steps.len() > MOST_STEPS {
+                                " and " (entry.steps.len() - MOST_STEPS) " more"
+                            }
+                        }
+                    }
+                }
+                @if entries.len() > MOST_ENTRIES {
+                    li.quiet { "and " (entries.len() - MOST_ENTRIES) " more" }
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! What each variant is: its description, and what its agents were given, with a mark where the baseline's were given something else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
-use terca_core::agent::delivery::Installed;
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::{McpServerSummary, Summary};
+use terca_core::mcp_tap::ServerTap;
+use terca_core::plan::descriptions::Descriptions;
+use terca_core::sought::{Part, Sent};
 use terca_core::text::prose;
 
-use super::descriptions::LONGEST_DESCRIPTION;
-use super::fit::fit_text;
-use super::foreign::clean;
-use super::matrix::Matrix;
-use super::pieces::column_titles;
+use super::heat_map::Matrix;
+use super::text::{clean, column_titles, fit, fit_text, or_dash};
 
 /// The digits of a hash that tell two files apart.
 const SHORT_HASH: usize = 8;
@@ -139,4 +140,188 @@ fn given(results: &Results, environment: &str, experiment: &str) -> Given {
 fn file(installed: &Installed) -> String {
     let hash: String = installed.sha256.chars().take(SHORT_HASH).collect();
     format!("{} ({hash})", installed.path)
+}
+
+/// Returns the list, or nothing if nothing is known.
+pub fn delivery(delivery: &Delivery, sent: &[Sent]) -> Option<Markup> {
+    let is_empty = delivery.rules.is_empty()
+        && delivery.skills.is_empty()
+        && delivery.mcp_servers.is_empty()
+        && delivery.model_requested.is_none()
+        && delivery.model_observed.is_none();
+    let list = html! {
+        ul {
+            @for file in &delivery.rules { (installed(Part::Rules, file, sent)) }
+            @for file in &delivery.skills { (installed(Part::Skill, file, sent)) }
+            @for (name, server) in &delivery.mcp_servers { (mcp_server(name, server, sent)) }
+            @if let Some(model) = &delivery.model_requested {
+                li { "model asked for: " code { (model) } }
+            }
+            @if let Some(model) = &delivery.model_observed {
+                li { "model seen: " code { (model) } }
+            }
+        }
+    };
+    (!is_empty).then_some(list)
+}
+
+/// `, sent 12/12 requests`, where the requests were looked at.
+fn reached(part: Part, name: &str, sent: &[Sent]) -> Option<String> {
+    let mut sent = sent.iter();
+    let sent = sent.find(|sent| sent.part == part && sent.name == name)?;
+    Some(format!(", sent {}/{} requests", sent.requests, sent.of))
+}
+
+fn installed(part: Part, file: &Installed, sent: &[Sent]) -> Markup {
+    let hash: String = file.sha256.chars().take(12).collect();
+    html! {
+        li {
+            (part.noun()) " " code { (file.path) }
+            @if let Some(reached) = reached(part, &file.path, sent) { (reached) }
+            span.quiet { " sha256 " (hash) "…" }
+            @if file.may_be_cut { ", longer than the part that the agent reads" }
+            @if let Some(uses) = file.uses { ", " (prose::count(uses as usize, "use")) }
+        }
+    }
+}
+
+/// Returns a list of the tools that the server offered, and of those that were called.
+fn tools(tap: &ServerTap) -> Markup {
+    html! {
+        @if tap.starts == 0 { ", never started" }
+        @if !tap.deaths.is_empty() { ", died (" (tap.deaths.join(", ")) ")" }
+        @if !tap.tools.is_empty() {
+            ul {
+                @for (name, tool) in &tap.tools {
+                    li {
+                        code { (name) } ": "
+                        @match tool.calls {
+                            0 => "never called",
+                            calls => (prose::count(calls as usize, "call")),
+                        }
+                        @if tool.errors > 0 { ", " (prose::count(tool.errors as usize, "error")) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn mcp_server(name: &str, server: &McpDelivery, sent: &[Sent]) -> Markup {
+    let status = match server.status {
+        Some(McpStatus::Connected) => "connected",
+        Some(McpStatus::Failed) => "did not connect",
+        None => "not known whether it connected",
+    };
+    html! {
+        li {
+            "MCP server " code { (name) } ": " (status)
+            @if let Some(calls) = server.calls { ", " (prose::count(calls as usize, "call")) }
+            @if let Some(failed @ 1..) = server.failed_calls { ", " (failed) " of them failed" }
+            @if let Some(reached) = reached(Part::McpServer, name, sent) { (reached) }
+            @if let Some(tap) = &server.tap { (tools(tap)) }
+        }
+    }
+}
+
+/// Returns a table for each server, or nothing where none was behind a tap.
+pub fn mcp_servers(summary: &Summary) -> Markup {
+    html! {
+        @if !summary.mcp_servers.is_empty() {
+            section aria-labelledby="mcp-title" {
+                h2 #mcp-title { "MCP servers" }
+                p.quiet {
+                    "Calls that Terca saw between agents and servers. Tokens are estimates, one for four bytes: most \
+                     agents "
+                    "send the descriptions of all tools with every request."
+                }
+                div.cards {
+                    @for (name, server) in &summary.mcp_servers { (card(name, server)) }
+                }
+            }
+        }
+    }
+}
+
+fn card(name: &str, server: &McpServerSummary) -> Markup {
+    let tokens = server.estimated_tokens().map(prose::compact);
+    html! {
+        figure.card {
+            h3 { code { (name) } }
+            p.quiet {
+                "started in " (server.started) " of " (prose::count(server.trials, "trial"))
+                @if server.died > 0 { ", crashed in " (prose::count(server.died, "trial")) }
+                @if let Some(tokens) = tokens { ", descriptions of about " (tokens) " tokens" }
+            }
+            @if !server.tools.is_empty() {
+                div.scroll {
+                    table {
+                        thead {
+                            tr { th scope="col" { "tool" } th scope="col" { "calls" } th scope="col" { "tokens, about" } }
+                        }
+                        tbody {
+                            @for (tool, figures) in server.by_calls() {
+                                tr {
+                                    th scope="row" { code { (tool) } }
+                                    td { (figures.words(server.trials)) }
+                                    td { (or_dash(figures.estimated_tokens.map(prose::compact))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of a description that are shown; the rest is in `results.json`.
+pub const LONGEST_DESCRIPTION: usize = 2_000;
+/// The bytes that the whole list may take.
+const ROOM: usize = 200_000;
+
+/// Returns the list, folded. Nothing where nothing is described.
+pub fn descriptions(about: &Descriptions) -> Markup {
+    let kinds = [
+        ("Eval", &about.evals),
+        ("Environment", &about.environments),
+        ("Experiment", &about.experiments),
+    ];
+    let items: Vec<Markup> = kinds
+        .into_iter()
+        .flat_map(|(kind, texts)| list(kind, texts))
+        .collect();
+    let remark = |number| {
+        format!(
+            "… {} left out; see results.json …",
+            prose::count(number, "description")
+        )
+    };
+    html! {
+        @if !items.is_empty() {
+            section aria-labelledby="descriptions-title" {
+                h2 #descriptions-title { "Descriptions" }
+                details {
+                    summary { (prose::count(items.len(), "description")) }
+                    ul.descriptions { (fit(&items, ROOM, remark)) }
+                }
+            }
+        }
+    }
+}
+
+fn list(kind: &str, texts: &BTreeMap<String, String>) -> Vec<Markup> {
+    texts
+        .iter()
+        .map(|(name, text)| {
+            html! {
+                li {
+                    span.quiet { (kind) " " }
+                    b { (name) }
+                    ": "
+                    (clean(&fit_text(text, LONGEST_DESCRIPTION)))
+                }
+            }
+        })
+        .collect()
 }

@@ -20,7 +20,7 @@ use tokio::task::spawn_blocking;
 use super::request::Refusal;
 use crate::html::Kind;
 use crate::html::message_page;
-use crate::html::policy::policy;
+use crate::html::shell::policy;
 
 /// An answer to a browser.
 pub struct Response {

@@ -13,6 +13,7 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
 
+use self::agent_offer::AgentOffer;
 use crate::args::Common;
 use crate::ask::{self, Asker, NoAnswer};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};

@@ -27,7 +27,7 @@ use terca_core::run::state::Trial;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{files, remarks, trial_files};
-use terca_report::html::matrix::Matrix;
+use terca_report::html::Matrix;
 use terca_report::html::{
     Bound, Files, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of, trial_document,
 };
