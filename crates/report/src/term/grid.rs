@@ -53,6 +53,14 @@ impl Grid {
         Grid::with_columns(columns.collect())
     }
 
+    /// Columns with titles.
+    pub fn titled<'a>(columns: impl IntoIterator<Item = (&'a str, Side)>) -> Self {
+        let (titles, sides): (Vec<&str>, Vec<Side>) = columns.into_iter().unzip();
+        let mut grid = Grid::new(&sides);
+        grid.row(titles.iter().map(|title| StyledLine::of(Role::Bold, title)));
+        grid
+    }
+
     /// Columns with spaces of their own between them.
     pub fn with_columns(columns: Vec<Column>) -> Self {
         Grid {
@@ -95,6 +103,12 @@ impl Grid {
             }
         }
         lines
+    }
+
+    /// Returns the width of the widest row.
+    pub fn width(&self) -> usize {
+        let lines = self.lines();
+        lines.iter().map(StyledLine::width).max().unwrap_or(0)
     }
 
     /// Returns the rows, each indented and ended by a line feed.

@@ -4,10 +4,10 @@
 //! and cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
 //! terminal, and everything but the painter can be tested by looking at strings.
 
+pub(crate) mod answer;
 pub(crate) mod door;
 pub(crate) mod grid;
 pub(crate) mod painter;
-pub(crate) mod paragraph;
 pub(crate) mod size;
 pub(crate) mod style;
 pub(crate) mod styled_line;

@@ -17,8 +17,8 @@ use terca_core::analysis::summary::{
 use terca_core::text::prose;
 
 use crate::metrics::known;
+use crate::term::answer::Answer;
 use crate::term::grid::{Grid, Side};
-use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::term::width::shorten;
@@ -37,23 +37,22 @@ const WIDEST_NAME: usize = 36;
 
 /// The parts, the rows, what it takes and what it can show.
 pub fn ablation_plan(plan: &AblationForecast, columns: usize, palette: Palette) -> String {
-    let mut grid = Grid::new(&[Side::Left, Side::Right]);
+    let mut grid = Grid::titled([(plan.kind.noun(), Side::Left), ("tokens", Side::Right)]);
     let size_of = |part: &Part| known(part.tokens.map(|tokens| format!("~{}", thousands(tokens))));
-    let titles = [plan.kind.noun(), "tokens"];
-    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
     for part in &plan.parts {
         let name = StyledLine::plain(&shorten(&part.name, columns.saturating_sub(12).max(12)));
         grid.row([name, size_of(part)]);
     }
-    let prose = columns.min(WIDEST_PROSE);
-    let mut text = grid.render(0, palette) + "\n";
+    let mut answer = Answer::new(columns, palette);
+    answer.table([grid]);
+    answer.end_part();
     for line in plan_lines(plan) {
-        text += &paragraph((Role::Plain, ""), &line, 0, prose, palette);
+        answer.say(Role::Plain, "", &line);
     }
     for line in notes(plan) {
-        text += &paragraph((Role::Dim, ""), &line, INDENT, prose, palette);
+        answer.note(Role::Dim, "", &line);
     }
-    text
+    answer.into_text()
 }
 
 fn plan_lines(plan: &AblationForecast) -> Vec<String> {
@@ -106,20 +105,18 @@ pub fn ablation(results: &Results, columns: usize, palette: Palette) -> String {
     let Some(summary) = &results.summary.ablation else {
         return String::new();
     };
-    let grids = LEFT_OUT.map(|left_out| table(summary, left_out));
-    let fits = |grid: &&Grid| grid.lines().iter().all(|line| line.width() <= columns);
-    let grid = grids.iter().find(fits).unwrap_or(&grids[grids.len() - 1]);
-    let prose = columns.min(WIDEST_PROSE);
-    let mut text = grid.render(0, palette) + "\n";
+    let mut answer = Answer::new(columns, palette);
+    answer.table(LEFT_OUT.map(|left_out| table(summary, left_out)));
+    answer.end_part();
     for (label, line) in in_words(&results.summary, summary) {
         let role = match label {
             HINT => Role::Dim,
             WARNING => Role::Fair,
             _ => Role::Plain,
         };
-        text += &paragraph((role, label), &line, 0, prose, palette);
+        answer.say(role, label, &line);
     }
-    text
+    answer.into_text()
 }
 
 /// Returns what is to be said beside the table, each with its label: what could be removed, hints, and warnings.
@@ -138,21 +135,13 @@ fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
     };
     let metrics: Vec<&ComparisonMetric> = COMPARISON_METRICS.iter().filter(is_shown).collect();
     let has_sizes = summary.parts.iter().any(|part| part.tokens.is_some());
-    let mut sides = vec![Side::Right; 2 + metrics.len() + usize::from(has_sizes)];
-    sides[0] = Side::Left;
-    sides.truncate(1 + metrics.len() + 2 * usize::from(has_sizes));
-    let mut grid = Grid::new(&sides);
-    let mut titles = vec![summary.kind.noun()];
-    titles.extend(metrics.iter().map(|metric| metric.title));
+    let mut titles = vec![(summary.kind.noun(), Side::Left)];
+    titles.extend(metrics.iter().map(|metric| (metric.title, Side::Right)));
     if has_sizes {
-        titles.insert(1, "size");
-        titles.push("per 1,000");
+        titles.insert(1, ("size", Side::Right));
+        titles.push(("per 1,000", Side::Right));
     }
-    grid.row(
-        titles
-            .into_iter()
-            .map(|title| StyledLine::of(Role::Bold, title)),
-    );
+    let mut grid = Grid::titled(titles);
     for part in &summary.parts {
         let mut cells = vec![StyledLine::plain(&shorten(&part.name, WIDEST_NAME))];
         cells.extend(

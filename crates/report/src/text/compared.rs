@@ -18,9 +18,9 @@ use terca_core::analysis::summary::{ArmFigures, By, Comparison};
 use terca_core::config::verdict::margin_in_points;
 use terca_core::text::prose;
 
-use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
+use crate::term::answer::Answer;
+use crate::term::grid::Grid;
 use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
 use crate::text::verdicts::verdict;
 
@@ -28,30 +28,21 @@ use crate::text::verdicts::verdict;
 const SHORT_NAME: usize = 16;
 
 pub fn compared(compared: &Compared, columns: usize, palette: Palette) -> String {
-    let prose = columns.min(WIDEST_PROSE);
-    let mut parts = vec![
-        paragraph((Role::Bold, ""), &title(compared), 0, prose, palette),
-        table(compared, columns)
-            .iter()
-            .map(|line| format!("{}\n", line.render(palette)))
-            .collect(),
-        compared
-            .comparisons
-            .iter()
-            .map(|comparison| told(comparison, prose, palette))
-            .collect::<String>(),
-    ];
-    if let Some(matching) = &compared.matching {
-        let remarks = remarks(matching, compared);
-        parts.push(
-            remarks
-                .iter()
-                .map(|(role, label, text)| paragraph((*role, label), text, 0, prose, palette))
-                .collect(),
-        );
+    let mut answer = Answer::new(columns, palette);
+    answer.say(Role::Bold, "", &title(compared));
+    answer.end_part();
+    answer.table(tables(compared));
+    answer.end_part();
+    for comparison in &compared.comparisons {
+        told(comparison, &mut answer);
     }
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+    answer.end_part();
+    if let Some(matching) = &compared.matching {
+        for (role, label, text) in remarks(matching, compared) {
+            answer.say(role, &label, &text);
+        }
+    }
+    answer.into_text()
 }
 
 /// `2026-11-14-002 against 2026-11-14-001: 12 evals; margin 10 points`.
@@ -77,8 +68,8 @@ pub(crate) fn title(compared: &Compared) -> String {
     format!("{what}; margin {}", margin_in_points(compared.margin))
 }
 
-/// All columns if there is room, else fewer, else shorter names: the widest that fits, or the narrowest.
-fn table(compared: &Compared, columns: usize) -> Vec<StyledLine> {
+/// All columns if there is room, else fewer, else shorter names.
+fn tables(compared: &Compared) -> Vec<Grid> {
     let table = ComparisonTable {
         title: String::new(),
         names: compared
@@ -88,15 +79,12 @@ fn table(compared: &Compared, columns: usize) -> Vec<StyledLine> {
             .collect(),
         comparisons: &compared.comparisons,
     };
-    let fits = |table: &Vec<StyledLine>| table.iter().all(|line| line.width() <= columns);
-    let ways = [usize::MAX, SHORT_NAME]
-        .into_iter()
-        .flat_map(|name| LEFT_OUT.map(|left_out| (name, left_out)));
-    let mut tables = ways.map(|(name, left_out)| table.lines(name, left_out));
-    let narrowest = || table.lines(SHORT_NAME, LEFT_OUT[LEFT_OUT.len() - 1]);
-    tables
-        .find(fits)
-        .unwrap_or_else(|| narrowest().iter().map(|line| line.fit(columns)).collect())
+    if compared.comparisons.is_empty() {
+        return Vec::new();
+    }
+    let ways = [usize::MAX, SHORT_NAME].into_iter();
+    ways.flat_map(|name| LEFT_OUT.map(|left_out| table.grid(name, left_out)))
+        .collect()
 }
 
 /// Arm and place, without what is the same in every row.
@@ -117,21 +105,14 @@ fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
     }
 }
 
-fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
-    let mut text = verdict(comparison, columns, palette);
+fn told(comparison: &Comparison, answer: &mut Answer) {
+    verdict(comparison, answer);
     if let Some(errors) = errors(comparison) {
-        text += &paragraph(
-            (Role::Trouble, "errors, counted separately: "),
-            &errors,
-            INDENT,
-            columns,
-            palette,
-        );
+        answer.note(Role::Trouble, "errors, counted separately: ", &errors);
     }
     for warning in &comparison.warnings {
-        text += &paragraph((Role::Fair, "warning: "), warning, INDENT, columns, palette);
+        answer.note(Role::Fair, "warning: ", warning);
     }
-    text
 }
 
 /// `2 of 60 with `rules`, none of 60 with `control``; nothing where there are none.

@@ -43,10 +43,7 @@ pub(crate) struct ComparisonTable<'a> {
 
 impl ComparisonTable<'_> {
     /// Returns the table without these columns, and with names of at most this width.
-    pub(crate) fn lines(&self, widest_name: usize, left_out: &[&str]) -> Vec<StyledLine> {
-        if self.comparisons.is_empty() {
-            return Vec::new();
-        }
+    pub(crate) fn grid(&self, widest_name: usize, left_out: &[&str]) -> Grid {
         let forest = Forest::of(self.comparisons);
         let is_shown = |metric: &&ComparisonMetric| {
             let text = metric.text;
@@ -100,6 +97,6 @@ impl ComparisonTable<'_> {
         if metrics.iter().any(is_open) {
             grid.line(StyledLine::of(Role::Dim, "(…×): no difference was shown"));
         }
-        grid.lines()
+        grid
     }
 }

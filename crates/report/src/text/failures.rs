@@ -11,7 +11,7 @@ use terca_core::text::prose;
 use crate::context::Context;
 use crate::names::Names;
 use crate::outcome::{mark, reasons, verdict};
-use crate::term::paragraph::paragraph;
+use crate::term::answer::paragraph;
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::term::width::{spaces, truncate, width};

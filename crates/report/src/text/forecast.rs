@@ -25,8 +25,8 @@ use terca_core::text::prose;
 use crate::metrics::known;
 use crate::names::Names;
 use crate::shape::Shape;
+use crate::term::answer::Answer;
 use crate::term::grid::{Grid, Side};
-use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::term::width::shorten;
@@ -38,15 +38,26 @@ pub fn forecast(
     columns: usize,
     palette: Palette,
 ) -> String {
-    let prose = columns.min(WIDEST_PROSE);
-    let parts = [
-        title(heads).fit(columns).render(palette) + "\n",
-        table(forecast, heads, columns, palette) + &source(forecast, prose, palette),
-        sees(forecast, columns, palette) + &basis(forecast, prose, palette),
-        wanted(forecast, prose, palette),
-    ];
-    parts.join("\n")
+    let mut answer = Answer::new(columns, palette);
+    answer.line(&title(heads));
+    answer.end_part();
+    answer.table([table(forecast, heads, columns)]);
+    answer.note(Role::Dim, "", &source(forecast));
+    answer.end_part();
+    answer.table(sees(forecast, columns));
+    for (role, label, text) in basis(forecast) {
+        answer.note(role, label, &text);
+    }
+    answer.end_part();
+    match &forecast.detect {
+        None => answer.say(Role::Dim, "", HOW_TO_ASK),
+        Some(detect) => answer.say(Role::Plain, "", &ways(detect)),
+    }
+    answer.into_text()
 }
+
+const HOW_TO_ASK: &str =
+    "`--detect 10` estimates the evals and repetitions needed to detect 10 points";
 
 fn title(heads: &[TrialHead]) -> StyledLine {
     let shape = Shape::of(heads);
@@ -59,20 +70,11 @@ fn title(heads: &[TrialHead]) -> StyledLine {
     }
 }
 
-fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Palette) -> String {
+fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize) -> Grid {
     let names = Names::of(heads);
     let room = columns.saturating_sub(44).max(12);
-    let mut grid = Grid::new(&[
-        Side::Left,
-        Side::Right,
-        Side::Right,
-        Side::Right,
-        Side::Right,
-    ]);
-    grid.row(
-        ["variant", "trials", "before", "cost", "time"]
-            .map(|title| StyledLine::of(Role::Bold, title)),
-    );
+    let figures = ["trials", "before", "cost", "time"].map(|title| (title, Side::Right));
+    let mut grid = Grid::titled([("variant", Side::Left)].into_iter().chain(figures));
     for arm in &forecast.arms {
         let name = names.variant(&arm.environment, &arm.experiment);
         let name = if name.is_empty() {
@@ -98,7 +100,7 @@ fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Pale
         StyledLine::new(),
         forecast.expense,
     ));
-    grid.render(0, palette)
+    grid
 }
 
 fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) -> [StyledLine; 5] {
@@ -112,9 +114,9 @@ fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) ->
 }
 
 /// The source of cost and time.
-fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+fn source(forecast: &Forecast) -> String {
     let known = forecast.history;
-    let text = if known.trials == 0 {
+    if known.trials == 0 {
         "cost and time are not known, because no earlier run has these evals in these variants"
             .to_owned()
     } else {
@@ -134,21 +136,17 @@ fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
             format!("; {} never ran", prose::quoted_list(&never, "and"))
         };
         format!("based on {trials} of {runs}{but}")
-    };
-    paragraph((Role::Dim, ""), &text, INDENT, columns, palette)
+    }
 }
 
-fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+fn sees(forecast: &Forecast, columns: usize) -> Option<Grid> {
     if forecast.precision.is_empty() {
-        return String::new();
+        return None;
     }
-    let mut sides = [Side::Right; 5];
-    sides[..2].fill(Side::Left);
-    let mut grid = Grid::new(&sides);
-    let titles = [
-        "detects (80 % power)", "", "evals", "on these evals", "for other tasks",
-    ];
-    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
+    let names = ["detects (80 % power)", ""].map(|title| (title, Side::Left));
+    let figures = ["evals", "on these evals", "for other tasks"];
+    let figures = figures.map(|title| (title, Side::Right));
+    let mut grid = Grid::titled(names.into_iter().chain(figures));
     let room = columns.saturating_sub(53).max(12);
     for precision in &forecast.precision {
         let against = match &precision.baseline {
@@ -163,7 +161,7 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
             found(precision.beyond),
         ]);
     }
-    grid.render(0, palette)
+    Some(grid)
 }
 
 /// The smallest difference that is found.
@@ -175,8 +173,8 @@ fn found(difference: Option<f64>) -> StyledLine {
 }
 
 /// The sources, the assumptions and the obstacles, each once.
-fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
-    let mut lines: Vec<(Role, &str, String)> = Vec::new();
+fn basis(forecast: &Forecast) -> Vec<(Role, &'static str, String)> {
+    let mut lines: Vec<(Role, &'static str, String)> = Vec::new();
     let mut add = |line| {
         if !lines.contains(&line) {
             lines.push(line);
@@ -212,24 +210,9 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         }
     }
     lines
-        .iter()
-        .map(|(role, label, text)| paragraph((*role, label), text, INDENT, columns, palette))
-        .collect()
 }
 
-/// The answer to `--detect`, or how to ask.
-fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
-    let (role, text) = match &forecast.detect {
-        None => (
-            Role::Dim,
-            "`--detect 10` estimates the evals and repetitions needed to detect 10 points"
-                .to_owned(),
-        ),
-        Some(detect) => (Role::Plain, ways(detect)),
-    };
-    paragraph((role, ""), &text, 0, columns, palette)
-}
-
+/// The answer to `--detect`.
 fn ways(detect: &Detect) -> String {
     let difference = size(detect.difference);
     let here = match &detect.with_these_evals {

@@ -6,16 +6,16 @@
 
 use terca_core::analysis::summary::Summary;
 
-use crate::term::paragraph::{WIDEST_PROSE, paragraph};
+use crate::term::answer::Answer;
 use crate::term::style::{Palette, Role};
 
 /// Empty when no server was behind a tap.
 pub fn mcp_servers(summary: &Summary, columns: usize, palette: Palette) -> String {
-    let columns = columns.min(WIDEST_PROSE);
-    sentences(summary)
-        .iter()
-        .map(|sentence| paragraph((Role::Plain, ""), sentence, 0, columns, palette))
-        .collect()
+    let mut answer = Answer::new(columns, palette);
+    for sentence in sentences(summary) {
+        answer.say(Role::Plain, "", &sentence);
+    }
+    answer.into_text()
 }
 
 /// Returns the sentences.

@@ -16,6 +16,7 @@ use terca_core::mine::describe::{Described, NoTask};
 use terca_core::mine::mined::{Mined, MinedCommit};
 use terca_core::text::prose;
 
+use crate::term::answer::Answer;
 use crate::term::grid::{Grid, Side};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
@@ -42,20 +43,13 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
             }
         }
     }
-    let mut text = String::new();
-    for line in grid.lines() {
-        text += &format!("{}\n", line.fit(columns).render(palette));
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
+    let mut answer = Answer::new(columns, palette);
+    answer.table([grid]);
+    answer.end_part();
     for (reason, number) in usual {
-        let line = format!(
-            "{} refused: {}",
-            prose::count(number, "commit"),
-            reason.words()
-        );
-        text += &format!("{}\n", StyledLine::of(Role::Dim, &line).render(palette));
+        let commits = prose::count(number, "commit");
+        let line = format!("{commits} refused: {}", reason.words());
+        answer.line(&StyledLine::of(Role::Dim, &line));
     }
     let mut total = format!(
         "{} written, {} refused",
@@ -65,7 +59,8 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
     if let Some(cost) = mined.cost_usd {
         total += &format!("; the prompts cost {}", prose::dollars(cost));
     }
-    text + &format!("{}\n", StyledLine::of(Role::Bold, &total).render(palette))
+    answer.line(&StyledLine::of(Role::Bold, &total));
+    answer.into_text()
 }
 
 /// Says who wrote the prompt, or why the agent did not.

@@ -71,14 +71,9 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: MaxWidth, palette: Pal
     }
     let left_out = [&[][..], &[SIZE], &[SIZE, SUITE], &[SIZE, SUITE, STARTED]];
     let tables = left_out.map(|left_out| table(rows, zone, left_out));
-    let fits = |table: &&Grid| {
-        table
-            .lines()
-            .iter()
-            .all(|line| line.width() <= room.columns())
-    };
     let [.., last] = &tables;
-    tables.iter().find(fits).unwrap_or(last).render(0, palette)
+    let fitting = tables.iter().find(|table| table.width() <= room.columns());
+    fitting.unwrap_or(last).render(0, palette)
 }
 
 const SUITE: &str = "suite";
@@ -101,9 +96,7 @@ fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
         ("", left),
     ];
     let is_kept = |title: &str| !left_out.contains(&title);
-    let kept = || columns.iter().filter(|(title, _)| is_kept(title));
-    let mut grid = Grid::new(&kept().map(|(_, side)| *side).collect::<Vec<Side>>());
-    grid.row(kept().map(|(title, _)| StyledLine::of(Role::Bold, title)));
+    let mut grid = Grid::titled(columns.into_iter().filter(|(title, _)| is_kept(title)));
     for row in rows {
         let cells = columns.iter().zip(cells(row, zone));
         grid.row(

@@ -65,16 +65,8 @@ pub fn brief_table(
     if Matrix::of(results, columns).panels(columns).len() <= MOST_PANELS {
         return results_table(results, columns, palette);
     }
-    let mut sides = [Side::Right; 1 + METRICS.len()];
-    sides[0] = Side::Left;
-    let mut grid = Grid::new(&sides);
-    let titles = METRICS.iter().map(|metric| metric.column);
-    grid.row(
-        ["all evals"]
-            .into_iter()
-            .chain(titles)
-            .map(|title| StyledLine::of(Role::Bold, title)),
-    );
+    let figures = METRICS.iter().map(|metric| (metric.column, Side::Right));
+    let mut grid = Grid::titled([("all evals", Side::Left)].into_iter().chain(figures));
     let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
     for variant in &results.summary.variants {
         grid.row(figures_row(
@@ -97,16 +89,8 @@ fn render(lines: &[StyledLine], palette: Palette) -> String {
 
 /// One variant: a row of figures for each eval, and one for all.
 fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLine> {
-    let mut sides = [Side::Right; 1 + METRICS.len()];
-    sides[0] = Side::Left;
-    let mut grid = Grid::new(&sides);
-    let titles = METRICS.iter().map(|metric| metric.column);
-    grid.row(
-        ["eval"]
-            .into_iter()
-            .chain(titles)
-            .map(|title| StyledLine::of(Role::Bold, title)),
-    );
+    let figures = METRICS.iter().map(|metric| (metric.column, Side::Right));
+    let mut grid = Grid::titled([("eval", Side::Left)].into_iter().chain(figures));
     for cell in &results.summary.cells {
         grid.row(figures_row(
             &cell.eval,

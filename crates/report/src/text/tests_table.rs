@@ -130,13 +130,10 @@ fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<std::ops::
 }
 
 fn table(rows: &[Row<'_>], titles: &[String], panel: std::ops::Range<usize>) -> Grid {
-    let mut sides = vec![Side::Left, Side::Left];
-    sides.extend(panel.clone().map(|_| Side::Right));
-    let mut grid = Grid::new(&sides);
-    let head = ["eval", "test"]
-        .into_iter()
-        .chain(titles[panel.clone()].iter().map(String::as_str));
-    grid.row(head.map(|title| StyledLine::of(Role::Bold, title)));
+    let labels = ["eval", "test"].map(|title| (title, Side::Left));
+    let variants = titles[panel.clone()].iter();
+    let variants = variants.map(|title| (title.as_str(), Side::Right));
+    let mut grid = Grid::titled(labels.into_iter().chain(variants));
     let mut last = "";
     for row in rows {
         let eval = if row.eval == last { "" } else { row.eval };

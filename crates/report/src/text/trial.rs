@@ -12,7 +12,7 @@ use terca_core::transcript::trial_files::TrialFiles;
 
 use crate::context::Context;
 use crate::outcome::{agent, mark, model, verdict};
-use crate::term::paragraph::paragraph;
+use crate::term::answer::paragraph;
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::text::session::headlines;

@@ -12,8 +12,8 @@ use crate::term::styled_line::StyledLine;
 
 /// Evals by the three agents, with the verdict.
 pub fn validation_table(proofs: &[Proof<'_>], palette: Palette) -> String {
-    let mut grid = Grid::new(&[Side::Left]);
-    grid.row(["", "oracle", "nop", "cheat"].map(|title| StyledLine::of(Role::Bold, title)));
+    let titles = ["", "oracle", "nop", "cheat"];
+    let mut grid = Grid::titled(titles.map(|title| (title, Side::Left)));
     for proof in proofs {
         grid.row([
             StyledLine::plain(proof.eval),

@@ -10,7 +10,7 @@ use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Change, Comparison, Summary};
 
 use crate::context::Context;
-use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
+use crate::term::answer::Answer;
 use crate::term::style::{Palette, Role};
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
 use crate::text::forest::role;
@@ -25,12 +25,19 @@ const MOST_NAMED: usize = 4;
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
     let reason = no_verdict(results);
     if !reason.is_empty() {
-        let columns = columns.min(WIDEST_PROSE);
-        let line = |text: &String| paragraph((Role::Fair, ""), text, 0, columns, palette);
-        return reason.iter().map(line).collect();
+        let mut answer = Answer::new(columns, palette);
+        for line in reason {
+            answer.say(Role::Fair, "", &line);
+        }
+        return answer.into_text();
     }
-    let comparisons: Vec<&Comparison> = results.summary.comparisons.iter().collect();
-    told_after_figures(results, &comparisons, columns, palette)
+    let summary = &results.summary;
+    let mut answer = figures(summary, columns, palette);
+    answer.end_part();
+    for comparison in &summary.comparisons {
+        told(comparison, summary, &mut answer);
+    }
+    answer.into_text()
 }
 
 /// The verdicts for the end of a run. Where there are many, the table has them all, and the sentences are left for `show`.
@@ -44,10 +51,9 @@ pub fn brief_verdicts(
     if all.len() <= FEW {
         return verdicts(results, columns, palette);
     }
-    let columns_of_prose = columns.min(WIDEST_PROSE);
-    let mut text = told_after_figures(results, &[], columns, palette);
+    let mut answer = figures(&results.summary, columns, palette);
     for line in changed(all) {
-        text += &paragraph((Role::Plain, ""), &line, 0, columns_of_prose, palette);
+        answer.say(Role::Plain, "", &line);
     }
     let doubtful = all.iter().filter(|one| !one.warnings.is_empty()).count();
     let warnings = match doubtful {
@@ -60,7 +66,8 @@ pub fn brief_verdicts(
         results.run,
         all.len()
     );
-    text + &paragraph((Role::Dim, ""), &rest, 0, columns_of_prose, palette)
+    answer.say(Role::Dim, "", &rest);
+    answer.into_text()
 }
 
 /// The evals that broke or were fixed anywhere, each once.
@@ -88,35 +95,15 @@ fn changed(comparisons: &[Comparison]) -> Vec<String> {
     lines
 }
 
-/// The figures of all comparisons, and sentences on these.
-fn told_after_figures(
-    results: &Results,
-    comparisons: &[&Comparison],
-    columns: usize,
-    palette: Palette,
-) -> String {
-    let summary = &results.summary;
-    let figures = table(summary);
-    let tables = LEFT_OUT
-        .iter()
-        .map(|left_out| figures.lines(usize::MAX, left_out));
-    let fitting = tables
-        .into_iter()
-        .find(|table| table.iter().all(|line| line.width() <= columns));
-    let table: String = fitting
-        .iter()
-        .flatten()
-        .map(|line| format!("{}\n", line.render(palette)))
-        .collect();
-    let sentences: Vec<String> = comparisons
-        .iter()
-        .map(|comparison| told(comparison, summary, columns, palette))
-        .collect();
-    if table.is_empty() || sentences.is_empty() {
-        table + &sentences.concat()
-    } else {
-        format!("{table}\n{}", sentences.concat())
+/// Begins with the figures of all comparisons; where even the narrowest table is too wide, the sentences say it all.
+fn figures(summary: &Summary, columns: usize, palette: Palette) -> Answer {
+    let mut answer = Answer::new(columns, palette);
+    if !summary.comparisons.is_empty() {
+        let table = table(summary);
+        let tables = LEFT_OUT.map(|left_out| table.grid(usize::MAX, left_out));
+        answer.table(tables.into_iter().filter(|table| table.width() <= columns));
     }
+    answer
 }
 
 fn table(summary: &Summary) -> ComparisonTable<'_> {
@@ -142,23 +129,20 @@ fn table(summary: &Summary) -> ComparisonTable<'_> {
 }
 
 /// The verdict, whether the experiment reached the agent, and the warnings.
-fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Palette) -> String {
-    let columns = columns.min(WIDEST_PROSE);
-    let mut text = verdict(comparison, columns, palette);
+fn told(comparison: &Comparison, summary: &Summary, answer: &mut Answer) {
+    verdict(comparison, answer);
     for sentence in delivered(comparison, summary) {
-        text += &paragraph((Role::Plain, ""), &sentence, INDENT, columns, palette);
+        answer.note(Role::Plain, "", &sentence);
     }
     for warning in &comparison.warnings {
-        text += &paragraph((Role::Fair, "warning: "), warning, INDENT, columns, palette);
+        answer.note(Role::Fair, "warning: ", warning);
     }
-    text
 }
 
 /// The word in its colour, and the sentences after it.
-pub(crate) fn verdict(comparison: &Comparison, columns: usize, palette: Palette) -> String {
+pub(crate) fn verdict(comparison: &Comparison, answer: &mut Answer) {
     let word = format!("{} ", comparison.verdict.as_str());
-    let role = role(comparison.verdict);
-    paragraph((role, &word), comparison.after_word(), 0, columns, palette)
+    answer.say(role(comparison.verdict), &word, comparison.after_word());
 }
 
 /// Told once for every variant, beside the verdict on it.

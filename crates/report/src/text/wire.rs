@@ -8,16 +8,16 @@ use terca_core::analysis::results::Results;
 use terca_core::analysis::wire_summary::WireSummary;
 
 use crate::names::Names;
-use crate::term::paragraph::{WIDEST_PROSE, paragraph};
+use crate::term::answer::Answer;
 use crate::term::style::{Palette, Role};
 
 /// Empty when nothing passed through the gateway and nothing was refused.
 pub fn wire(results: &Results, columns: usize, palette: Palette) -> String {
-    let columns = columns.min(WIDEST_PROSE);
-    sentences(results)
-        .iter()
-        .map(|sentence| paragraph((Role::Plain, ""), sentence, 0, columns, palette))
-        .collect()
+    let mut answer = Answer::new(columns, palette);
+    for sentence in sentences(results) {
+        answer.say(Role::Plain, "", &sentence);
+    }
+    answer.into_text()
 }
 
 /// Returns the sentences.
