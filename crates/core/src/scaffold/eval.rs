@@ -2,40 +2,16 @@
 
 use camino::{Utf8Component, Utf8Path};
 
-use super::{EVAL_SCHEMA, NewFile, Sample, editor_line};
+use super::{NewFile, Sample, templates};
 use crate::config::folder_name;
 
 /// Returns the files of a new eval. Without schemas in the suite there is no line for editors.
 pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
-    let (text, files): (&str, &[(&str, &str)]) = match sample {
-        Sample::Example => (
-            include_str!("example/eval.terca.yaml"),
-            &[
-                ("_base/examples.txt", include_str!("example/examples.txt")),
-                ("_tests/hidden/check.sh", include_str!("example/check.sh")),
-                ("_solution/slug.sh", include_str!("example/slug.sh")),
-            ],
-        ),
-        Sample::Small => (
-            include_str!("small/eval.terca.yaml"),
-            &[
-                ("_tests/hidden/check.sh", include_str!("small/check.sh")),
-                ("_solution/hello.sh", include_str!("small/hello.sh")),
-            ],
-        ),
+    let template = match sample {
+        Sample::Example => templates::EXAMPLE,
+        Sample::Small => templates::SMALL,
     };
-    let path = dir.join("eval.terca.yaml");
-    let line = if has_schemas {
-        editor_line(&path, EVAL_SCHEMA)
-    } else {
-        String::new()
-    };
-    let others = files
-        .iter()
-        .map(|(path, content)| NewFile::new(dir.join(path), *content));
-    std::iter::once(NewFile::new(path, format!("{line}{text}")))
-        .chain(others)
-        .collect()
+    template.written(dir, has_schemas, &str::to_owned)
 }
 
 /// Returns why no eval would be found in a directory of this name, if that is so.

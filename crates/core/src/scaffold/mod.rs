@@ -1,12 +1,12 @@
 //! The files of a new suite and a new eval. They run at once and teach their fields.
 //!
-//! The texts are in files of their own beside this one, so that developers read them as users will. Words
-//! between `@` are filled in.
+//! The texts are the files of `templates`, so that developers read them as users will.
 
 mod eval;
 mod for_library;
 pub mod library;
 mod suite;
+mod templates;
 mod yaml_scalar;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -55,8 +55,8 @@ impl Sample {
     /// Returns the default name of the eval.
     pub fn usual_name(self) -> &'static str {
         match self {
-            Sample::Example => "001-slug",
-            Sample::Small => "001-hello",
+            Sample::Example => templates::EXAMPLE.name,
+            Sample::Small => templates::SMALL.name,
         }
     }
 }

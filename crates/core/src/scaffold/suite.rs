@@ -27,12 +27,12 @@ pub fn suite(new: &NewSuite) -> Vec<NewFile> {
     if new.sample == Sample::Example {
         files.push(NewFile::new(
             "_base/README.md",
-            include_str!("example/README.md"),
+            include_str!("templates/example/README.md"),
         ));
         if all_take_rules(&new.agents) {
             files.push(NewFile::new(
                 "rules/AGENTS.md",
-                include_str!("example/AGENTS.md"),
+                include_str!("templates/example/AGENTS.md"),
             ));
         }
     }
@@ -50,7 +50,7 @@ pub(crate) fn schemas() -> [NewFile; 2] {
 }
 
 fn suite_file(new: &NewSuite) -> String {
-    let text = include_str!("suite.yaml")
+    let text = include_str!("templates/suite.yaml")
         .replace("@name@", &scalar(&new.name))
         .replace("@environments@\n", &environments(&new.agents))
         .replace("@experiments@\n", experiments(new));
@@ -92,9 +92,11 @@ fn commented_model(model: &str) -> String {
 /// Returns two experiments to compare, or a comment on how to write some.
 fn experiments(new: &NewSuite) -> &'static str {
     match new.sample {
-        Sample::Example if all_take_rules(&new.agents) => include_str!("example/rules.yaml"),
-        Sample::Example => include_str!("example/preamble.yaml"),
-        Sample::Small => include_str!("small/experiments.yaml"),
+        Sample::Example if all_take_rules(&new.agents) => {
+            include_str!("templates/example/rules.yaml")
+        }
+        Sample::Example => include_str!("templates/example/preamble.yaml"),
+        Sample::Small => include_str!("templates/small/experiments.yaml"),
     }
 }
 
