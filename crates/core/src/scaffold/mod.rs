@@ -2,7 +2,6 @@
 //!
 //! The texts are the files of `templates`, so that developers read them as users will.
 
-mod eval;
 mod for_library;
 pub mod library;
 mod suite;
@@ -11,10 +10,9 @@ mod yaml_scalar;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use eval::{eval, eval_name_problem};
 pub use for_library::{LibrarySuite, library_eval, library_suite};
 pub(crate) use suite::schemas;
-pub use suite::{NewSuite, suite};
+pub use suite::{NewSuite, eval, eval_name_problem, suite};
 
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
 /// eval in it, and committed with the suite, so that editors need no network.

@@ -15,9 +15,8 @@ use crate::outcome::verdict;
 use crate::term::style::Palette;
 use crate::text::failures::entries;
 use crate::text::footer::{counts, stopped};
-use crate::text::mcp_servers::sentences;
-use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
+use crate::text::verdicts::no_verdict;
 use crate::text::wire;
 
 const MOST_FAILURES: usize = 100;
@@ -36,7 +35,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ),
         (
             "The list of MCP servers",
-            list(&sentences(&results.summary)),
+            list(&wire::mcp_server_sentences(&results.summary)),
         ),
         (
             "The list of requests to models",

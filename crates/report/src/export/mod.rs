@@ -8,4 +8,3 @@ pub(crate) mod junit;
 pub(crate) mod markdown;
 mod markdown_text;
 pub(crate) mod trial_rows;
-mod xml;

@@ -1,4 +1,5 @@
-//! The trials' own pages in a file: compressed, some in each chunk, in the order of the list.
+//! The trials' own pages in a file: compressed, some in each chunk, in the order of the list. The room of the file is
+//! shared out among them: those that did not pass come first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -16,9 +17,9 @@ use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
 use super::heat_map::Matrix;
-use super::rows::{Prompts, Tools, is_troubled, worst_first};
 use super::text::{clean, without_control_characters};
 use super::trial::{Files, TrialPage, trial_page};
+use super::trials::{Prompts, Tools, is_troubled, worst_first};
 
 /// The most trials of a chunk, which is opened as a whole.
 const MOST_TRIALS: usize = 256;

@@ -1,4 +1,4 @@
-//! A unified diff: a list of its files, and each file folded, with the numbers of its lines.
+//! A unified diff, read file by file: a list of its files, and each file folded, with the numbers of its lines.
 
 use maud::{Markup, html};
 use terca_core::text::excerpt::Excerpt;
@@ -385,11 +385,6 @@ mod tests {
         let shown = html.matches("<span class=\"sign\">").count();
         assert_eq!(shown + number, 200_000, "each block has one line here");
     }
-}
-
-#[cfg(test)]
-mod diff_file_tests {
-    use super::*;
 
     #[test]
     fn lines_have_their_numbers() {

@@ -1,4 +1,5 @@
-//! The effects on score, tokens, cost and time, with their intervals: one plot for each figure, a row for each comparison.
+//! The effects on score, tokens, cost and time, with their intervals: one plot for each figure, a row for each comparison. And
+//! the figures of single trials.
 //!
 //! The score is on a line from − to + with 0 in the middle, ratios on a logarithmic one with 1 × in the middle.
 

@@ -1,4 +1,4 @@
-//! Evals × variants, with a colour for each pass rate. The figures are in the cells too, for those who see no colours.
+//! The evals and variants of a run, numbered, and the map of them with a colour for each pass rate. The figures are in the cells too, for those who see no colours.
 
 use std::collections::HashMap;
 

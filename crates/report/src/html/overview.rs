@@ -21,8 +21,8 @@ use super::scale::stacked_bar;
 use super::text::{clean, fit_text, run_status, time};
 use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
 use super::verdicts::{parts, remarks, verdicts};
-use crate::live::clock::{growing, seconds_between};
 use crate::live::eta::seconds_left;
+use crate::live::time_limits::{growing, seconds_between};
 use crate::metrics;
 
 /// Returns the parts before the list of trials, by their ids.

@@ -1,4 +1,4 @@
-//! The page of a run: verdicts first, then the figures, then the trials.
+//! The page of a run: verdicts first, then the figures, then the trials; and what is new on it since it was told last.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,10 +14,10 @@ use terca_core::run::state::RunState;
 use super::bodies::{Bodies, Packed};
 use super::heat_map::Matrix;
 use super::overview::overview;
-use super::rows::{Prompts, Tools, row_json, write_rows};
 use super::shell::{Kind, frame, keys};
 use super::text::{navigation, without_control_characters};
 use super::trials::trials;
+use super::trials::{Prompts, Tools, row_json, write_rows};
 
 /// The place where the trials' own pages come from.
 #[derive(Debug)]

@@ -211,11 +211,6 @@ mod tests {
             page.contains("<title>a ␛[31mname\u{fffd}</title>") && page.contains("</a>␇<script>")
         );
     }
-}
-
-#[cfg(test)]
-mod policy_tests {
-    use super::*;
 
     #[test]
     fn nothing_unsafe() {

@@ -1,4 +1,5 @@
-//! Text that others wrote, made fit to be read.
+//! Text that others wrote, made fit to be read: cleaned, cut in its middle where it is too long, and folded; and the
+//! small pieces that all pages have.
 //!
 //! Colours and movements for a terminal (ANSI sequences) are removed. Other control characters become pictures of
 //! themselves, and so do the marks that turn the direction of text, which can make a diff read as what it is not.
@@ -299,11 +300,6 @@ mod tests {
             format!("<a title=\"{escaped}\">{escaped}</a>")
         );
     }
-}
-
-#[cfg(test)]
-mod fit_tests {
-    use super::*;
 
     #[test]
     fn a_text_fits_with_its_escapes() {
@@ -332,11 +328,6 @@ mod fit_tests {
             "<p class=\"note\">5 left out</p>"
         );
     }
-}
-
-#[cfg(test)]
-mod preview_tests {
-    use super::*;
 
     #[test]
     fn eight_lines_are_shown() {

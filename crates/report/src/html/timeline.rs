@@ -1,4 +1,4 @@
-//! The parts of a trial, one after another.
+//! The parts of a trial, one after another, and the steps of its session over time.
 
 use maud::{Markup, html};
 use terca_core::run::outcome::Phases;

@@ -1,15 +1,26 @@
-//! The list of trials, and the fields that narrow it.
+//! The list of trials: its rows as data for the script, the prompts, and the fields that narrow it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::io::Write;
 
 use maud::{Markup, html};
+use serde::Serialize;
+use terca_core::analysis::summary::wording;
+use terca_core::run::event::{Phase, TrialHead};
 use terca_core::run::outcome::Status;
-use terca_core::run::state::RunState;
+use terca_core::run::remark::Remark;
+use terca_core::run::run_file::RunFile;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::excerpt::without_middle;
 use terca_core::text::prose;
 
+use super::causes;
 use super::causes::causes_table;
 use super::heat_map::Matrix;
-use super::rows::{Prompts, row, worst_first};
-
-pub use super::rows::status;
+use super::text::{clean, or_dash, pill, without_control_characters};
+use crate::outcome::reasons;
+use crate::text::given::given_rows;
 
 const STATUSES: [Status; 6] = [
     Status::Passed,
@@ -162,4 +173,254 @@ fn numbered_options(names: &[impl AsRef<str>]) -> Markup {
             option value=(number) { (name.as_ref()) }
         }
     }
+}
+
+/// Longer messages are for the trial's own page.
+const LONGEST_MESSAGE: usize = 240;
+
+/// The names of the tools that each trial used.
+pub type Tools = HashMap<u32, Vec<String>>;
+
+/// Returns the trials in the order in which they are of interest: what did not pass first.
+pub fn worst_first(state: &RunState) -> Vec<&Trial> {
+    let mut trials: Vec<&Trial> = state.trials().iter().collect();
+    trials.sort_by_key(|trial| rank(trial));
+    trials
+}
+
+fn rank(trial: &Trial) -> u8 {
+    if trial.live.is_some() {
+        return 3;
+    }
+    match trial.report.status {
+        Status::Failed => 0,
+        Status::Partial => 1,
+        Status::Error => 2,
+        Status::Interrupted => 4,
+        Status::Passed => 5,
+        Status::Pending => 6,
+    }
+}
+
+/// Returns whether a trial has ended and did not pass.
+pub fn is_troubled(trial: &Trial) -> bool {
+    rank(trial) <= 2
+}
+
+/// A row as the script knows it.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    id: u32,
+    /// The words by which the filter of outcomes finds it.
+    status: Vec<&'static str>,
+    eval: usize,
+    variant: usize,
+    test: Vec<String>,
+    tag: Vec<String>,
+    tool: &'a [String],
+    error: Option<&'static str>,
+    cause: Vec<String>,
+    rank: u8,
+    repetition: u32,
+    score: Option<f64>,
+    time: Option<f64>,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    outcome: &'a str,
+    html: String,
+}
+
+/// Writes all rows as JSON, in the order of the list.
+pub fn write_rows(
+    state: &RunState,
+    matrix: &Matrix<'_>,
+    prompts: &Prompts,
+    tools: &Tools,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let mut before = "[";
+    for trial in worst_first(state) {
+        to.write_all(before.as_bytes())?;
+        before = ",\n";
+        let message = message(trial);
+        let tools = tools.get(&trial.head.id).map_or(&[][..], Vec::as_slice);
+        serde_json::to_writer(
+            &mut *to,
+            &row_data(trial, matrix, &message, (prompts, tools)),
+        )?;
+    }
+    let end = if before == "[" { "[]" } else { "]" };
+    to.write_all(end.as_bytes())
+}
+
+/// Returns a row as JSON. The tools that its trial used are not in it: to know them takes a moment.
+pub fn row_json(trial: &Trial, matrix: &Matrix<'_>, prompts: &Prompts) -> String {
+    let message = message(trial);
+    let row = row_data(trial, matrix, &message, (prompts, &[]));
+    serde_json::to_string(&row).unwrap_or_default()
+}
+
+fn row_data<'a>(
+    trial: &Trial,
+    matrix: &Matrix<'_>,
+    message: &'a str,
+    (prompts, tool): (&Prompts, &'a [String]),
+) -> Row<'a> {
+    let (head, report) = (&trial.head, &trial.report);
+    let usage = &report.stats.usage;
+    let mut status = vec![report.status.as_str()];
+    if trial.live.is_some() {
+        status.push("running");
+    }
+    if report.timed_out {
+        status.push("timed-out");
+    }
+    Row {
+        id: head.id,
+        status,
+        eval: matrix.eval_number(&head.eval),
+        variant: matrix.variant_number(&head.environment, &head.experiment),
+        test: report
+            .tests
+            .losses()
+            .map(|(test, _)| clean(test).into_owned())
+            .collect(),
+        tag: prompts
+            .tags_of(head)
+            .map(|tag| clean(tag).into_owned())
+            .collect(),
+        tool,
+        error: report.error.as_ref().map(|error| error.kind.as_str()),
+        cause: causes::keys(trial),
+        rank: rank(trial),
+        repetition: head.repetition,
+        score: report.score,
+        time: report.stats.duration_seconds,
+        tokens: usage.tokens(),
+        cost: usage.cost_usd,
+        outcome: message,
+        html: without_control_characters(
+            row(trial, matrix, prompts.tags_of_remark(head.id)).into_string(),
+        ),
+    }
+}
+
+/// Returns the row of a trial, with the tags of a person's remark.
+pub fn row(trial: &Trial, matrix: &Matrix<'_>, remarked: Option<&[String]>) -> Markup {
+    let head = &trial.head;
+    let report = &trial.report;
+    let usage = &report.stats.usage;
+    let pick = format!("Choose trial {} to be seen beside another", head.id);
+    html! {
+        tr id={ "row-" (head.id) } data-status=(report.status.as_str()) {
+            td.pick { input type="checkbox" name="pick" value=(head.id) aria-label=(pick); }
+            td.id { a href={ "#trial-" (head.id) } { "#" (head.id) } }
+            th scope="row" { a href={ "#trial-" (head.id) } tabindex="-1" title=(head.eval) { (head.eval) } }
+            td.variant { (matrix.variant_name(&head.environment, &head.experiment)) }
+            td.num.col-repetition { (head.repetition) }
+            td.status { (status(trial)) }
+            td.num.col-score { (or_dash(report.score.map(wording::score))) }
+            td.num.col-time { (or_dash(report.stats.duration_seconds.map(prose::duration))) }
+            td.num.col-tokens { (or_dash(usage.tokens().map(prose::compact))) }
+            td.num.col-cost { (or_dash(usage.cost_usd.map(prose::dollars))) }
+            td.message {
+                @if let Some(tags) = remarked {
+                    span.remarked title="A person's remark" { "✎ " (clean(&tags.join(", "))) }
+                    " "
+                }
+                (message(trial))
+            }
+        }
+    }
+}
+
+/// Returns the status of a trial, or its phase while it runs.
+pub fn status(trial: &Trial) -> Markup {
+    let word = trial.report.status.as_str();
+    match &trial.live {
+        None => pill(word, word),
+        Some(live) => match live.phase {
+            Phase::Agent => pill("running", "agent at work"),
+            other => pill("running", other.as_str()),
+        },
+    }
+}
+
+/// Returns the line that explains how it ended: every test that lost points.
+fn message(trial: &Trial) -> String {
+    let reasons = reasons(&trial.report).join("; ");
+    clean(&without_middle(&reasons, LONGEST_MESSAGE)).replace('\n', " ")
+}
+
+/// The prompts by eval, environment and experiment, and the tags by eval.
+#[derive(Debug, Clone, Default)]
+pub struct Prompts {
+    of: HashMap<[String; 3], String>,
+    given: HashMap<[String; 3], GivenRows>,
+    tags: HashMap<String, Vec<String>>,
+    remarked: HashMap<u32, Vec<String>>,
+}
+
+/// Names and values of what an agent was given beside its prompt.
+type GivenRows = Vec<(&'static str, String)>;
+
+impl From<&RunFile> for Prompts {
+    fn from(file: &RunFile) -> Self {
+        let mut prompts = Prompts::default();
+        for case in &file.cases {
+            let variant = &case.variant;
+            let key = [&case.eval, &variant.environment, &variant.experiment].map(String::clone);
+            let rows = given_rows(case, &file.suite_dir);
+            prompts.of.insert(key.clone(), case.prompt.clone());
+            prompts.given.insert(key, rows);
+            if !case.tags.is_empty() {
+                prompts.tags.insert(case.eval.clone(), case.tags.clone());
+            }
+        }
+        prompts
+    }
+}
+
+impl FromIterator<([String; 3], String)> for Prompts {
+    fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
+        Prompts {
+            of: prompts.into_iter().collect(),
+            ..Prompts::default()
+        }
+    }
+}
+
+impl Prompts {
+    /// Returns the prompt of a trial.
+    pub fn get(&self, head: &TrialHead) -> Option<&str> {
+        self.of.get(&key(head)).map(String::as_str)
+    }
+
+    /// Returns names and values of what the agent of a trial was given beside its prompt.
+    pub fn given(&self, head: &TrialHead) -> &[(&'static str, String)] {
+        self.given.get(&key(head)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds the tags of people's remarks, by trial.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: &BTreeMap<u32, Remark>) -> Self {
+        let tags = |(id, remark): (&u32, &Remark)| (*id, remark.tags.clone());
+        self.remarked = remarks.iter().map(tags).collect();
+        self
+    }
+
+    /// Returns the tags of a trial: those of its eval, and those of a person's remark.
+    pub fn tags_of(&self, head: &TrialHead) -> impl Iterator<Item = &String> {
+        let of_eval = self.tags.get(&head.eval).into_iter().flatten();
+        of_eval.chain(self.tags_of_remark(head.id).unwrap_or_default())
+    }
+
+    /// Returns the tags of a person's remark about a trial. They may be none.
+    pub fn tags_of_remark(&self, trial: u32) -> Option<&[String]> {
+        self.remarked.get(&trial).map(Vec::as_slice)
+    }
+}
+
+fn key(head: &TrialHead) -> [String; 3] {
+    [&head.eval, &head.environment, &head.experiment].map(String::clone)
 }

@@ -1,4 +1,4 @@
-//! What each variant is: its description, and what its agents were given, with a mark where the baseline's were given something else.
+//! What each variant is, the MCP servers, and the descriptions of the suite. Of a variant: its description, and what its agents were given, with a mark where the baseline's were given something else.
 
 use std::collections::{BTreeMap, BTreeSet};
 

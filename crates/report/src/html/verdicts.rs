@@ -13,8 +13,8 @@ use super::scale::Scale;
 use super::text::{or_dash, sentence};
 use crate::text::ablation::{in_words, opening, per_thousand};
 use crate::text::compared::errors;
-use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
+use crate::text::verdicts::no_verdict;
 
 const WAITING: &str = "Experiments are compared when the run has ended. A p-value is only valid if it is not checked \
                        again and again while trials come in.";

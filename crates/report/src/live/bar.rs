@@ -5,10 +5,10 @@
 
 use terca_core::run::state::{Counts, RunState};
 
-use crate::live::clock::{Clock, growing, seconds_between};
 use crate::live::counts_line::{cost, endings, in_marks, join, so_far};
 use crate::live::eta::seconds_left;
 use crate::live::layout::{GAP, TIME_COLUMNS};
+use crate::live::time_limits::{Clock, growing, seconds_between};
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
 use crate::term::width::{pad_left, width};

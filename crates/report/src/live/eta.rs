@@ -8,7 +8,7 @@
 use jiff::Timestamp;
 use terca_core::run::state::{RunState, Took, Trial, VariantProgress};
 
-use crate::live::clock::seconds_between;
+use crate::live::time_limits::seconds_between;
 
 /// Returns the seconds until the trials that are known of have ended. Unknown until one was judged, and when what is in
 /// flight has taken longer than it should and nothing waits.

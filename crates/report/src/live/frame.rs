@@ -15,9 +15,9 @@ use terca_core::run::state::RunState;
 use terca_core::text::prose;
 
 use crate::live::bar;
-use crate::live::clock::Clock;
 use crate::live::counts_line::counts_line;
 use crate::live::layout::Layout;
+use crate::live::time_limits::Clock;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;

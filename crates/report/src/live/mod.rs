@@ -1,11 +1,9 @@
 //! A run while it goes on: a display in a terminal, or plain lines.
 
 mod bar;
-pub(crate) mod clock;
 mod counts_line;
 pub(crate) mod eta;
 mod frame;
-mod header;
 mod layout;
 mod notices;
 pub(crate) mod plain;

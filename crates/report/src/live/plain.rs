@@ -7,12 +7,12 @@ use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
-use crate::live::clock::{growing, seconds_between};
 use crate::live::counts_line::so_far;
-use crate::live::header::{particulars, title};
 use crate::live::layout::Layout;
 use crate::live::notices::notice;
+use crate::live::notices::{particulars, title};
 use crate::live::time_limits::TimeLimits;
+use crate::live::time_limits::{growing, seconds_between};
 use crate::live::trial_line;
 use crate::names::Names;
 use crate::term::size::MaxWidth;

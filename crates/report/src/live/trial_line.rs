@@ -19,9 +19,9 @@ use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::Live;
 use terca_core::text::prose;
 
-use crate::live::clock::{growing, seconds_between};
 use crate::live::layout::{GAP, Layout, NUMBER_COLUMNS, TIME_COLUMNS, WORD_COLUMNS};
 use crate::live::time_limits::TimeLimits;
+use crate::live::time_limits::{growing, seconds_between};
 use crate::names::Names;
 use crate::outcome::{mark, reason, verdict};
 use crate::term::size::MaxWidth;

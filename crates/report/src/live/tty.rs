@@ -10,11 +10,11 @@ use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
-use crate::live::clock::Clock;
 use crate::live::frame::{Shown, frame};
-use crate::live::header::{particulars, title};
 use crate::live::layout::Layout;
 use crate::live::notices::notice;
+use crate::live::notices::{particulars, title};
+use crate::live::time_limits::Clock;
 use crate::live::time_limits::TimeLimits;
 use crate::live::trial_line;
 use crate::names::Names;

@@ -1,20 +1,22 @@
 //! The experiments against the baseline, under the table of a run: a row of figures for each comparison, and then
-//! each verdict as a sentence, with what to know before believing it.
+//! each verdict as a sentence, with what to know before believing it; or the reason why there is none.
 //!
 //! ```text
 //! BETTER on these 12 evals: 83 % of trials passed with `with-rules`, 60 % with `control` (…). 1.14 × the cost (…).
 //!   MCP server `firebase`: connected 30/30, used in 11/30
 //! ```
 
-use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Change, Comparison, Summary};
+use std::collections::BTreeMap;
 
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{Change, Comparison, NoVerdict, Summary};
+use terca_core::text::prose;
+
+use super::ablation::in_sentences;
 use crate::context::Context;
 use crate::term::answer::Answer;
 use crate::term::style::{Palette, Role};
-use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
-use crate::text::forest::role;
-use crate::text::no_verdict::no_verdict;
+use crate::text::comparison_table::{ComparisonTable, LEFT_OUT, role};
 
 /// So many comparisons have a sentence each at the end of a run.
 const FEW: usize = 3;
@@ -152,6 +154,52 @@ pub(crate) fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<Strin
         Some(variant.environment.as_str()) == environment && variant.experiment == comparison.arm
     });
     variant.map_or_else(Vec::new, |variant| variant.delivery.sentences())
+}
+
+/// Empty when there is a verdict, or nothing to compare.
+pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
+    match results.summary.no_verdict {
+        None => Vec::new(),
+        Some(NoVerdict::Controls) => vec![
+            "no verdict: `oracle`, `nop` and `cheat` check evals, and say nothing about experiments"
+                .to_owned(),
+        ],
+        Some(NoVerdict::NothingJudged) => nothing_judged(results),
+        Some(NoVerdict::Ablation) => {
+            let parts = results.summary.ablation.as_ref();
+            parts.map(in_sentences).unwrap_or_default()
+        }
+        Some(NoVerdict::OnlyFailed) => vec![
+            "no verdict: only earlier failures were run, and more of those pass by chance alone"
+                .to_owned(),
+        ],
+    }
+}
+
+fn nothing_judged(results: &Results) -> Vec<String> {
+    let mut lines = vec!["no verdict: no trial was judged".to_owned()];
+    let errors = || {
+        let trials = results.trials.iter();
+        trials.filter_map(|trial| Some((trial, trial.report.error.as_ref()?)))
+    };
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, error) in errors() {
+        *kinds.entry(error.kind.as_str()).or_default() += 1;
+    }
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} × `{kind}`"))
+        .collect();
+    if let Some((trial, error)) = errors().next() {
+        lines.push(format!(
+            "{} ended in errors: {}",
+            prose::count(results.summary.errors, "trial"),
+            prose::list(&kinds, "and")
+        ));
+        let message = error.message.lines().next().unwrap_or_default();
+        lines.push(format!("the first, of `{}`: {message}", trial.head.eval));
+    }
+    lines
 }
 
 #[cfg(test)]
