@@ -27,7 +27,6 @@ use terca_core::stats::newcombe::newcombe;
 use terca_core::stats::permutation::{self, Values};
 use terca_core::stats::power::{Spread, evals_needed};
 use terca_core::stats::reliability::{pass_at_k, pass_hat_k};
-use terca_core::stats::sample::clustered_error;
 use terca_core::stats::special::student_quantile;
 use terca_core::stats::stratum::{self, Count, Stratum, TwoArms};
 use terca_core::stats::wilson::wilson;
@@ -179,11 +178,6 @@ fn the_rest_as_published() {
         ),
         969
     );
-    let mut clusters = vec![Vec::new(); 4];
-    for number in 0..20 {
-        clusters[number % 4].push(number as f64);
-    }
-    printed(clustered_error(&clusters).unwrap(), "0.6454972244");
     let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
     for (found, expected) in adjusted.into_iter().zip(["0.03", "0.06", "0.06", "0.02"]) {
         printed(found, expected);

@@ -40,7 +40,4 @@ pub enum CannotTell {
     /// A figure is zero, of which there is no ratio.
     #[error("a figure is zero, so there is no ratio")]
     NotPositive,
-    /// No number of trials would do.
-    #[error("repetitions alone are not enough, because the evals differ too much from each other")]
-    OutOfReach,
 }

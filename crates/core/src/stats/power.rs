@@ -49,20 +49,6 @@ pub fn evals_needed(spread: Spread, difference: f64) -> usize {
     (factor() * spread.total() / (difference * difference)).ceil() as usize
 }
 
-/// Returns how many times the repetitions it takes to see `difference` with so many evals.
-pub fn repetitions_needed(
-    spread: Spread,
-    evals: usize,
-    difference: f64,
-) -> Result<f64, CannotTell> {
-    let allowed = evals as f64 * difference * difference / factor();
-    if allowed > spread.between {
-        Ok(spread.luck / (allowed - spread.between))
-    } else {
-        Err(CannotTell::OutOfReach)
-    }
-}
-
 /// The smallest difference that so many evals see in four of five cases.
 pub fn detectable(spread: Spread, evals: usize) -> Result<f64, CannotTell> {
     if evals == 0 {
@@ -130,16 +116,6 @@ mod tests {
         assert!(
             detectable(spread, evals).unwrap() <= 0.1
                 && detectable(spread, evals - 1).unwrap() > 0.1
-        );
-        let times = repetitions_needed(spread, 20, 0.1).unwrap();
-        let more = Spread {
-            luck: spread.luck / times,
-            ..spread
-        };
-        assert!((detectable(more, 20).unwrap() - 0.1).abs() < 1e-12);
-        assert_eq!(
-            repetitions_needed(spread, 2, 0.1),
-            Err(CannotTell::OutOfReach)
         );
     }
 

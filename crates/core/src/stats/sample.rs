@@ -27,20 +27,6 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the standard error of the mean of all values where those of one cluster depend on each other; `None` for fewer
-/// than two clusters.
-pub fn clustered_error(clusters: &[Vec<f64>]) -> Option<f64> {
-    let all = clusters.concat();
-    let mean = mean(&all)?;
-    let number = clusters.iter().filter(|values| !values.is_empty()).count();
-    let squares: f64 = clusters
-        .iter()
-        .map(|values| values.iter().map(|value| value - mean).sum::<f64>().powi(2))
-        .sum();
-    let correction = number as f64 / (number as f64 - 1.0);
-    (number > 1).then(|| (correction * squares).sqrt() / all.len() as f64)
-}
-
 /// Returns whether all values are the same, but for the last digits of their arithmetic.
 pub fn is_constant(values: &[f64]) -> bool {
     let largest = values
@@ -62,12 +48,6 @@ mod tests {
             (mean(&[3.0]), median(&[3.0]), variance(&[3.0])),
             (Some(3.0), Some(3.0), None)
         );
-    }
-
-    #[test]
-    fn one_cluster_has_no_error() {
-        assert_eq!(clustered_error(&[vec![1.0, 2.0], vec![]]), None);
-        assert_eq!(clustered_error(&[]), None);
     }
 
     #[test]
