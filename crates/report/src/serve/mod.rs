@@ -6,7 +6,6 @@
 //! there is one, the right `Origin`.
 
 pub mod gate;
-pub mod places;
 mod request;
 pub mod response;
 pub mod server;

@@ -15,14 +15,16 @@ use hyper::{Method, Request as HttpRequest, Response as HttpResponse};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use super::gate::Gate;
-use super::places::{Place, Places};
 use super::request::{Asked, LARGEST_POST, Refusal, Request};
 use super::response::{Response, ResponseBody};
 
+/// A browser opens about six, and one more for each page that follows a run.
+const MOST_CONNECTIONS: usize = 64;
 /// The time for a request to arrive as a whole.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bytes of the request line and all headers.
@@ -42,26 +44,27 @@ pub fn serve(listener: TcpListener, gate: &Gate, handler: &Arc<Handler>) -> io::
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let gate = Arc::new(gate.clone());
-        let places = Places::default();
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         loop {
+            // A connection that says nothing is closed in time, so a place becomes free.
+            let place = Arc::clone(&places).acquire_owned().await;
             let Ok((stream, _)) = listener.accept().await else {
                 // Too many open files, for instance: there will be room again.
                 sleep(PAUSE).await;
                 continue;
             };
             let (gate, handler) = (Arc::clone(&gate), Arc::clone(handler));
-            places.start(|place| connection(stream, place, gate, handler));
+            tokio::spawn(async move {
+                connection(stream, gate, handler).await;
+                drop(place);
+            });
         }
     })
 }
 
 /// Answers the one request of a connection.
-async fn connection(stream: TcpStream, place: Place, gate: Arc<Gate>, handler: Arc<Handler>) {
-    let place = Arc::new(place);
-    let service = service_fn(|request| {
-        place.has_been_heard();
-        answer(request, Arc::clone(&gate), Arc::clone(&handler))
-    });
+async fn connection(stream: TcpStream, gate: Arc<Gate>, handler: Arc<Handler>) {
+    let service = service_fn(|request| answer(request, Arc::clone(&gate), Arc::clone(&handler)));
     // The browser may have gone away, which is not an error.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
