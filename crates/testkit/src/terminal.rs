@@ -165,17 +165,6 @@ impl Terminal {
         kill_process(pid, signal).expect("the program is there to be signalled");
     }
 
-    /// Types keys until the program ends: those that come between two questions are lost. Returns its exit status, and
-    /// all that a person can see or scroll back to.
-    pub fn insist(mut self, keys: &str) -> (i32, String) {
-        wait_until("the program ends", || {
-            // Nobody may be there any more to take them.
-            let _ = self.keyboard.write_all(keys.as_bytes());
-            matches!(self.child.try_wait(), Ok(Some(_)))
-        });
-        self.see_it_out()
-    }
-
     /// Ends the program.
     pub fn close(mut self) {
         self.child.kill().expect("the program can be ended");
