@@ -90,7 +90,6 @@ mod repository;
 mod results;
 mod resume;
 mod retries;
-mod run_v1;
 mod sandbox;
 mod saved_workspace;
 mod sealed;
