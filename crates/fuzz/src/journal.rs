@@ -4,11 +4,13 @@
 use camino::Utf8Path;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::Event;
+use terca_core::run::seal::digest;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::RunsError;
 
 pub fn target(data: &[u8]) {
+    let data = &sealed(data, b"");
     let dir = tempfile::tempdir().expect("a temporary directory");
     let dir = Utf8Path::from_path(dir.path()).expect("a UTF-8 path");
     match read(dir, data) {
@@ -26,6 +28,26 @@ pub fn target(data: &[u8]) {
         }
         Err(other) => panic!("a file that is there cannot be read: {other}"),
     }
+}
+
+/// Seals the lines of a journal beside a `run.json`. Without it, everything but the seal would be refused unread.
+pub(crate) fn sealed(journal: &[u8], run_file: &[u8]) -> Vec<u8> {
+    let mut chain = digest(b"");
+    let mut sealed = Vec::new();
+    for line in journal.split_inclusive(|byte| *byte == b'\n') {
+        let Some(body) = line.strip_suffix(b"}\n") else {
+            sealed.extend_from_slice(line);
+            continue;
+        };
+        let mut body = body.to_vec();
+        if sealed.is_empty() {
+            body.extend(format!(",\"runFile\":\"{}\"", digest(run_file)).bytes());
+        }
+        chain = digest(&[chain.as_bytes(), &body].concat());
+        sealed.extend(body);
+        sealed.extend(format!(",\"chain\":\"{chain}\"}}\n").bytes());
+    }
+    sealed
 }
 
 fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {

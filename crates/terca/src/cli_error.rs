@@ -225,8 +225,9 @@ impl From<WorkspaceError> for CliError {
                 RestoreError::NotSaved => CliError::misuse(Code::NoWorkspace, error).help(
                     "the trial's changes.diff shows what the agent changed; `--keep` sets which workspaces are kept",
                 ),
-                RestoreError::Newer(_) => CliError::trouble(Code::DamagedRun, error)
-                    .help("use that version of Terca or a newer one"),
+                RestoreError::OtherVersion(_) => {
+                    CliError::trouble(Code::DamagedRun, error).help("use that version of Terca")
+                }
                 _ => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
             },
             WorkspaceError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
@@ -252,7 +253,7 @@ impl From<RunsError> for CliError {
                 CliError::misuse(Code::NoRuns, error).help(help)
             }
             RunsError::Journal { .. } => CliError::trouble(Code::DamagedRun, error).help(
-                "the file was edited, or is from a newer version; `terca verify` checks a run, `terca show` shows \
+                "the file was edited, or is of another version of Terca; `terca verify` checks a run, `terca show` shows \
                  the undamaged part",
             ),
             RunsError::RunFileChanged(_) => CliError::trouble(Code::DamagedRun, error)
@@ -265,8 +266,8 @@ impl From<RunsError> for CliError {
             ),
             RunsError::RunFile { source, .. } => {
                 let help = match source {
-                    RunFileError::Newer { .. } => {
-                        "use that version of Terca or a newer one, or start a new run with `terca run`"
+                    RunFileError::OtherVersion { .. } => {
+                        "use that version of Terca, or start a new run with `terca run`"
                     }
                     RunFileError::Invalid(_) => IS_IT_WHOLE,
                 };

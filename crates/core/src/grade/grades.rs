@@ -14,7 +14,7 @@ use super::test_report::Cases;
 pub struct Grade {
     /// From 0 to 1.
     pub score: f64,
-    /// Its share in the score of the trial. Older runs do not say.
+    /// Its share in the score of the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The reason, in one line.

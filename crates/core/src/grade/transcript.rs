@@ -74,7 +74,7 @@ impl TestKind for Transcript {
 impl ToolUse {
     /// Matches the agent's own name of the tool, and `server/tool` for a tool of an MCP server.
     fn is_named_by(&self, glob: &Glob) -> bool {
-        // Transcripts of older versions do not have the tool's name at its server.
+        // Not every agent tells the name of the tool at its server.
         let server_tool = self.server_tool.as_ref().unwrap_or(&self.tool);
         glob.matcher.is_match(&self.tool)
             || self

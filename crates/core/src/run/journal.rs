@@ -24,7 +24,7 @@ pub struct Journal {
     /// The seal of the events.
     pub seal: Seal,
     /// The last link of the chain after each event.
-    links: Vec<Option<Link>>,
+    links: Vec<Link>,
 }
 
 /// A line that is not as Terca wrote it, or not where Terca wrote it.
@@ -100,12 +100,10 @@ impl Journal {
         }
     }
 
-    /// Reads a journal line by line, up to the first damage, and gives away each event. `is_sealed` tells whether it has
-    /// to be sealed from its first line on.
+    /// Reads a journal line by line, up to the first damage, and gives away each event.
     pub fn read(
         mut text: impl BufRead,
         run_file: &str,
-        is_sealed: bool,
         mut each: impl FnMut(Event),
     ) -> io::Result<Self> {
         let mut journal = Journal::empty(run_file);
@@ -117,7 +115,7 @@ impl Journal {
                 journal.is_torn = length > 0;
                 return Ok(journal);
             };
-            match journal.add(content, is_sealed) {
+            match journal.add(content) {
                 Ok(event) => each(event),
                 Err(kind) => {
                     let line = journal.events + 1;
@@ -130,7 +128,7 @@ impl Journal {
         }
     }
 
-    fn add(&mut self, line: &[u8], is_sealed: bool) -> Result<Event, DamageKind> {
+    fn add(&mut self, line: &[u8]) -> Result<Event, DamageKind> {
         let event: Event = serde_json::from_slice(line)
             .map_err(|error| DamageKind::NotAnEvent(error.to_string()))?;
         let expected = self.events as u64;
@@ -143,18 +141,15 @@ impl Journal {
             return Err(DamageKind::Again { expected, found });
         }
         let mut seal = self.seal.clone();
-        seal.follow(line).map_err(DamageKind::Seal)?;
+        let link = seal.follow(line).map_err(DamageKind::Seal)?;
         match &event.kind {
             EventKind::RunStarted { .. } if expected > 0 => return Err(DamageKind::SecondStart),
             EventKind::RunStarted { trials, .. } => check_folders(trials)?,
             _ if expected == 0 => return Err(DamageKind::NoStart),
             _ => {}
         }
-        if is_sealed && seal.chain().is_none() {
-            return Err(DamageKind::Seal(BrokenSeal::Missing));
-        }
         self.seal = seal;
-        self.links.push(self.seal.link());
+        self.links.push(link);
         self.events += 1;
         Ok(event)
     }
@@ -167,11 +162,10 @@ impl Journal {
         }
     }
 
-    /// Returns the last link of the chain after so many events. None means that there are fewer, or that the last of
-    /// them is not sealed.
+    /// Returns the last link of the chain after so many events. None means that there are fewer, or none.
     pub fn link_after(&self, events: usize) -> Option<String> {
         let link = self.links.get(events.checked_sub(1)?)?;
-        link.map(|link| link.to_string())
+        Some(link.to_string())
     }
 }
 

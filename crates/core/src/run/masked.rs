@@ -88,7 +88,10 @@ impl TrialReport {
             notes,
             paid_judges,
             error,
+            evidence,
         } = self;
+        // An agent may call a file by a secret.
+        evidence.retain(|name, _| !mask.hides(name.as_bytes()));
         optional(agent_version, mask);
         optional(ran_on, mask);
         if let Some(wire) = wire {

@@ -3,6 +3,8 @@
 //! A trial that was judged has a score. A trial that could not be judged has an error kind that says who must
 //! act. The two never mix: trouble with the machine or the provider is not a failure of the agent.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +135,7 @@ pub struct TrialReport {
     pub grading: u32,
     /// The files, servers and model that the agent was given.
     pub delivery: Delivery,
-    /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
+    /// The sandbox that its commands ran in, where it has run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
     /// The node of the worker that it ran on; `None` on this machine.
@@ -162,7 +164,13 @@ pub struct TrialReport {
     pub paid_judges: Vec<JudgedBy>,
     /// The reason why it could not be judged.
     pub error: Option<TrialError>,
+    /// The hash of each file and directory that it left.
+    #[serde(default, skip_serializing_if = "Evidence::is_empty")]
+    pub evidence: Evidence,
 }
+
+/// Names in the folder of a trial → hashes of what is there. `artifacts` is listed by what is in it.
+pub type Evidence = BTreeMap<String, String>;
 
 /// No trial takes so many seconds or dollars.
 const MOST: f64 = 1e9;
@@ -220,6 +228,7 @@ impl TrialReport {
             notes: Vec::new(),
             paid_judges: Vec::new(),
             error: None,
+            evidence: Evidence::new(),
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::run::settings::RunSettings;
 use crate::text::json;
 use crate::text::mask::Mask;
 
-/// The version of the format that is written. Older ones are readable; a newer one is refused.
+/// The version of the format. Any other is refused.
 pub const VERSION: u32 = 1;
 
 /// The document `run.json`.
@@ -68,22 +68,18 @@ pub struct RunFile {
     /// The runs of the parts, where this one was merged from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<String>,
-    /// Tells whether every line of the journal is sealed. Older versions did not seal.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub sealed: bool,
     /// The time at which the run was made. Kept last, where it is found without reading the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<Timestamp>,
+    pub created_at: Timestamp,
 }
 
 /// A `run.json` that cannot be used.
 #[derive(Debug, Error)]
 pub enum RunFileError {
-    /// A later version of Terca wrote it.
+    /// Another version of Terca wrote it.
     #[error(
         "it was written by Terca {terca_version} in version {version} of the format; this Terca reads version {VERSION}"
     )]
-    Newer {
+    OtherVersion {
         /// The version of the format.
         version: u64,
         /// The version of Terca, as far as it is told.
@@ -143,8 +139,7 @@ impl RunFile {
             fingerprints: facts.fingerprints.to_vec(),
             suite_commit: facts.suite_commit.map(str::to_owned),
             merged_from: Vec::new(),
-            sealed: true,
-            created_at: Some(facts.created_at),
+            created_at: facts.created_at,
         };
         file.masked(mask)
     }
@@ -158,10 +153,10 @@ impl RunFile {
             #[serde(default)]
             terca_version: Value,
         }
-        // The version first: a newer document may have another shape.
+        // The version first: a document of another one may have another shape.
         let header: Header = serde_json::from_slice(text)?;
-        if header.schema_version > u64::from(VERSION) {
-            return Err(RunFileError::Newer {
+        if header.schema_version != u64::from(VERSION) {
+            return Err(RunFileError::OtherVersion {
                 version: header.schema_version,
                 terca_version: header.terca_version.as_str().unwrap_or("?").to_owned(),
             });
@@ -193,8 +188,7 @@ impl RunFile {
             .iter()
             .flat_map(|(_, part)| part.order.clone())
             .collect();
-        whole.sealed = true;
-        whole.created_at = Some(created_at);
+        whole.created_at = created_at;
         whole.merged_from = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
         Some(whole)
     }

@@ -7,9 +7,9 @@
 //! {"seq":1, …,"chain":"BBBB…"}                        B = hash(A + this line up to the chain)
 //! ```
 //!
-//! The first sealed line also has the hash of `run.json`. So the chain covers the plan too, and a run can be moved or
-//! renamed. Lines before the first sealed one, of a run that an older Terca began, are hashed as they are: the chain
-//! begins with that hash. Nothing of a line is outside of the chain, not even a space at its end.
+//! The first line also has the hash of `run.json`, and the end of a trial has the hashes of its files. So the chain covers
+//! the plan and the evidence too, and a run can be moved or renamed. Nothing of a line is outside of the chain, not even
+//! a space at its end.
 //!
 //! There is no key, since Terca and its agents run as the same user: anybody who can write the file can compute the
 //! whole chain again. It shows accidents, and changes by those who do not take that trouble. Against the others, the
@@ -69,14 +69,14 @@ impl fmt::Display for Link {
 pub struct JournalEnd {
     /// The number of its events.
     pub events: usize,
-    /// The last link of its chain. None in a run of an older version.
+    /// The last link of its chain; `None` where it has no event.
     pub chain: Option<String>,
 }
 
 /// A line that does not follow from those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BrokenSeal {
-    /// It has no seal, and lines before it have one.
+    /// It has no seal.
     #[error("it has no seal")]
     Missing,
     /// Its seal is not the one that comes of it and of the lines before it.
@@ -87,11 +87,9 @@ pub enum BrokenSeal {
 /// The seal of the lines so far. The same value checks lines and seals new ones.
 #[derive(Debug, Clone)]
 pub struct Seal {
-    /// The hash of the lines before the first sealed one.
-    unsealed: Sha256,
     /// The last link.
     chain: Option<Link>,
-    /// The hash of `run.json` that the first sealed line has, or is to have.
+    /// The hash of `run.json` that the first line has, or is to have.
     run_file: String,
 }
 
@@ -99,22 +97,17 @@ impl Seal {
     /// Begins with no line. `run_file` is the hash of `run.json`.
     pub fn new(run_file: impl Into<String>) -> Self {
         Seal {
-            unsealed: Sha256::new(),
             chain: None,
             run_file: run_file.into(),
         }
     }
 
-    /// Returns the last link of the chain. None means that no line is sealed.
+    /// Returns the last link of the chain. None means that there is no line.
     pub fn chain(&self) -> Option<String> {
         self.chain.map(|link| link.to_string())
     }
 
-    pub(super) fn link(&self) -> Option<Link> {
-        self.chain
-    }
-
-    /// Returns the hash of `run.json` that is in the chain. None means that no line is sealed.
+    /// Returns the hash of `run.json` that is in the chain. None means that there is no line.
     pub fn run_file(&self) -> Option<&str> {
         self.chain.map(|_| self.run_file.as_str())
     }
@@ -138,16 +131,9 @@ impl Seal {
         Ok(line)
     }
 
-    /// Checks that a line, without its end, follows from those before it.
-    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<(), BrokenSeal> {
-        let Some((body, chain)) = split(line, CHAIN, END) else {
-            if self.chain.is_some() {
-                return Err(BrokenSeal::Missing);
-            }
-            self.unsealed.update(line);
-            self.unsealed.update(b"\n");
-            return Ok(());
-        };
+    /// Checks that a line, without its end, follows from those before it. Returns its link.
+    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<Link, BrokenSeal> {
+        let (body, chain) = split(line, CHAIN, END).ok_or(BrokenSeal::Missing)?;
         let link = self.next(body);
         if link.digits() != chain.as_bytes() {
             return Err(BrokenSeal::Wrong);
@@ -157,14 +143,12 @@ impl Seal {
             run_file.clone_into(&mut self.run_file);
         }
         self.chain = Some(link);
-        Ok(())
+        Ok(link)
     }
 
     /// Returns the link of a line, of which this is everything before the link.
     fn next(&self, body: &[u8]) -> Link {
-        let last = self
-            .chain
-            .unwrap_or_else(|| Link::of(self.unsealed.clone()));
+        let last = self.chain.unwrap_or_else(|| Link::of(Sha256::new()));
         Link::of(Sha256::new().chain_update(last.digits()).chain_update(body))
     }
 }

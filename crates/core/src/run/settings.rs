@@ -190,7 +190,7 @@ pub struct SelectionSettings {
     pub repetitions: Option<u32>,
     /// The agent that runs every variant.
     pub agent: Option<String>,
-    /// Calls the environments that `agent` runs by its name. Runs of older versions do not.
+    /// Calls the environments that `agent` runs by its name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub named_by_agent: bool,
     /// The model of every variant.

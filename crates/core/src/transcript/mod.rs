@@ -241,8 +241,7 @@ pub struct Stats {
     /// The figures: those that the agent reported, or else those of the gateway.
     #[serde(flatten)]
     pub usage: Usage,
-    /// The origin of the cost. It is missing in runs of older versions, whose agents reported it.
-    #[serde(default)]
+    /// The origin of the cost.
     pub cost_source: Option<CostSource>,
     /// The time the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,

@@ -85,8 +85,6 @@ pub struct Record {
     pub dir: Utf8PathBuf,
     /// The journal.
     pub journal: Journal,
-    /// The status that the journal tells.
-    pub status: RunStatus,
     /// The content of `run.json`; empty where it cannot be read.
     pub run_text: Vec<u8>,
     /// The results.
@@ -104,8 +102,8 @@ pub enum ResultsFile {
     Present {
         /// The status it tells.
         status: RunStatus,
-        /// The end of the journal that it was made from. Older versions did not write it.
-        made_from: Option<JournalEnd>,
+        /// The end of the journal that it was made from.
+        made_from: JournalEnd,
     },
 }
 
@@ -132,7 +130,8 @@ pub(super) fn events(
     Ok(())
 }
 
-fn open(dir: &Utf8Path) -> Result<Dir, RunsError> {
+/// Opens the directory of a run.
+pub(super) fn open(dir: &Utf8Path) -> Result<Dir, RunsError> {
     open_run(dir).map_err(|error| RunsError::Read {
         path: dir.to_owned(),
         source: reason(error),
@@ -149,7 +148,6 @@ pub(super) fn read_in(opened: &Dir, dir: &Utf8Path) -> Result<(Record, RunState)
     let record = Record {
         dir: dir.to_owned(),
         journal,
-        status: state.status(),
         run_text,
         results,
     };
@@ -165,7 +163,7 @@ fn read_journal(
     let file = (opened.open_file_up_to(EVENTS, LARGEST_JOURNAL)).map_err(reason);
     let journal = file.and_then(|file| {
         let text = BufReader::with_capacity(PIECE, file.take(LARGEST_JOURNAL));
-        Journal::read(text, &digest(run_text), is_sealed(run_text), each)
+        Journal::read(text, &digest(run_text), each)
     });
     journal.map_err(|source| RunsError::Read {
         path: dir.join(EVENTS),
@@ -185,11 +183,7 @@ impl Record {
         if sealed_with.is_some_and(|hash| hash != digest(&self.run_text)) {
             return Some(RunsError::RunFileChanged(self.dir.join(RUN)));
         }
-        let ResultsFile::Present {
-            made_from: Some(end),
-            ..
-        } = &self.results
-        else {
+        let ResultsFile::Present { made_from: end, .. } = &self.results else {
             return None;
         };
         let events = journal.events;
@@ -211,30 +205,16 @@ impl Record {
         match &self.results {
             ResultsFile::Missing | ResultsFile::Unreadable => true,
             ResultsFile::Present { status, .. } if *status == RunStatus::Running => !is_going_on,
-            ResultsFile::Present { status, made_from } => match made_from {
-                Some(end) => end.events != self.journal.events,
-                None => *status != self.status,
-            },
+            ResultsFile::Present { made_from, .. } => made_from.events != self.journal.events,
         }
     }
-}
-
-/// Tells whether a `run.json` says that its journal is sealed from its first line on.
-fn is_sealed(run_text: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Header {
-        #[serde(default)]
-        sealed: bool,
-    }
-    serde_json::from_slice::<Header>(run_text).is_ok_and(|header| header.sealed)
 }
 
 fn results(dir: &Dir) -> ResultsFile {
     #[derive(Deserialize)]
     struct Header {
         status: RunStatus,
-        #[serde(default)]
-        journal: Option<JournalEnd>,
+        journal: JournalEnd,
     }
     let file = match dir.open_file_up_to(RESULTS, LARGEST_RESULTS) {
         Ok(file) => file,

@@ -17,7 +17,7 @@ use terca_core::run::state::RunState;
 
 use crate::host::steady_clock;
 use crate::run::load::RunPlan;
-use crate::run::past_runs;
+use crate::run::past_runs::RunsError;
 use crate::run::resume::OpenRun;
 use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;
@@ -38,9 +38,7 @@ pub struct Regrading {
     at_once: usize,
     /// Trials whose workspaces were not kept: they stay as they were graded.
     pub not_kept: usize,
-    /// Trials without the facts about their agents' work: they stay as they were graded, too.
-    pub no_facts: usize,
-    /// The first trial whose saved workspace cannot be made again, by its directory, and the reason. Nothing is graded
+    /// The first trial whose files are not those of its end, by its directory, and the reason. Nothing is graded
     /// then: a part of a run would be graded with other tests than the rest.
     pub damaged: Option<(Utf8PathBuf, RestoreError)>,
 }
@@ -59,8 +57,8 @@ pub struct Regraded {
     pub before: RunState,
     /// The state now.
     pub after: RunState,
-    /// The files of its record that somebody changed meanwhile. They have been restored.
-    pub changed: Vec<&'static str>,
+    /// The way in which its files are not as they were written: somebody changed them meanwhile.
+    pub damage: Option<RunsError>,
 }
 
 impl OpenRun {
@@ -88,7 +86,6 @@ impl Regrading {
         let (context, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
-        let mut no_facts = 0;
         let mut damaged = None;
         for trial in &plan.trials {
             let Some(known) = run.past.state.trial(trial.id) else {
@@ -100,7 +97,6 @@ impl Regrading {
                     old: known.report.clone(),
                 }),
                 Err(Ungradable::NotKept) => not_kept += 1,
-                Err(Ungradable::NoFacts) => no_facts += 1,
                 Err(Ungradable::Damaged(error)) => {
                     damaged.get_or_insert((trial.dir.clone(), error));
                 }
@@ -115,7 +111,6 @@ impl Regrading {
             other_tests,
             at_once,
             not_kept,
-            no_facts,
             damaged,
         }
     }
@@ -193,12 +188,11 @@ impl Regrading {
         store.append(&event)?;
         let mut after = before.clone();
         after.apply(&event);
-        let changed = store.conclude()?;
-        store.write_results(&after)?;
+        let damage = store.conclude(&after)?;
         Ok(Regraded {
             before,
             after,
-            changed,
+            damage,
         })
     }
 }

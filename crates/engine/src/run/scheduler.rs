@@ -22,6 +22,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
 use crate::run::crew::Crew;
+use crate::run::record::RunsError;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread::{Mailbox, Message, SlotNews, start};
 use crate::trial::{self, Context};
@@ -57,7 +58,7 @@ pub fn run(
         started: Instant::now(),
         random: fastrand::Rng::with_seed(request.seed),
         signals: 0,
-        changed: Vec::new(),
+        damage: None,
         unshown: Vec::new(),
         sender,
         crew,
@@ -75,7 +76,7 @@ pub fn run(
         is_without_workers: (run.crew.as_ref()).is_some_and(|crew| crew.failure().is_some()),
         given_up: run.crew.as_ref().map(Crew::given_up).unwrap_or_default(),
         interrupted: run.signals > 0,
-        changed: run.changed,
+        damage: run.damage,
         state: run.state,
     })
 }
@@ -91,7 +92,7 @@ struct Run<'a> {
     started: Instant,
     random: fastrand::Rng,
     signals: u32,
-    changed: Vec<&'static str>,
+    damage: Option<RunsError>,
     /// Events that are folded in, but not shown: they may not be on the disk yet.
     unshown: Vec<Event>,
     sender: Sender<Message>,
@@ -221,8 +222,8 @@ impl Run<'_> {
         };
         self.record(EventKind::RunFinished { status })?;
         self.settle()?;
-        self.changed = self.store.conclude()?;
-        self.store.write_results(&self.state)
+        self.damage = self.store.conclude(&self.state)?;
+        Ok(())
     }
 
     fn is_stopping(&self) -> bool {

@@ -162,8 +162,8 @@ pub struct FinishedRun {
     pub given_up: BTreeMap<String, WorkerError>,
     /// No worker was left.
     pub is_without_workers: bool,
-    /// The files of its record that somebody changed meanwhile. They have been restored.
-    pub changed: Vec<&'static str>,
+    /// The way in which its files are not as they were written: somebody changed them meanwhile.
+    pub damage: Option<RunsError>,
     /// Its directory.
     pub dir: Utf8PathBuf,
     /// Tells how the suite changed while the run went on. The run did not notice.
@@ -449,7 +449,7 @@ impl<'a> PreparedRun<'a> {
             interrupted: finished.interrupted,
             given_up: finished.given_up,
             is_without_workers: finished.is_without_workers,
-            changed: finished.changed,
+            damage: finished.damage,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
             not_removed,

@@ -93,7 +93,7 @@ impl Store {
         let text = text_of(run_file).map_err(refused(NO_PLAN))?;
         replace(&opened, RUN, |file| file.write_all(&text)).map_err(refused(NO_PLAN))?;
         let journal =
-            Journal::create(opened, text).map_err(refused("events.jsonl could not be made"))?;
+            Journal::create(&opened, &text).map_err(refused("events.jsonl could not be made"))?;
         let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
         let dir = draft.publish_first(places).map_err(refused(NO_FOLDER))?;
         let store = Store::new(dir, journal).map_err(refused(NO_FOLDER))?;
@@ -113,7 +113,7 @@ impl Store {
         };
         let (opened, file) = lock(dir)?;
         let past = past_runs::sound(record::read_in(&opened, dir)?, true)?;
-        let journal = Journal::reopen(opened, file, &past.record).map_err(unopened)?;
+        let journal = Journal::reopen(file, &past.record).map_err(unopened)?;
         let store = Store::new(dir.to_owned(), journal).map_err(unopened)?;
         Ok((store, past))
     }
@@ -148,16 +148,13 @@ impl Store {
         self.write(&dir, &name, state)
     }
 
-    /// Compares the files of the run with what was written, at its end. Returns the names of those that somebody
-    /// changed
-    /// meanwhile; they have been restored.
-    pub fn conclude(&mut self) -> Result<Vec<&'static str>, StoreError> {
-        self.settle()?;
-        let changes = self
-            .journal
-            .conclude()
-            .map_err(refused("the run's files could not be checked"))?;
-        Ok(changes.to_vec())
+    /// Writes the results at the end, and reads the files of the run again. Returns how they are not as they were written.
+    pub fn conclude(&mut self, state: &RunState) -> Result<Option<RunsError>, StoreError> {
+        self.write_results(state)?;
+        Ok(match record::read(&self.dir) {
+            Ok((record, _)) => record.fault(),
+            Err(error) => Some(error),
+        })
     }
 
     /// Writes the results when it is time again.
@@ -246,7 +243,7 @@ mod tests {
     use crate::run::journal::is_going_on;
 
     fn run_file() -> RunFile {
-        let text = include_bytes!("../../../terca/tests/fixtures/run-v1/every-kind.run.json");
+        let text = include_bytes!("../../../terca/tests/fixtures/run.json");
         RunFile::parse(text).unwrap()
     }
 

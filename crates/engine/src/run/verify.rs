@@ -6,15 +6,18 @@ use std::io::{BufReader, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 use terca_core::analysis::results::{Results, TrialResult};
-use terca_core::analysis::summary::{SUMMARY_VERSION, Summary};
 use terca_core::run::event::RunStatus;
 use terca_core::run::seal::JournalEnd;
-use terca_core::run::state::RunState;
+use terca_core::run::state::{RunState, Trial};
 
 use crate::run::files::{EVENTS, LARGEST_RESULTS, PIECE, RESULTS, RUN, has_document, open_run};
-use crate::run::journal::{SPOILT, is_going_on};
+use crate::run::journal::is_going_on;
 use crate::run::record::{self, Record, ResultsFile, RunsError};
 use crate::run::store::run_name;
+use crate::tree::{Dir, Limits, Options};
+use crate::trial::evidence::{difference, evidence};
+use crate::workspace::saved::CHANGES;
+use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
 
 /// The answer about a run.
 #[derive(Debug, Serialize)]
@@ -28,8 +31,6 @@ pub struct Verified {
     pub sound: bool,
     /// The number of events before the first damage.
     pub events: usize,
-    /// The part of the journal that is sealed.
-    pub sealed: Sealed,
     /// The last link of the chain.
     pub chain: Option<String>,
     /// Everything that is wrong.
@@ -38,23 +39,11 @@ pub struct Verified {
     pub notes: Vec<String>,
 }
 
-/// The part of a journal that is sealed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Sealed {
-    /// Every line.
-    All,
-    /// The lines since an older run was continued. The chain covers the lines before, too.
-    Later,
-    /// No line: an older version wrote it, or there is none yet.
-    None,
-}
-
 /// Something that is wrong with a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The file.
-    pub file: &'static str,
+    /// The file or directory, in the run's directory.
+    pub file: String,
     /// The line, where the file has lines.
     pub line: Option<usize>,
     /// The reason.
@@ -64,7 +53,9 @@ pub struct Problem {
 /// Checks the run in a directory.
 pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     let going_on = is_going_on(dir);
-    let (record, _) = record::read(dir)?;
+    let (record, state) = record::read(dir)?;
+    let opened = record::open(dir)?;
+    let layers = CheckedLayers::default();
     let journal = &record.journal;
     let mut problems: Vec<Problem> = record.fault().map(problem).into_iter().collect();
     let mut notes = Vec::new();
@@ -75,39 +66,23 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
                 .to_owned(),
         );
     }
-    let sealed = match (journal.link_after(1), journal.seal.chain()) {
-        (Some(_), _) => Sealed::All,
-        (None, Some(_)) => Sealed::Later,
-        (None, None) => Sealed::None,
-    };
-    match sealed {
-        Sealed::All => {}
-        Sealed::Later => notes.push(
-            "an older version of Terca started the run: it is sealed only from where it was resumed".to_owned(),
-        ),
-        Sealed::None if journal.events == 0 => {
-            notes.push("the run has no event yet".to_owned());
-        }
-        Sealed::None => notes.push(
-            "the run is not sealed, because an older version of Terca made it: changes cannot be noticed"
-                .to_owned(),
-        ),
-    }
-    let opened = open_run(dir).ok();
-    if opened.is_some_and(|dir| dir.meta_at(SPOILT).is_ok_and(|found| found.is_some())) {
-        notes.push(format!(
-            "another program changed events.jsonl during the run; Terca restored it, and {SPOILT} is the changed file"
-        ));
+    if journal.events == 0 {
+        notes.push("the run has no event yet".to_owned());
     }
     if problems.is_empty() {
         check_results(&record, going_on, &mut problems, &mut notes);
+        problems.extend(
+            state
+                .trials()
+                .iter()
+                .filter_map(|trial| changed_file(&opened, trial, &layers)),
+        );
     }
     Ok(Verified {
         run: run_name(dir),
         dir: dir.to_owned(),
         sound: problems.is_empty(),
         events: journal.events,
-        sealed,
         chain: journal.seal.chain(),
         problems,
         notes,
@@ -117,34 +92,70 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
 fn problem(fault: RunsError) -> Problem {
     match fault {
         RunsError::Journal { damage, .. } => Problem {
-            file: EVENTS,
+            file: EVENTS.to_owned(),
             line: Some(damage.line),
             text: damage.kind.to_string(),
         },
         RunsError::RunFileChanged(_) => Problem {
-            file: RUN,
+            file: RUN.to_owned(),
             line: None,
             text: "it was changed or is missing: it does not match the seal of the journal".into(),
         },
         RunsError::Shorter {
             events, made_from, ..
         } => Problem {
-            file: EVENTS,
+            file: EVENTS.to_owned(),
             line: Some(events + 1),
             text: format!(
                 "the journal has lost lines: it has {events} events, and results.json was made from {made_from}"
             ),
         },
         RunsError::OtherResults(_) => Problem {
-            file: RESULTS,
+            file: RESULTS.to_owned(),
             line: None,
             text: "it was not made from this journal: one of them was changed".into(),
         },
         other => Problem {
-            file: EVENTS,
+            file: EVENTS.to_owned(),
             line: None,
             text: other.to_string(),
         },
+    }
+}
+
+/// Compares the files of a trial with the hashes that the journal has of them. One that is in flight, or was interrupted,
+/// has none.
+fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Problem> {
+    let Trial { head, report, .. } = trial;
+    if report.evidence.is_empty() {
+        return None;
+    }
+    let options = Options {
+        limits: Limits::NONE,
+        ..Options::default()
+    };
+    let problem = |file: &str, text: String| Problem {
+        file: head.dir.join(file).into_string(),
+        line: None,
+        text,
+    };
+    let found = run
+        .open_dir(&head.dir)
+        .and_then(|folder| evidence(&folder, &options));
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return Some(problem("", format!("it cannot be read: {error}"))),
+    };
+    if let Some((name, reason)) = difference(&report.evidence, &found) {
+        let text = format!(
+            "it {reason} after the trial, which is `{}` in the journal",
+            report.status.as_str()
+        );
+        return Some(problem(&name, text));
+    }
+    match Saved::open(run, &head.dir, layers, &options) {
+        Ok(_) | Err(RestoreError::NotSaved) => None,
+        Err(error) => Some(problem(CHANGES, error.to_string())),
     }
 }
 
@@ -156,7 +167,7 @@ fn check_results(
     notes: &mut Vec<String>,
 ) {
     let results = |text: String| Problem {
-        file: RESULTS,
+        file: RESULTS.to_owned(),
         line: None,
         text,
     };
@@ -173,18 +184,17 @@ fn check_results(
             ));
             return;
         }
-        ResultsFile::Present { made_from, .. } => made_from.clone(),
+        ResultsFile::Present { made_from, .. } => made_from,
     };
     if record.has_stale_results(going_on) && !going_on {
         notes.push(
             "results.json is older than the journal; `terca show` writes it again".to_owned(),
         );
     }
-    // Those of an older version do not say what they were made from.
-    let Some(end) = made_from.filter(|_| !going_on) else {
+    if going_on {
         return;
-    };
-    if let Some(text) = contradiction(record, &end) {
+    }
+    if let Some(text) = contradiction(record, made_from) {
         problems.push(results(text));
     }
 }
@@ -216,36 +226,20 @@ fn contradiction(record: &Record, end: &JournalEnd) -> Option<String> {
     let by_id: HashMap<u32, &TrialResult> = (read.trials.iter().rev())
         .map(|trial| (trial.head.id, trial))
         .collect();
-    let other = expected.trials.iter().find_map(|trial| {
-        let id = trial.head.id;
-        match by_id.get(&id) {
-            None => Some((id, None)),
-            Some(read) if *read != trial => Some((id, Some(read.report.status))),
-            Some(_) => None,
-        }
+    let other = expected.trials.iter().find(|trial| {
+        let read = by_id.get(&trial.head.id);
+        read.is_none_or(|read| *read != *trial)
     });
-    if let Some((id, status)) = other {
-        return Some(match status {
-            Some(status) => format!(
-                "it contradicts the journal about trial {id}, which is `{}` in the journal",
-                status.as_str()
-            ),
-            None => format!("it does not have trial {id} of the journal"),
-        });
+    if let Some(TrialResult { head, report, .. }) = other {
+        let status = report.status.as_str();
+        return Some(format!(
+            "it contradicts the journal about trial {}, which is `{status}` in the journal",
+            head.id
+        ));
     }
     // Another version may count in another way.
-    let by_this_version =
-        read.terca_version == env!("CARGO_PKG_VERSION") && read.summary.version == SUMMARY_VERSION;
-    let is_other = by_this_version || counts(&read.summary) != counts(&expected.summary);
-    is_other.then(|| "it does not match the journal: it was changed".to_owned())
-}
-
-/// The counts that every version counts alike.
-fn counts(summary: &Summary) -> [usize; 7] {
-    [
-        summary.trials, summary.passed, summary.partial, summary.failed, summary.errors,
-        summary.interrupted, summary.pending,
-    ]
+    let by_this_version = read.terca_version == env!("CARGO_PKG_VERSION");
+    by_this_version.then(|| "it does not match the journal: it was changed".to_owned())
 }
 
 fn results(state: &RunState, end: &JournalEnd) -> Results {

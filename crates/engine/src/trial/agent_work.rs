@@ -13,8 +13,6 @@ use super::trial_run::TrialRun;
 use crate::tree::{Dir, Options};
 
 const FILE: &str = "agent-work.json";
-/// The name of the file in older runs.
-const OLD_FILE: &str = "conduct.json";
 /// The names of two million changed files take a part of it.
 const LARGEST: u64 = 1 << 30;
 
@@ -65,49 +63,16 @@ impl AgentWork {
         self.write(&artifacts, mask)
     }
 
-    /// Returns whether a trial has the facts about its agent's work.
-    pub(super) fn is_in(artifacts: &Dir) -> bool {
-        let has = |name| matches!(artifacts.meta_at(name), Ok(Some(_)));
-        has(FILE) || has(OLD_FILE)
-    }
-
     pub(super) fn read(artifacts: &Dir) -> io::Result<Self> {
-        let bytes = match artifacts.read_file(FILE, LARGEST) {
-            Err(error) if error.is_not_found() => {
-                artifacts.read_file(OLD_FILE, LARGEST).map_err(|_| error)?
-            }
-            read => read?,
-        };
-        Ok(serde_json::from_slice(&bytes)?)
+        Ok(serde_json::from_slice(
+            &artifacts.read_file(FILE, LARGEST)?,
+        )?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_of_an_older_version_is_read() {
-        let temporary = tempfile::tempdir().unwrap();
-        let artifacts = Utf8Path::from_path(temporary.path()).unwrap();
-        let old = r#"{"completed":true,"isReference":false,"changed":["fib.py"],"usage":{"requests":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":5,"toolCalls":1,"costUsd":0.5},"seconds":1.5}"#;
-        fs_err::write(artifacts.join(OLD_FILE), old).unwrap();
-        let work = AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap();
-        assert!(work.completed);
-        assert_eq!(work.changed, ["fib.py"]);
-        assert_eq!(work.usage.cost_usd, Some(0.5));
-
-        let newer = AgentWork {
-            completed: false,
-            ..work
-        };
-        newer.write(artifacts, &Mask::default()).unwrap();
-        assert_eq!(
-            AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap(),
-            newer,
-            "its own file counts first"
-        );
-    }
 
     #[test]
     fn a_file_that_is_missing_is_named() {

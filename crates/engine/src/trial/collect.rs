@@ -14,11 +14,12 @@ use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
+use super::evidence::evidence;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Meta, Options, TreeError, copy, move_dir};
+use crate::tree::{Dir, Limits, Meta, Options, TreeError, copy, move_dir};
 use crate::workspace::saved::save::{save, save_overlay};
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 use crate::workspace::trial_dirs::Left;
@@ -45,7 +46,8 @@ pub(super) fn collect(
     let is_kept = is_keepable && is_wanted(&run, report.status);
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
-        .and_then(|()| keep_workspace(&mut run, is_kept));
+        .and_then(|()| keep_workspace(&mut run, is_kept))
+        .and_then(|()| take_evidence(&run, &mut report));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
         let message = format!("the files of the trial could not be kept: {message}");
         if is_breach {
@@ -281,6 +283,13 @@ fn keep_workspace(run: &mut TrialRun<'_>, is_kept: bool) -> Result<(), StageErro
     if run.spec.case.has_setup_commands() {
         run.context.sealed.restore_links(&kept)?;
     }
+    Ok(())
+}
+
+/// Adds the hashes of everything that the trial left to its report.
+fn take_evidence(run: &TrialRun<'_>, report: &mut TrialReport) -> Result<(), StageError> {
+    let folder = Dir::open_no_link(&run.context.run_dir)?.open_dir(&run.spec.dir)?;
+    report.evidence = evidence(&folder, &run.context.own_tree(Limits::NONE))?;
     Ok(())
 }
 

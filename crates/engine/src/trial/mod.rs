@@ -56,6 +56,7 @@ mod collect;
 mod command;
 mod containment;
 mod context;
+pub(crate) mod evidence;
 mod folder;
 mod git_dirs;
 mod grading;

@@ -5,19 +5,20 @@ use std::io;
 use camino::Utf8PathBuf;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
-use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::outcome::{Evidence, Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
 use super::collect::{add_error, add_grades};
 use super::context::Context;
+use super::evidence::{difference, evidence};
 use super::grading::grade_saved;
 use super::stage_error::StageError;
 use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
-use crate::tree::{Dir, Limits};
+use crate::tree::{Dir, Limits, TreeError};
 use crate::workspace::saved::WORKSPACE;
 use crate::workspace::saved::restore::{RestoreError, Saved};
 
@@ -28,9 +29,7 @@ pub enum Ungradable {
     NotRun,
     /// Its workspace was not kept.
     NotKept,
-    /// The facts about the agent's work are gone.
-    NoFacts,
-    /// Its saved workspace cannot be made again.
+    /// Its files are not those of its end.
     Damaged(RestoreError),
 }
 
@@ -46,17 +45,28 @@ pub fn is_gradable(
     if !has_run {
         return Err(Ungradable::NotRun);
     }
-    match open_saved(spec, context) {
-        Ok(_) => {}
-        Err(RestoreError::NotSaved) => return Err(Ungradable::NotKept),
-        Err(error) => return Err(Ungradable::Damaged(error)),
+    match open_saved(spec, context).and_then(|_| is_unchanged(spec, report, context)) {
+        Ok(()) => Ok(()),
+        Err(RestoreError::NotSaved) => Err(Ungradable::NotKept),
+        Err(error) => Err(Ungradable::Damaged(error)),
     }
-    let artifacts = Dir::open_no_link(&context.run_dir)
-        .and_then(|run| run.open_dir(spec.dir.join("artifacts")));
-    match artifacts {
-        Ok(artifacts) if AgentWork::is_in(&artifacts) => Ok(()),
-        _ => Err(Ungradable::NoFacts),
+}
+
+/// Checks that the files of a trial are those of its end, or of its last grading.
+fn is_unchanged(
+    spec: &TrialSpec,
+    report: &TrialReport,
+    context: &Context,
+) -> Result<(), RestoreError> {
+    match difference(&report.evidence, &take_evidence(spec, context)?) {
+        None => Ok(()),
+        Some((name, reason)) => Err(RestoreError::Changed { name, reason }),
     }
+}
+
+fn take_evidence(spec: &TrialSpec, context: &Context) -> Result<Evidence, TreeError> {
+    let folder = Dir::open_no_link(&context.run_dir)?.open_dir(&spec.dir)?;
+    evidence(&folder, &context.own_tree(Limits::NONE))
 }
 
 /// Opens the saved workspace of a trial.
@@ -88,6 +98,14 @@ pub fn regrade(
         Err(ungraded) => add_error(&mut report, ungraded, judges),
     }
     report.mask(&context.mask);
+    // Judges and tests may have left more.
+    match take_evidence(spec, context) {
+        Ok(evidence) => report.evidence = evidence,
+        Err(TreeError::Stopped) => return None,
+        Err(error) => report.notes.push(format!(
+            "the files of the trial could not be read again: {error}"
+        )),
+    }
     Some(report)
 }
 

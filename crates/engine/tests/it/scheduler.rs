@@ -52,7 +52,7 @@ fn run_file() -> RunFile {
     let document = serde_json::json!({
         "schemaVersion": 1, "tercaVersion": "0", "suite": "suite", "description": null, "suiteDir": "/",
         "seed": 1, "concurrency": 1, "baseline": "default", "cases": [], "trials": [], "order": [],
-        "command": RunSettings::default(), "fingerprints": []
+        "command": RunSettings::default(), "fingerprints": [], "createdAt": "2026-11-17T00:00:00Z"
     });
     RunFile::parse(document.to_string().as_bytes()).unwrap()
 }

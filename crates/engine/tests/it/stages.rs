@@ -1,6 +1,5 @@
 //! The stages of a trial: what each leaves, and where a trial ends that cannot go on.
 
-use camino::Utf8Path;
 use terca_core::run::event::Phase;
 use terca_core::run::outcome::Status;
 use terca_core::trial_error::ErrorKind;
@@ -377,21 +376,15 @@ fn a_saved_trial_is_graded_again_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_trial_of_an_older_version_is_graded_again() {
+fn a_trial_whose_files_were_changed_is_not_graded_again() {
     let suite = suite_with(
         "echo work > work.txt",
         "    tests:\n      - changedFiles: {only: [work.txt]}\n",
     );
     let trial = suite.run();
-    let artifacts = trial.folder.join("artifacts");
-    rename(&artifacts, "agent-work.json", "conduct.json");
-    assert_eq!(grade_again(&suite, &trial), Status::Passed);
-    rename(&artifacts, "conduct.json", "gone.json");
-    let gradable = is_gradable(&suite.specs[0], &trial.report, &suite.context);
-    assert!(matches!(gradable, Err(Ungradable::NoFacts)), "{gradable:?}");
+    let gradable = || is_gradable(&suite.specs[0], &trial.report, &suite.context);
+    assert!(gradable().is_ok());
+    std::fs::remove_file(trial.folder.join("artifacts/agent-work.json")).unwrap();
+    assert!(matches!(gradable(), Err(Ungradable::Damaged(_))));
     suite.assert_nothing_left();
-}
-
-fn rename(dir: &Utf8Path, from: &str, to: &str) {
-    std::fs::rename(dir.join(from), dir.join(to)).unwrap();
 }

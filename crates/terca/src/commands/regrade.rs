@@ -82,7 +82,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         Detail::Whole
     };
     output::show(&results, &dir, detail, common);
-    let changed = past::complain_of_changes(&graded.changed, &dir, common);
+    let changed = past::complain_of_damage(graded.damage.as_ref(), common);
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }
 
@@ -99,9 +99,7 @@ fn damaged(dir: &Utf8Path, error: &RestoreError) -> CliError {
 
 /// Says which trials stay as they were graded, and why.
 fn note_what_stays(regrading: &Regrading, keep: Keep) {
-    let Regrading {
-        not_kept, no_facts, ..
-    } = *regrading;
+    let not_kept = regrading.not_kept;
     if not_kept > 0 {
         let why = match keep {
             Keep::Changed | Keep::All => "",
@@ -112,29 +110,19 @@ fn note_what_stays(regrading: &Regrading, keep: Keep) {
             "note: {not_kept} of the trials have no saved workspace{why}: their grades stay"
         ));
     }
-    if no_facts > 0 {
-        screen::err(&format!(
-            "note: {no_facts} of the trials have no artifacts/agent-work.json, the record of their agents' work: \
-             their grades stay"
-        ));
-    }
 }
 
 fn nothing_to_grade(regrading: &Regrading, keep: Keep) -> CliError {
-    let (text, help) = match (regrading.not_kept, regrading.no_facts, keep) {
-        (0, 0, _) => (
+    let (text, help) = match (regrading.not_kept, keep) {
+        (0, _) => (
             "no selected trial has finished work of an agent",
             "`terca resume` runs the remaining trials, and with `--errors` also those that ended in an error",
         ),
-        (0, _, _) => (
-            "no selected trial has its artifacts/agent-work.json",
-            "restore the files from a copy, or run the suite again",
-        ),
-        (_, _, Keep::Changed | Keep::All) => (
+        (_, Keep::Changed | Keep::All) => (
             "no selected trial has a saved workspace",
             "restore the workspaces from a copy, or run the suite again",
         ),
-        (_, _, Keep::Failed | Keep::None) => (
+        (_, Keep::Failed | Keep::None) => (
             "no selected trial has a saved workspace",
             "run the suite again, without `--keep`",
         ),

@@ -3,7 +3,7 @@
 use clap::Args;
 use terca_core::text::prose;
 use terca_engine::run::past_runs;
-use terca_engine::run::verify::{Problem, Sealed, Verified, verify as examine};
+use terca_engine::run::verify::{Problem, Verified, verify as examine};
 use terca_engine::suite::discover;
 
 use crate::args::{Common, TableFormat};
@@ -54,15 +54,10 @@ pub(super) fn verify(args: &VerifyArgs, common: &Common) -> Outcome {
 fn text(found: &Verified) -> String {
     let Verified { run, events, .. } = found;
     let events = prose::count(*events, "event");
-    let seal = match found.sealed {
-        Sealed::All => "sealed",
-        Sealed::Later => "sealed in part",
-        Sealed::None => "not sealed",
-    };
     let mut lines = vec![if found.sound {
-        format!("{run}: sound ({events}, {seal})")
+        format!("{run}: sound ({events})")
     } else {
-        format!("{run}: damaged ({events} before the damage, {seal})")
+        format!("{run}: damaged ({events} before the damage)")
     }];
     for Problem { file, line, text } in &found.problems {
         lines.push(match line {

@@ -185,7 +185,7 @@ pub fn conclude(
     if let Some(answer) = Ablated::of(&results).filter(|_| format == Format::Json) {
         screen::out_json(&serde_json::to_string(&answer).unwrap_or_default());
     }
-    let changed = past::complain_of_changes(&run.changed, &run.dir, common);
+    let changed = past::complain_of_damage(run.damage.as_ref(), common);
     for (place, error) in &run.given_up {
         screen::err(&format!(
             "warning: workers on {place} were given up: {error}"

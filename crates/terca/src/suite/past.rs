@@ -8,8 +8,7 @@ use terca_core::run::run_kind::RunKind;
 use terca_core::run::settings::SelectionSettings;
 use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
-use terca_core::text::prose;
-use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{clean, files, past_runs, remarks};
 use terca_engine::suite::discover;
 use terca_report::html::{ListedRun, Prompts};
@@ -78,26 +77,14 @@ fn note_newer(suite_dir: &Utf8Path, dir: &Utf8Path) {
 }
 
 /// Reports that somebody changed the files of a run while it went on. Returns the exit status for that.
-pub fn complain_of_changes(changed: &[&str], dir: &Utf8Path, common: &Common) -> Option<u8> {
-    let names = prose::list(&distinct(changed), "and");
-    if changed.is_empty() {
-        return None;
-    }
+pub fn complain_of_damage(damage: Option<&RunsError>, common: &Common) -> Option<u8> {
     let text = format!(
-        "another program changed {names} of {} during the run; Terca restored the files from its copy, and the \
-         results are not affected",
-        screen::short(dir)
+        "another program changed the run's files during the run: {}",
+        damage?
     );
     let error = CliError::trouble(Code::DamagedRun, text)
-        .help("look for an agent, a test or another program that writes to the run's directory");
+        .help("look for an agent, a test or another program that writes to the run's directory; run it again");
     Some(error.show(common))
-}
-
-fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let mut found: Vec<&str> = names.to_vec();
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// Returns the prompts and tags of a run. A run without a readable `run.json` still has results.

@@ -271,6 +271,7 @@ fn report(head: &TrialHead) -> TrialReport {
         notes: Vec::new(),
         paid_judges: Vec::new(),
         error: None,
+        evidence: Default::default(),
     };
     if chance(head, 5) < 3 {
         let error = TrialError::new(

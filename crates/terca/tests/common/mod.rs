@@ -12,6 +12,9 @@ pub mod proof;
 pub mod sandboxes;
 pub mod viewer;
 
+use camino::Utf8Path;
+use serde_json::Value;
+use terca_core::run::seal::digest;
 use terca_testkit::Project;
 
 /// The program under test.
@@ -20,4 +23,32 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_terca");
 /// An empty project for the program under test.
 pub fn project() -> Project {
     Project::new(PROGRAM)
+}
+
+/// Changes the events of a run and computes the whole chain again, as somebody who sends a run could.
+pub fn forge(dir: &Utf8Path, change: impl FnOnce(&mut Vec<Value>)) {
+    let path = dir.join("events.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut events: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    change(&mut events);
+    let plan = digest(&std::fs::read(dir.join("run.json")).unwrap_or_default());
+    let mut chain = digest(b"");
+    let mut lines = String::new();
+    for (mut event, number) in events.into_iter().zip(0..) {
+        let fields = event.as_object_mut().unwrap();
+        fields.remove("chain");
+        fields.remove("runFile");
+        let mut line = event.to_string();
+        line.pop();
+        if number == 0 {
+            line += &format!(",\"runFile\":\"{plan}\"");
+        }
+        chain = digest(format!("{chain}{line}").as_bytes());
+        lines += &format!("{line},\"chain\":\"{chain}\"}}\n");
+    }
+    std::fs::write(path, lines).unwrap();
+    let _ = std::fs::remove_file(dir.join("results.json"));
 }

@@ -89,7 +89,6 @@ mod repository;
 mod results;
 mod resume;
 mod retries;
-mod run_v1;
 mod sandbox;
 mod saved_workspace;
 mod sealed;

@@ -266,8 +266,8 @@ fn facts_that_a_test_removes_are_written_again() {
         // Somebody else removes them.
         let before = project.results();
         std::fs::remove_file(project.trial_path(FACTS)).unwrap();
-        let outcome = project.terca(&["regrade"]).expect_status(2);
-        for words in [FACTS, "their grades stay", "help: restore the files"] {
+        let outcome = project.terca(&["regrade"]).expect_status(3);
+        for words in [FACTS, "is missing", "help: restore the files"] {
             assert!(
                 outcome.stderr.contains(words),
                 "{words}: {}",

@@ -1,11 +1,10 @@
 //! The record of a run: what was changed in it is noticed, what a crash left is mended, and both are told apart.
 
-use crate::common::project;
+use crate::common::{forge, project};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use terca_core::run::event::Event;
-use terca_core::run::seal::{Seal, digest};
+use terca_core::run::seal::digest;
 use terca_testkit::{Outcome, Project};
 
 const SUITE: &str = "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: ./agent.sh}}]\n\
@@ -67,9 +66,8 @@ fn a_run_as_it_was_written_is_sound() {
     let project = complete();
     let events = lines(&project).len();
     let said = project.terca(&["verify"]).expect_status(0).stdout;
-    has(&said, &format!(": sound ({events} events, sealed)"));
+    has(&said, &format!(": sound ({events} events)"));
     let found = verified(&project);
-    assert_eq!(found["sealed"], "all");
     assert_eq!(found["notes"], json!([]));
     assert_eq!(found["chain"], project.results()["journal"]["chain"]);
     // It may be moved, renamed, graded again and continued.
@@ -81,7 +79,6 @@ fn a_run_as_it_was_written_is_sound() {
     project.terca(&["regrade"]).expect_status(0);
     project.terca(&["resume"]).expect_status(0);
     project.terca(&["verify", "7"]).expect_status(0);
-    assert_eq!(verified(&project)["sealed"], "all");
 }
 
 #[test]
@@ -101,7 +98,7 @@ fn several_runs_are_checked_at_once() {
 type Damage = fn(&mut Vec<String>);
 
 /// Kinds of damage, the line that is named for it, and words of the message.
-const DAMAGES: [(&str, Damage, usize, &str); 12] = [
+const DAMAGES: [(&str, Damage, usize, &str); 11] = [
     (
         "missing",
         |lines| drop(lines.remove(4)),
@@ -179,21 +176,17 @@ const DAMAGES: [(&str, Damage, usize, &str); 12] = [
         5,
         "its seal is wrong",
     ),
-    (
-        "begun twice with a seal of its own", begun_twice, 5, "a second `runStarted`",
-    ),
 ];
 
-/// Puts a second beginning in, and computes the chain again.
-fn begun_twice(lines: &mut Vec<String>) {
-    lines[4] = lines[0].replacen("\"seq\":0", "\"seq\":4", 1);
-    let first: Value = serde_json::from_str(&lines[0]).unwrap();
-    let mut seal = Seal::new(first["runFile"].as_str().unwrap());
-    for line in lines {
-        let event: Event = serde_json::from_str(line).unwrap();
-        let sealed = String::from_utf8(seal.line(&event).unwrap()).unwrap();
-        sealed.trim_end().clone_into(line);
-    }
+#[test]
+fn a_second_beginning_is_refused() {
+    let project = complete();
+    forge(&project.run_dir(), |events| {
+        events[4] = events[0].clone();
+        events[4]["seq"] = 4.into();
+    });
+    let found = verified(&project);
+    has(&found["problems"].to_string(), "a second `runStarted`");
 }
 
 #[test]
@@ -274,24 +267,58 @@ fn a_plan_that_was_changed_is_noticed() {
     project.terca(&["verify"]).expect_status(0);
 }
 
-/// A journal whose lines have lost their seals is not taken for one of an older version.
+/// Nothing in the files of a run says that its lines need no seals.
 #[test]
 fn a_seal_cannot_be_taken_off() {
     let project = complete();
+    let plan = project.run_dir().join("run.json");
     let unsealed: Vec<String> = lines(&project)
         .iter()
         .map(|line| {
             let mut event: Value = serde_json::from_str(line).unwrap();
             event.as_object_mut().unwrap().remove("chain");
-            event.to_string()
+            event.to_string().replace("passed", "failed")
         })
         .collect();
     write(&project, &unsealed);
-    let found = verified(&project);
-    assert_eq!(found["problems"][0]["line"], 1, "{found}");
-    write(&project, &unsealed[..1]);
-    std::fs::remove_file(project.run_dir().join("results.json")).unwrap();
-    assert_eq!(verified(&project)["problems"][0]["line"], 1);
+    for text in [std::fs::read_to_string(&plan).unwrap(), "{}".to_owned()] {
+        let text = text
+            .replacen('{', "{\"sealed\": false,", 1)
+            .replace(",}", "}");
+        std::fs::write(&plan, text).unwrap();
+        let _ = std::fs::remove_file(project.run_dir().join("results.json"));
+        let found = verified(&project);
+        assert_eq!(found["problems"][0]["line"], 1, "{found}");
+        has(&found["problems"].to_string(), "it has no seal");
+        project.terca(&["show"]).expect_status(3);
+    }
+}
+
+/// A run of a version that this one does not know, with a plan that is whole.
+#[test]
+fn a_plan_of_another_version_is_refused() {
+    let project = complete();
+    let path = project.run_dir().join("run.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    for version in ["0", "2"] {
+        let other = text
+            .replacen(
+                "\"schemaVersion\": 1",
+                &format!("\"schemaVersion\": {version}"),
+                1,
+            )
+            .replacen(env!("CARGO_PKG_VERSION"), "9.8.7", 1);
+        std::fs::write(&path, other).unwrap();
+        forge(&project.run_dir(), |_| {});
+        for args in [&["resume"][..], &["regrade"]] {
+            let said = project.terca(args).expect_status(3).stderr;
+            has(
+                &said,
+                &format!("written by Terca 9.8.7 in version {version} of the format"),
+            );
+            has(&said, "help: use that version of Terca");
+        }
+    }
 }
 
 #[test]
@@ -328,17 +355,13 @@ fn a_journal_that_is_shorter_than_the_results_is_noticed() {
 #[test]
 fn a_chain_that_was_computed_again_does_not_fit_the_results() {
     let project = complete();
-    let mut lines = lines(&project);
-    let last = lines.len() - 2;
-    lines[last] = lines[last].replace("passed", "failed");
-    let first: Value = serde_json::from_str(&lines[0]).unwrap();
-    let mut seal = Seal::new(first["runFile"].as_str().unwrap());
-    for line in &mut lines {
-        let event: Event = serde_json::from_str(line).unwrap();
-        let sealed = String::from_utf8(seal.line(&event).unwrap()).unwrap();
-        sealed.trim_end().clone_into(line);
-    }
-    write(&project, &lines);
+    let results = project.run_dir().join("results.json");
+    let made = std::fs::read(&results).unwrap();
+    forge(&project.run_dir(), |events| {
+        let last = events.len() - 2;
+        events[last]["report"]["status"] = "failed".into();
+    });
+    std::fs::write(results, made).unwrap();
     let found = verified(&project);
     assert_eq!(found["problems"][0]["file"], "results.json", "{found}");
     project.terca(&["resume"]).expect_status(3);
@@ -351,7 +374,9 @@ fn results_that_were_edited_are_noticed() {
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, words) in [
         (
-            "\"status\": \"passed\"", "\"status\": \"failed\"", "about trial 1",
+            "\"status\": \"passed\"",
+            "\"status\": \"failed\"",
+            "about trial 1, which is `passed` in the journal",
         ),
         ("\"passRate\": 1.0", "\"passRate\": 0.5", "it was changed"),
         (
@@ -483,61 +508,28 @@ fn tampering(script: &str) -> Project {
 }
 
 #[test]
-fn a_journal_that_is_changed_while_its_run_goes_on_is_restored() {
-    for (script, spoilt) in [
-        (": > events.jsonl", true),
-        ("rm events.jsonl", false),
-        ("cp events.jsonl x; mv x events.jsonl", true),
-        (
-            "head -n 1 events.jsonl > x; cat x > events.jsonl; rm x",
-            true,
-        ),
-        ("echo '{}' >> events.jsonl", true),
-        ("sed -i 's/\"seed\":/\"feed\":/' events.jsonl", true),
-        (
-            "printf X | dd of=events.jsonl bs=1 seek=9 conv=notrunc 2> /dev/null",
-            true,
-        ),
-        (
-            "rm events.jsonl; mkdir events.jsonl; touch events.jsonl/x",
-            true,
-        ),
-        ("rm events.jsonl; ln -s /dev/zero events.jsonl", true),
-        ("rm events.jsonl; mkfifo events.jsonl", true),
+fn files_that_are_changed_while_their_run_goes_on_are_noticed_at_its_end() {
+    for script in [
+        ": > events.jsonl",
+        "rm events.jsonl",
+        "cp events.jsonl x; mv x events.jsonl",
+        "echo '{}' >> events.jsonl",
+        "sed -i 's/\"seed\":/\"feed\":/' events.jsonl",
+        "printf X | dd of=events.jsonl bs=1 seek=9 conv=notrunc 2> /dev/null",
+        "rm events.jsonl; ln -s /dev/zero events.jsonl",
+        "rm events.jsonl; mkfifo events.jsonl",
+        "echo '{}' > run.json",
+        "rm run.json",
     ] {
         let project = tampering(script);
         let outcome = project.terca(&["--format", "plain"]);
         assert_eq!(outcome.status, 3, "{script}: {}", outcome.stderr);
         has(
             &outcome.stderr,
-            "error[damaged-run]: another program changed events.jsonl of ",
+            "error[damaged-run]: another program changed the run's files during the run: ",
         );
-        has(&outcome.stderr, "during the run");
         has(&outcome.stdout, "2 trials: 2 passed");
-        let found = verified(&project);
-        assert_eq!(found["problems"], json!([]), "{script}: {found}");
-        assert_eq!(project.results()["summary"]["passed"], 2);
-        let kept = project.run_dir().join("events.jsonl.spoilt");
-        assert_eq!(kept.symlink_metadata().is_ok(), spoilt, "{script}");
-        assert_eq!(
-            found["notes"].to_string().contains("spoilt"),
-            spoilt,
-            "{script}"
-        );
-        project.terca(&["show"]).expect_status(0);
-    }
-}
-
-#[test]
-fn a_plan_that_is_changed_while_its_run_goes_on_is_restored() {
-    for script in ["echo '{}' > run.json", "rm run.json"] {
-        let project = tampering(script);
-        let outcome = project.terca(&["--format", "plain"]).expect_status(3);
-        has(
-            &outcome.stderr,
-            "error[damaged-run]: another program changed run.json of ",
-        );
-        project.terca(&["verify"]).expect_status(0);
+        assert_ne!(project.terca(&["verify"]).status, 0, "{script}");
     }
 }
 
@@ -548,7 +540,6 @@ fn a_journal_that_is_only_touched_is_left_alone() {
         "chmod 600 events.jsonl; touch events.jsonl; ln events.jsonl copy; cat events.jsonl > /dev/null",
     );
     project.terca(&["--format", "plain"]).expect_status(0);
-    assert!(!project.run_dir().join("events.jsonl.spoilt").exists());
     project.terca(&["verify"]).expect_status(0);
 }
 
@@ -572,4 +563,109 @@ fn the_first_line_has_the_hash_of_the_plan() {
     let first: Value = serde_json::from_str(&lines(&project)[0]).unwrap();
     let plan = std::fs::read(project.run_dir().join("run.json")).unwrap();
     assert_eq!(first["runFile"], digest(&plan));
+}
+
+/// A run whose second trial failed, with all kinds of evidence.
+fn failed() -> Project {
+    let project = project()
+        .agent("echo working; mkdir sub; echo wrong > sub/answer.txt")
+        .file(
+            "terca.yaml",
+            "environments: [{name: e, agent: {name: command, command: ./agent.sh}}]\n\
+             evals: [{name: a, prompt: go, tests: [{fileExists: done.txt}]}]\n",
+        );
+    project.terca(&["--format", "plain"]).expect_status(1);
+    project
+}
+
+type Edit = (&'static str, fn(&Utf8Path));
+
+const EDITS: [Edit; 9] = [
+    ("run.log", |file| {
+        std::fs::write(file, "all is well").unwrap();
+    }),
+    ("changes.diff", |file| std::fs::remove_file(file).unwrap()),
+    ("transcript.jsonl", |file| {
+        std::fs::write(file, "{}").unwrap();
+    }),
+    ("artifacts/agent-work.json", |file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        std::fs::write(file, text.replace("true", "false")).unwrap();
+    }),
+    ("artifacts/stdout.log", |file| {
+        std::fs::write(file, "done").unwrap();
+    }),
+    ("artifacts/added.log", |file| {
+        std::fs::write(file, "done").unwrap();
+    }),
+    ("workspace.changes", |dir| {
+        std::fs::write(dir.join("tree/done.txt"), "").unwrap();
+    }),
+    ("workspace.changes", |dir| {
+        std::fs::remove_file(dir.join("tree/sub/answer.txt")).unwrap();
+    }),
+    ("workspace", |dir| {
+        std::fs::create_dir(dir).unwrap();
+        std::fs::write(dir.join("done.txt"), "").unwrap();
+    }),
+];
+
+/// The journal has the hash of every file of a trial, and a trial whose files were changed is not graded again.
+#[test]
+fn evidence_that_was_changed_is_noticed_and_not_graded_again() {
+    for (name, edit) in EDITS {
+        let project = failed();
+        project.terca(&["verify"]).expect_status(0);
+        let before = project.journal();
+        edit(&project.run_dir().join("a/e.default.01").join(name));
+        let found = verified(&project);
+        let file = format!("a/e.default.01/{name}");
+        assert_eq!(found["problems"][0]["file"], *file, "{found}");
+        has(
+            &found["problems"].to_string(),
+            "which is `failed` in the journal",
+        );
+        let outcome = project.terca(&["regrade"]).expect_status(3);
+        has(&outcome.stderr, "error[damaged-run]: a/e.default.01: ");
+        has(&outcome.stderr, &format!("`{name}` "));
+        has(&outcome.stderr, "help: ");
+        assert_eq!(project.journal(), before, "{name}");
+        assert_eq!(project.terca(&["show"]).status, 0);
+    }
+}
+
+/// A layer that the saved workspaces started from is evidence, too.
+#[test]
+fn a_layer_that_was_changed_is_noticed() {
+    let project = project()
+        .agent("echo more > more.txt")
+        .file("a/_base/base.txt", "base")
+        .file(
+            "a/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: done.txt}]\n",
+        );
+    project.terca(&["--format", "plain"]).expect_status(1);
+    project.terca(&["verify"]).expect_status(0);
+    let layers = project.run_dir().join("layers");
+    let layer = layers.read_dir_utf8().unwrap().next().unwrap().unwrap();
+    std::fs::write(layer.path().join("done.txt"), "").unwrap();
+    has(&verified(&project)["problems"].to_string(), "layers/");
+    project.terca(&["regrade"]).expect_status(3);
+}
+
+/// Remarks, reports and gradings come after the end, and are no evidence.
+#[test]
+fn what_comes_after_the_end_is_no_damage() {
+    let project = failed().file(
+        "terca.yaml",
+        "environments: [{name: e, agent: {name: command, command: ./agent.sh}}]\n\
+         evals: [{name: a, prompt: go, tests: [{fileExists: sub/answer.txt}]}]\n",
+    );
+    project.terca(&["regrade"]).expect_status(0);
+    project
+        .terca(&["report", "--html", "page.html"])
+        .expect_status(0);
+    assert_eq!(verified(&project)["problems"], json!([]));
+    project.terca(&["regrade"]).expect_status(0);
+    assert_eq!(verified(&project)["problems"], json!([]));
 }

@@ -51,7 +51,7 @@ pub struct JudgedBy {
     pub agent_version: Option<String>,
     /// The model that was seen, else the one that was asked for.
     pub model: Option<String>,
-    /// The names of its credentials, and the services that it was led to. Older runs have none.
+    /// The names of its credentials, and the services that it was led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Tokens, time and cost.

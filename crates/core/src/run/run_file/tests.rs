@@ -5,57 +5,23 @@ use serde_json::json;
 use jiff::Timestamp;
 
 use super::*;
-use crate::run::settings::{Keep, SelectionSettings};
+use crate::run::settings::Keep;
 
-/// The text of a `run.json` that the first version of the format was written as.
-fn held(path: &str) -> Vec<u8> {
-    let dir = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../terca/tests/fixtures/run-v1/"
-    );
-    std::fs::read(format!("{dir}{path}")).unwrap()
-}
+/// A `run.json` with every kind of key.
+const TEXT: &[u8] = include_bytes!("../../../../terca/tests/fixtures/run.json");
 
-const HELD: [&str; 5] = [
-    "every-kind.run.json", "runs/2026-11-15-001/run.json", "runs/2026-11-15-002/run.json",
-    "runs/2026-11-15-003/run.json", "runs/2026-11-15-004/run.json",
-];
-
-#[test]
-fn version_one_is_read_and_written_as_it_was() {
-    for path in HELD {
-        let text = held(path);
-        let file = RunFile::parse(&text).unwrap();
-        let mut was: Value = serde_json::from_slice(&text).unwrap();
-        // It said the same twice; the settings have it still.
-        let shard = was.as_object_mut().unwrap().remove("shard").unwrap();
-        assert_eq!(was["command"]["shard"], shard);
-        assert_eq!(serde_json::to_value(&file).unwrap(), was, "{path}");
-    }
+fn file() -> RunFile {
+    RunFile::parse(TEXT).unwrap()
 }
 
 #[test]
-fn settings_are_those_of_the_run() {
-    let whole = RunFile::parse(&held(HELD[1])).unwrap().settings;
-    assert_eq!(
-        whole,
-        RunSettings {
-            selection: SelectionSettings {
-                seed: Some(7),
-                ..SelectionSettings::default()
-            },
-            retries: Some(2),
-            fail_under: 0.5,
-            keep: Keep::Failed,
-            ..RunSettings::default()
-        }
-    );
-    let part = RunFile::parse(&held(HELD[2])).unwrap().settings;
-    assert_eq!(part.shard.unwrap().to_string(), "1/2");
+fn it_is_written_as_it_was_read() {
+    let was: Value = serde_json::from_slice(TEXT).unwrap();
+    assert_eq!(serde_json::to_value(file()).unwrap(), was);
 }
 
 #[test]
-fn a_newer_version_is_refused_with_the_name_of_its_writer() {
+fn another_version_is_refused_with_the_name_of_its_writer() {
     let newer = json!({"schemaVersion": 2, "tercaVersion": "3.1.4", "cases": "elsewhere"});
     let error = RunFile::parse(newer.to_string().as_bytes()).unwrap_err();
     assert_eq!(
@@ -64,7 +30,7 @@ fn a_newer_version_is_refused_with_the_name_of_its_writer() {
     );
     let unknown = RunFile::parse(br#"{"schemaVersion": 18446744073709551615}"#).unwrap_err();
     assert!(
-        matches!(&unknown, RunFileError::Newer { terca_version, .. } if terca_version == "?"),
+        matches!(&unknown, RunFileError::OtherVersion { terca_version, .. } if terca_version == "?"),
         "{unknown}"
     );
 }
@@ -98,7 +64,7 @@ fn settings_out_of_range_are_refused_with_their_place() {
         ("/trials/0/id", json!(-1), "expected u32"),
         ("/cases/0/layers/0", json!(7), "did not match any variant"),
     ] {
-        let mut document: Value = serde_json::from_slice(&held(HELD[0])).unwrap();
+        let mut document: Value = serde_json::from_slice(TEXT).unwrap();
         *document.pointer_mut(pointer).unwrap() = value;
         let error = RunFile::parse(document.to_string().as_bytes()).unwrap_err();
         let error = error.to_string();
@@ -130,7 +96,7 @@ fn places(value: &Value, place: &str, found: &mut Vec<String>) {
 /// Whatever is put in the place of a value: the document is refused with a place, or is one that can be worked with.
 #[test]
 fn wrong_types_anywhere_are_no_panic() {
-    let document: Value = serde_json::from_slice(&held(HELD[0])).unwrap();
+    let document: Value = serde_json::from_slice(TEXT).unwrap();
     let mut pointers = Vec::new();
     places(&document, "", &mut pointers);
     let mut refused = 0;
@@ -152,7 +118,7 @@ fn wrong_types_anywhere_are_no_panic() {
                     assert!(error.line() > 0, "{pointer}: {error}");
                     refused += 1;
                 }
-                Err(RunFileError::Newer { .. }) => assert_eq!(pointer, "/schemaVersion"),
+                Err(RunFileError::OtherVersion { .. }) => assert_eq!(pointer, "/schemaVersion"),
                 Ok(file) => {
                     let timeout = file.settings.selection.timeout;
                     assert!(
@@ -171,9 +137,9 @@ fn wrong_types_anywhere_are_no_panic() {
 
 #[test]
 fn missing_keys_are_named() {
-    let document: Value = serde_json::from_slice(&held(HELD[0])).unwrap();
-    // What later versions added, and what may be null, may be missing.
-    let optional = ["description", "shard"];
+    let document: Value = serde_json::from_slice(TEXT).unwrap();
+    // What may be null may be missing.
+    let optional = ["description"];
     for key in document.as_object().unwrap().keys() {
         let mut changed = document.clone();
         changed.as_object_mut().unwrap().remove(key);
@@ -193,7 +159,7 @@ fn missing_keys_are_named() {
 #[test]
 fn deep_nesting_is_an_error() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let text = String::from_utf8(held(HELD[0])).unwrap();
+    let text = String::from_utf8(TEXT.to_vec()).unwrap();
     let text = text.replacen("\"cases\": [", &format!("\"cases\": [{deep}, "), 1);
     let error = RunFile::parse(text.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("at line"), "{error}");
@@ -201,7 +167,7 @@ fn deep_nesting_is_an_error() {
 
 #[test]
 fn secrets_are_hidden_and_words_of_the_format_are_not() {
-    let mut file = RunFile::parse(&held(HELD[1])).unwrap();
+    let mut file = file();
     file.settings.selection.evals = vec!["greeting".into()];
     file.cases[0].variant.config = Some(json!({"key": ["a greeting"], "type": "greeting"}));
     let mask = Mask::new(["greeting", "failed"]);
@@ -214,7 +180,12 @@ fn secrets_are_hidden_and_words_of_the_format_are_not() {
 
 #[test]
 fn the_parts_make_the_whole() {
-    let [one, two] = [HELD[2], HELD[3]].map(|path| RunFile::parse(&held(path)).unwrap());
+    let [one, two] = [1, 2].map(|number| {
+        let mut part = file();
+        part.settings.shard = Some(format!("{number}/2").parse().unwrap());
+        part.order = vec![number];
+        part
+    });
     let whole = RunFile::merged(&[("one", &one), ("two", &two)], Timestamp::UNIX_EPOCH).unwrap();
     assert_eq!(whole.settings.shard, None);
     assert_eq!(whole.merged_from, ["one", "two"]);

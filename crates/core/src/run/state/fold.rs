@@ -280,6 +280,10 @@ impl RunState {
             return;
         };
         self.change(index, |trial| {
+            // The folder is cleared for this attempt.
+            if !trial.report.evidence.is_empty() {
+                Arc::make_mut(&mut trial.report).evidence.clear();
+            }
             trial.live = Some(Live {
                 since: at,
                 on: on.map(str::to_owned),

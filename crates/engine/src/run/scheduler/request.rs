@@ -11,6 +11,7 @@ use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
 use crate::remote::WorkerError;
+use crate::run::record::RunsError;
 
 /// The trials of a run, and how they are run.
 #[derive(Debug)]
@@ -73,6 +74,6 @@ pub struct Finished {
     pub given_up: BTreeMap<String, WorkerError>,
     /// No worker was left.
     pub is_without_workers: bool,
-    /// The files of its record that somebody changed meanwhile. They have been restored.
-    pub changed: Vec<&'static str>,
+    /// The way in which its files are not as they were written: somebody changed them meanwhile.
+    pub damage: Option<RunsError>,
 }

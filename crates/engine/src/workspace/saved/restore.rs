@@ -32,9 +32,17 @@ pub enum RestoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A newer version of Terca saved it.
-    #[error("it was saved by a newer version of Terca (version {0} of {CHANGES})")]
-    Newer(u32),
+    /// Another version of Terca saved it.
+    #[error("it was saved by another version of Terca (version {0} of {CHANGES})")]
+    OtherVersion(u32),
+    /// A file of the trial is not the one that the journal has the hash of.
+    #[error("`{name}` {reason}: it is not what the journal has the hash of")]
+    Changed {
+        /// The file or directory, in the trial's folder.
+        name: String,
+        /// What happened to it.
+        reason: &'static str,
+    },
     /// A layer is not there.
     #[error("the run's {LAYERS}/{name} is missing, which the workspace started from: {source}")]
     NoLayer {
@@ -155,8 +163,9 @@ fn read(changes: &Dir) -> Result<Record, RestoreError> {
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
     let version = value.get("version").and_then(serde_json::Value::as_u64);
-    if let Some(newer) = version.filter(|version| *version > u64::from(record::VERSION)) {
-        return Err(RestoreError::Newer(newer.try_into().unwrap_or(u32::MAX)));
+    if let Some(other) = version.filter(|version| *version != u64::from(record::VERSION)) {
+        let other = other.try_into().unwrap_or(u32::MAX);
+        return Err(RestoreError::OtherVersion(other));
     }
     serde_json::from_value(value).map_err(|error| damaged(error.to_string()))
 }

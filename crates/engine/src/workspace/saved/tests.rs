@@ -316,11 +316,11 @@ fn removed_paths_that_climb_out_remove_nothing() {
 }
 
 #[test]
-fn a_record_that_is_torn_or_newer_is_told_so() {
+fn a_record_that_is_torn_or_of_another_version_is_told_so() {
     let run = Run::new();
     run.save(&|_, _| false);
     run.edit_record("\"version\": 1", "\"version\": 2");
-    assert!(matches!(run.open(), Err(RestoreError::Newer(2))));
+    assert!(matches!(run.open(), Err(RestoreError::OtherVersion(2))));
     run.edit_record("\"version\": 2,", "");
     assert!(matches!(run.open(), Err(RestoreError::Record { .. })));
     fs_err::write(run.folder().join(CHANGES).join("changes.json"), "{").unwrap();
