@@ -1,11 +1,11 @@
 //! `scripts/test` on machines that have more or less: what it asks cargo for, what it installs, and what it leaves out.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_testkit::Outcome;
+use terca_testkit::{Outcome, write_program};
 
 /// What every machine has.
 const TOOLS: [&str; 14] = [
@@ -48,8 +48,7 @@ impl Machine {
         let file = self.path("bin").join(program);
         let calls = self.path("calls");
         let text = format!("#!/bin/sh\necho \"{program} $*\" >> {calls}\n{then}\n");
-        fs::write(&file, text).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&file, &text);
         self
     }
 
