@@ -146,54 +146,56 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
 
 /// Declares how the eval runs and what tests it.
 fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
-    let mut eval = Eval::default();
-    eval.repetitions = fields.optional(
-        "repetitions",
-        count().value(),
-        "How often this eval is run in each variant. Default: the suite's `repetitions`.",
-    );
-    eval.timeout = fields.optional(
-        "timeoutSeconds",
-        seconds(),
-        "The agent's time limit in one trial. It takes precedence over every other.",
-    );
-    eval.limits = fields.optional(
-        "limits",
-        limits(),
-        "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
-         variants.",
-    ).unwrap_or_default();
-    eval.prepare = actions(
-        fields,
-        "prepare",
-        Runs::Once,
-        "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
-    );
-    eval.before = added_actions(
-        fields,
-        "before",
-        "Actions that run in every trial of this eval, before the agent and after the suite's. \
-         [They add up](terca-yaml.md#replaced-merged-added-up).",
-    );
-    eval.tests = tests(fields);
-    eval.env = fields
-        .optional(
-            "env",
-            trial_variables(),
-            "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
+    Eval {
+        repetitions: fields.optional(
+            "repetitions",
+            count().value(),
+            "How often this eval is run in each variant. Default: the suite's `repetitions`.",
+        ),
+        timeout: fields.optional(
+            "timeoutSeconds",
+            seconds(),
+            "The agent's time limit in one trial. It takes precedence over every other.",
+        ),
+        limits: fields.optional(
+            "limits",
+            limits(),
+            "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
+             variants.",
         )
-        .unwrap_or_default();
-    eval.tags = fields
-        .optional(
-            "tags",
-            one_or_more(filled_text().value()),
-            "Labels for selections: `terca -t tag:smoke`.",
-        )
-        .unwrap_or_default();
-    eval.allowed_warnings = fields
-        .optional("allowWarnings", allowed_warnings(), ABOUT)
-        .unwrap_or_default();
-    eval
+        .unwrap_or_default(),
+        prepare: actions(
+            fields,
+            "prepare",
+            Runs::Once,
+            "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
+        ),
+        before: added_actions(
+            fields,
+            "before",
+            "Actions that run in every trial of this eval, before the agent and after the suite's. \
+             [They add up](terca-yaml.md#replaced-merged-added-up).",
+        ),
+        tests: tests(fields),
+        env: fields
+            .optional(
+                "env",
+                trial_variables(),
+                "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
+            )
+            .unwrap_or_default(),
+        tags: fields
+            .optional(
+                "tags",
+                one_or_more(filled_text().value()),
+                "Labels for selections: `terca -t tag:smoke`.",
+            )
+            .unwrap_or_default(),
+        allowed_warnings: fields
+            .optional("allowWarnings", allowed_warnings(), ABOUT)
+            .unwrap_or_default(),
+        ..Eval::default()
+    }
 }
 
 /// Returns the path of an eval's own directory below the suite's.
