@@ -17,25 +17,13 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# all tests, or those that nextest is asked for: just test -p terca-core
+# the tests that this machine can run, or some: just test --everything, just test -p terca-core
 test *args:
     scripts/test {{ args }}
 
-# the tests without real agents and the browser
-quick-test *args:
-    TERCA_SKIP_REAL_AGENTS=1 TERCA_SKIP_BROWSER=1 scripts/test {{ args }}
-
-# the tests with the real programs of further agents
-more-agents *args:
-    scripts/test-more-agents {{ args }}
-
-# the tests with the latest versions of all agents, or of some
-latest-agents *agents:
-    scripts/test-latest-agents {{ agents }}
-
 # makes the snapshots anew; read what has changed
 snapshots *args:
-    INSTA_UPDATE=always scripts/test {{ args }}
+    INSTA_UPDATE=always cargo test --workspace --no-fail-fast {{ args }}
     git status --short -- '*.snap'
 
 # makes the JSON Schemas anew

@@ -1,6 +1,6 @@
 //! A real browser without a window: Debian's Chromium, driven by Playwright's core package.
 //!
-//! Playwright is installed by `npm` from a lockfile; Chromium has to be on `PATH` (`scripts/test` sees to it).
+//! Playwright is installed by `npm` from a lockfile; Chromium has to be on `PATH` (`scripts/test --install` sees to it).
 
 use std::process::{Command, Stdio};
 

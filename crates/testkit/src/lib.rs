@@ -43,7 +43,7 @@ pub use node::Node;
 pub use outcome::Outcome;
 pub use patience::wait_until;
 pub use processes::Process;
-pub use project::Project;
+pub use project::{Project, write_program};
 pub use session::Session;
 pub use slurm::{SLURM_NODE_CPUS, SlurmCluster, SlurmJob};
 pub use ssh::SshHosts;

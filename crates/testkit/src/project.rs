@@ -1,5 +1,6 @@
 //! A suite in a temporary directory, and the program run in it.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,30 @@ use crate::patience::wait_for;
 use crate::processes::{Process, processes_below};
 use crate::session::Session;
 use crate::signals;
+
+/// Writes an executable file.
+///
+/// Another process writes it. In this one, a child that another thread starts meanwhile would have the file open for a
+/// moment, and what is open for writing cannot be started.
+///
+/// # Panics
+/// When it cannot be written.
+pub fn write_program(path: &Utf8Path, content: &str) {
+    let mut writer = Command::new("sh")
+        .args([
+            "-c",
+            "cat > \"$1\" && chmod 755 \"$1\"",
+            "sh",
+            path.as_str(),
+        ])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut input = writer.stdin.take().expect("a pipe");
+    input.write_all(content.as_bytes()).expect("the content");
+    drop(input);
+    assert!(writer.wait().expect("an end").success(), "{path}");
+}
 
 #[derive(Debug)]
 pub struct Project {
@@ -78,10 +103,10 @@ impl Project {
     }
 
     pub fn executable(self, path: &str, content: &str) -> Self {
-        let this = self.file(path, content);
-        std::fs::set_permissions(this.path(path), std::fs::Permissions::from_mode(0o755))
-            .expect("permissions");
-        this
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        write_program(&path, content);
+        self
     }
 
     pub fn symlink(self, path: &str, target: &str) -> Self {

@@ -162,7 +162,8 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
             limits(),
             "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
              variants.",
-        ).unwrap_or_default(),
+        )
+        .unwrap_or_default(),
         prepare: actions(
             fields,
             "prepare",

@@ -17,7 +17,7 @@ use terca_core::run::state::RunState;
 
 use crate::host::steady_clock;
 use crate::run::load::RunPlan;
-use crate::run::past_runs::RunsError;
+use crate::run::past_runs::{self, RunsError};
 use crate::run::resume::OpenRun;
 use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;

@@ -362,7 +362,10 @@ fn a_supervisor_that_is_as_new_is_used_again_and_no_other() {
         "it has ended the service"
     );
     place.assert_nothing_left();
-    assert_eq!(run_in(&pool, &place, "renice -n 3 -p $PPID >&-"), first);
+    assert_eq!(
+        run_in(&pool, &place, "renice -n $(($(nice) + 1)) -p $PPID >&-"),
+        first
+    );
     let second = run_in(&pool, &place, "true");
     assert_ne!(second, first, "commands would inherit what was done to it");
 }

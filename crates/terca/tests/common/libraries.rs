@@ -1,9 +1,7 @@
 //! Copies of real libraries, which are vendored beside the tests.
 
-use std::os::unix::fs::PermissionsExt;
-
 use camino::Utf8Path;
-use terca_testkit::Project;
+use terca_testkit::{Project, write_program};
 
 use crate::common::project;
 
@@ -71,8 +69,7 @@ pub fn script_the_agent(project: &Project, end: &str) {
         .replace("@SUITE@", suite.as_str())
         .replace("@WRONG@", wrong);
     let path = suite.join("agent.sh");
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, &script);
     let text = std::fs::read_to_string(suite.join("terca.yaml")).unwrap();
     let scripted = text.replace(
         "    agent: oracle\n",

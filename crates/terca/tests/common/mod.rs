@@ -52,3 +52,27 @@ pub fn forge(dir: &Utf8Path, change: impl FnOnce(&mut Vec<Value>)) {
     std::fs::write(path, lines).unwrap();
     let _ = std::fs::remove_file(dir.join("results.json"));
 }
+
+/// The name of a test says whether plain `cargo test` runs it, and `scripts/test` knows every need.
+#[test]
+fn tests_that_are_ignored_have_a_name_that_says_so() {
+    let list = |chosen: &[&str]| {
+        let program = std::env::current_exe().unwrap();
+        let output = std::process::Command::new(program)
+            .args(["--list", "--format", "terse"])
+            .args(chosen)
+            .output()
+            .unwrap();
+        let list = String::from_utf8(output.stdout).unwrap();
+        list.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let is_special = |module: &&str| module.starts_with("needs_") || *module == "thorough";
+    let mut special = list(&[]);
+    special.retain(|test| test.split("::").any(|module| is_special(&module)));
+    assert_eq!(special, list(&["--ignored"]));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/test");
+    let script = std::fs::read_to_string(script).unwrap();
+    for module in special.iter().flat_map(|test| test.split("::")) {
+        assert!(!is_special(&module) || script.contains(module), "{module}");
+    }
+}

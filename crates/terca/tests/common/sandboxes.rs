@@ -1,8 +1,7 @@
 //! Suites and machines for tests of sandboxes.
 
 use camino::Utf8Path;
-use std::os::unix::fs::PermissionsExt;
-use terca_testkit::Project;
+use terca_testkit::{Project, write_program};
 
 use super::project;
 
@@ -11,8 +10,7 @@ fn program(project: &Project, name: &str, script: &str) {
     let bin = bin(project);
     std::fs::create_dir_all(&bin).unwrap();
     let program = Utf8Path::new(&bin).join(name);
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, &format!("#!/bin/sh\n{script}\n"));
 }
 
 fn bin(project: &Project) -> String {

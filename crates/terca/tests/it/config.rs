@@ -72,7 +72,7 @@ fn none(faults: &[String]) {
 }
 
 #[test]
-fn broken_suites_are_refused() {
+fn broken_files_are_refused() {
     let deep = format!("name: {}{}\n", "[".repeat(5000), "]".repeat(5000));
     let bomb: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned())
         .chain((1..12).map(|n| {
@@ -82,316 +82,25 @@ fn broken_suites_are_refused() {
             )
         }))
         .collect();
-    let environment = |lines: &str| format!("environments:\n  - name: default\n{lines}");
-    let with_nop = |lines: &str| format!("{NOP}{lines}");
+    let suite = |lines: &str| ("terca.yaml", format!("{NOP}{lines}"));
+    let eval = |lines: &str| ("fib/eval.terca.yaml", format!("prompt: go\n{lines}"));
     let mut found = Vec::new();
-    for (title, text, place, phrase) in [
+    for ((file, text), position, phrase) in [
+        (suite("repetition: 2\n"), ":2:1", "repetitions"),
+        (suite("workspaceDir: start\n"), ":2:15", "start"),
         (
-            "unknown key",
-            with_nop("repetition: 2\n"),
-            "terca.yaml:2:1",
-            "repetitions",
-        ),
-        (
-            "key given twice",
-            with_nop("name: a\nname: b\n"),
-            "terca.yaml:3:1",
-            "name",
-        ),
-        (
-            "wrong type",
-            with_nop("timeoutSeconds: soon\n"),
-            "terca.yaml:2:17",
-            "number",
-        ),
-        (
-            "text instead of a list",
-            with_nop("experiments: a\n"),
-            "terca.yaml:2:14",
-            "list",
-        ),
-        (
-            "repetitions 0",
-            with_nop("repetitions: 0\n"),
-            "terca.yaml:2:14",
-            "1",
-        ),
-        (
-            "concurrency 0",
-            with_nop("concurrency: 0\n"),
-            "terca.yaml:2:14",
-            "1",
-        ),
-        (
-            "negative timeout",
-            with_nop("timeoutSeconds: -1\n"),
-            "terca.yaml:2:17",
-            "0",
-        ),
-        (
-            "missing rules",
-            environment("    agent: nop\n    rules: AGENT.md\n"),
-            "terca.yaml:4:12",
-            "AGENT.md",
-        ),
-        (
-            "rules that are a directory",
-            environment("    agent: nop\n    rules: docs\n"),
-            "terca.yaml:4:12",
-            "docs",
-        ),
-        (
-            "unknown agent",
-            environment("    agent: gemini-cil\n"),
-            "terca.yaml:3:12",
-            "gemini-cli",
-        ),
-        (
-            "an agent without its command",
-            environment("    agent: command\n"),
-            "terca.yaml:3:12",
-            "command",
-        ),
-        (
-            "variant without agent",
-            environment("    model: x\n"),
-            "terca.yaml:2:",
-            "agent",
-        ),
-        (
-            "same environment twice",
-            "environments:\n  - {name: a, agent: nop}\n  - {name: a, agent: nop}\n".into(),
-            "terca.yaml:3:12",
-            "`a`",
-        ),
-        (
-            "same experiment twice",
-            with_nop("experiments: [{name: a}, {name: a}]\n"),
-            "terca.yaml:2:33",
-            "`a`",
-        ),
-        (
-            "names that share a folder",
-            "environments:\n  - {name: a/b, agent: nop}\n  - {name: a-b, agent: nop}\n".into(),
-            "terca.yaml:3:12",
-            "a-b",
-        ),
-        (
-            "two baselines",
-            with_nop("experiments: [{name: a, baseline: true}, {name: b, baseline: true}]\n"),
-            "terca.yaml:2:",
-            "baseline",
-        ),
-        (
-            "missing workspaceDir",
-            with_nop("workspaceDir: start\n"),
-            "terca.yaml:2:15",
-            "start",
-        ),
-        (
-            "missing variable",
-            with_nop("env: {KEY: '${NOT_SET_ANYWHERE}'}\n"),
-            "terca.yaml:2:12",
+            suite("env: {KEY: '${NOT_SET_ANYWHERE}'}\n"),
+            ":2:12",
             "NOT_SET_ANYWHERE",
         ),
-        ("a tab", with_nop("env:\n\tA: 1\n"), "terca.yaml:3:", "tab"),
-        (
-            "unclosed quote",
-            with_nop("name: \"abc\n"),
-            "terca.yaml:2:",
-            "quote",
-        ),
-        ("deep nesting", deep, "terca.yaml:1:", "deep"),
-        ("alias bomb", bomb, "terca.yaml:", "alias"),
-        ("a list", "- name: a\n".into(), "terca.yaml:1:1", "map"),
-        (
-            "sandbox",
-            with_nop("sandbox: {docker: --privileged}\n"),
-            "terca.yaml:2:",
-            "image",
-        ),
-        (
-            "skills",
-            environment("    agent: nop\n    skills: docs\n"),
-            "terca.yaml:4:13",
-            "skill `docs` has no SKILL.md",
-        ),
-        (
-            "an agent that takes no MCP servers",
-            environment("    agent: aider\n    mcpServers: {a: {command: x}}\n"),
-            "terca.yaml:2:11",
-            "mcpServers",
-        ),
-        (
-            "inline eval without prompt",
-            with_nop("evals:\n  - name: a\n"),
-            "terca.yaml:3:5",
-            "prompt",
-        ),
+        (("terca.yaml", deep), ":1:", "deep"),
+        (("terca.yaml", bomb), ":", "alias"),
+        (eval("tests: [fileExist: a]\n"), ":2:9", "fileExists"),
+        (eval("before: [copy: {a.txt: out/a.txt}]\n"), ":2:24", "out"),
+        (eval("before: [copy: {b.txt: b.txt}]\n"), ":2:17", "b.txt"),
     ] {
-        found.extend(faults(
-            title,
-            &around().file("terca.yaml", text),
-            place,
-            phrase,
-        ));
-    }
-    none(&found);
-}
-
-#[test]
-fn broken_evals_are_refused() {
-    let test = |lines: &str| format!("prompt: go\ntests:\n  - {lines}\n");
-    let action = |lines: &str| format!("prompt: go\nbefore:\n  - {lines}\n");
-    let mut found = Vec::new();
-    for (title, text, position, phrase) in [
-        ("no prompt", "name: fib\n".to_owned(), "1:1", "prompt"),
-        ("empty prompt", "prompt: ''\n".into(), "1:9", "empty"),
-        (
-            "missing prompt file",
-            "promptFile: task.md\nallowWarnings: no-tests\n".into(),
-            "1:13",
-            "task.md",
-        ),
-        (
-            "unknown key",
-            "prompt: go\ntimeout_seconds: 3\nallowWarnings: no-tests\n".into(),
-            "2:1",
-            "timeoutSeconds",
-        ),
-        ("misspelt kind", test("fileExist: a"), "3:5", "fileExists"),
-        ("no kind", test("name: a"), "3:5", "needs a kind"),
-        (
-            "two kinds",
-            test("fileExists: a\n    commandSuccess: ls"),
-            "4:5",
-            "one kind",
-        ),
-        (
-            "same test twice",
-            test("{name: x, fileExists: a}\n  - {name: x, fileExists: b}"),
-            "4:12",
-            "`x`",
-        ),
-        (
-            "repetitions 0",
-            "prompt: go\nrepetitions: 0\nallowWarnings: no-tests\n".into(),
-            "2:14",
-            "1",
-        ),
-        (
-            "negative timeout",
-            "prompt: go\ntimeoutSeconds: -1\nallowWarnings: no-tests\n".into(),
-            "2:17",
-            "0",
-        ),
-        (
-            "negative weight",
-            test("{fileExists: a, weight: -1}"),
-            "3:29",
-            "0",
-        ),
-        (
-            "bad regular expression",
-            test("fileContains: {path: a, matches: '('}"),
-            "3:38",
-            "regular expression",
-        ),
-        ("bad glob", test("fileExists: 'a['"), "3:17", "a["),
-        (
-            "test outside, above",
-            test("fileExists: ../b"),
-            "3:17",
-            "../b",
-        ),
-        (
-            "test outside, absolute",
-            test("fileExists: /etc/passwd"),
-            "3:17",
-            "/etc/passwd",
-        ),
-        (
-            "copy above",
-            action("copy: {a.txt: ../a.txt}"),
-            "3:19",
-            "../a.txt",
-        ),
-        (
-            "copy to an absolute path",
-            action("copy: {a.txt: /tmp/a.txt}"),
-            "3:19",
-            "/tmp/a.txt",
-        ),
-        (
-            "copy through a link of _base",
-            action("copy: {a.txt: out/a.txt}"),
-            "3:19",
-            "out",
-        ),
-        (
-            "copy of what is not there",
-            action("copy: {b.txt: b.txt}"),
-            "3:12",
-            "b.txt",
-        ),
-        (
-            "file above",
-            action("files: {a/../../b: x}"),
-            "3:13",
-            "a/../../b",
-        ),
-        (
-            "file at an absolute path",
-            action("files: {/tmp/b: x}"),
-            "3:13",
-            "/tmp/b",
-        ),
-        (
-            "file through a link of _base",
-            action("files: {up/b: x}"),
-            "3:13",
-            "up",
-        ),
-        (
-            "command that is a list",
-            action("command: [npm, install]"),
-            "3:14",
-            "command",
-        ),
-        (
-            "transcript",
-            test("transcript: {}"),
-            "3:17",
-            "requires nothing",
-        ),
-        (
-            "changedFiles",
-            test("changedFiles: {only: ['a[']}"),
-            "3:27",
-            "invalid glob",
-        ),
-        (
-            "budget",
-            test("budget: {maxTokens: -10}"),
-            "3:25",
-            "a whole number of at least 0",
-        ),
-        (
-            "judge",
-            test("judge: {rubric: good?, agent: nop}"),
-            "3:35",
-            "cannot judge",
-        ),
-        ("a list", "- prompt: go\n".into(), "1:1", "map"),
-        ("empty file", String::new(), "1:1", "empty"),
-    ] {
-        let place = format!("fib/eval.terca.yaml:{position}");
-        found.extend(faults(
-            title,
-            &around().file("fib/eval.terca.yaml", text),
-            &place,
-            phrase,
-        ));
+        let place = format!("{file}{position}");
+        found.extend(faults(phrase, &around().file(file, text), &place, phrase));
     }
     none(&found);
 }

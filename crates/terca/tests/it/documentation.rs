@@ -144,11 +144,16 @@ fn the_readme() {
 /// The guide whose commands need Node and Python.
 const OF_LIBRARIES: &str = "docs/guides/my-library.md";
 
-#[test]
-fn the_guides() {
-    let mut guides = pages_below("docs/guides");
-    guides.retain(|guide| guide != OF_LIBRARIES);
-    are_true(&guides);
+mod thorough {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes long: scripts/test --everything runs it"]
+    fn the_guides() {
+        let mut guides = pages_below("docs/guides");
+        guides.retain(|guide| guide != OF_LIBRARIES);
+        are_true(&guides);
+    }
 }
 
 mod needs_test_runners {

@@ -1,4 +1,5 @@
-//! The mistakes that newcomers make, and the answer that each gets.
+//! The mistakes that newcomers make, and the answer that each gets. `crates/core/tests/diagnostics.rs` has those that can be
+//! told from the text of a file alone.
 
 use crate::common::project;
 use terca_testkit::Project;
@@ -87,115 +88,11 @@ fn all_are_answered(mistakes: &[Mistake]) {
 }
 
 #[test]
-fn mistakes_in_yaml() {
-    let indent = "environments:\n  - name: a\n    agent: nop\n   model: x\n";
-    let keys =
-        "repetitons: 1\nconcurency: 2\ntimeoutSecond: 3\nenvironments: [{name: a, agent: nop}]\n";
-    let twice = "environments: [{name: a, agent: nop}, {name: a, agent: nop}]\n\
-                 experiments: [{name: x, baseline: true}, {name: y, baseline: true}]\n";
-    let numbers = "repetitions: '3'\ntimeoutSeconds: 5m\nenvironments: [{name: a, agent: nop}]\n";
-    all_are_answered(&[
-        mistake(
-            1,
-            &[("terca.yaml", indent), EVAL],
-            "check",
-            2,
-            &["terca.yaml:4:", "the indentation is wrong", "in one column"],
-        ),
-        mistake(
-            2,
-            &[("terca.yaml", "env:\n\tA: 1\n"), EVAL],
-            "check",
-            2,
-            &["terca.yaml:2:", "indented with spaces, never with tabs"],
-        ),
-        mistake(
-            3,
-            &[("terca.yaml", keys), EVAL],
-            "check",
-            2,
-            &[
-                "`repetitions`", "`concurrency`", "`timeoutSeconds`", "3 errors",
-            ],
-        ),
-        mistake(
-            8,
-            &[
-                (
-                    "terca.yaml",
-                    "env: {A: '${NOT_SET_HERE}'}\nenvironments: [{name: a, agent: nop}]\n",
-                ),
-                EVAL,
-            ],
-            "check",
-            2,
-            &["error[unset-variable]", "terca.yaml:1:", "NOT_SET_HERE"],
-        ),
-        mistake(
-            23,
-            &[
-                SUITE,
-                ("fib/eval.terca.yaml", "prompt: go\ntests: [npm test]\n"),
-            ],
-            "check",
-            2,
-            &["eval.terca.yaml:2:", "`commandSuccess: npm test`"],
-        ),
-        mistake(
-            25,
-            &[("terca.yaml", twice), EVAL],
-            "check",
-            2,
-            &[
-                "error[duplicate-name]", "error[two-baselines]", "the first is here",
-            ],
-        ),
-        mistake(
-            26,
-            &[("terca.yaml", numbers), EVAL],
-            "check",
-            2,
-            &["terca.yaml:1:", "terca.yaml:2:", "number"],
-        ),
-    ]);
-}
-
-#[test]
 fn mistakes_about_agents() {
     let agent = "environments: [{name: a, agent: {name: command, command: ./agent.sh}}]\n";
     let codex = "environments: [{name: a, agent: codex, model: no-such-model}]\n";
     let own = "environments: [{name: a, agent: {name: codex, program: ./codex}}]\n";
     all_are_answered(&[
-        mistake(
-            4,
-            &[("terca.yaml", "environments: [{name: a}]\n"), EVAL],
-            "check",
-            2,
-            &["error[no-agent]", "terca.yaml:1:", "agent"],
-        ),
-        mistake(
-            5,
-            &[
-                ("terca.yaml", "environments: [{name: a, agent: cursor}]\n"),
-                EVAL,
-            ],
-            "check",
-            2,
-            &["unknown agent `cursor`", "`codex`"],
-        ),
-        mistake(
-            5,
-            &[
-                (
-                    "terca.yaml",
-                    "environments: [{name: a, agent: gemini-cil}]\n",
-                ),
-                EVAL,
-            ],
-            "check",
-            2,
-            &["did you mean `gemini-cli`?"],
-        ),
         mistake(
             6,
             &[("terca.yaml", codex), EVAL],

@@ -259,20 +259,6 @@ fn one_interrupt_is_heard_in_a_long_copy() {
     assert!(!log.contains("test:"), "{log}");
 }
 
-#[test]
-fn two_hundred_thousand_files_are_judged() {
-    let agent = misbehaving_agent();
-    let memory = in_memory();
-    let project = suite(&format!("sh '{agent}' many 200000; touch done"), "")
-        .env("TERCA_WORK_DIR", memory.path().to_str().unwrap());
-    let outcome = run(&project, &["--format", "plain", "--keep", "none"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert_eq!(std::fs::read_dir(memory.path()).unwrap().count(), 0);
-    let diff = project.trial_file("changes.diff");
-    assert!(diff.contains("b/many/200000"), "{} bytes", diff.len());
-    assert!(diff.len() < 20_000_000, "{} bytes", diff.len());
-}
-
 /// Runs a script as the superuser, where mounts are seen by nobody else. `$1` is the program.
 fn in_private_mounts(project: &Project, script: &str) -> Outcome {
     let args = [
@@ -441,5 +427,24 @@ mod needs_root {
         let trial = project.only_trial();
         assert_eq!(trial["status"], "failed", "{trial}");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+}
+
+mod thorough {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes long: scripts/test --everything runs it"]
+    fn two_hundred_thousand_files_are_judged() {
+        let agent = misbehaving_agent();
+        let memory = in_memory();
+        let project = suite(&format!("sh '{agent}' many 200000; touch done"), "")
+            .env("TERCA_WORK_DIR", memory.path().to_str().unwrap());
+        let outcome = run(&project, &["--format", "plain", "--keep", "none"]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert_eq!(std::fs::read_dir(memory.path()).unwrap().count(), 0);
+        let diff = project.trial_file("changes.diff");
+        assert!(diff.contains("b/many/200000"), "{} bytes", diff.len());
+        assert!(diff.len() < 20_000_000, "{} bytes", diff.len());
     }
 }

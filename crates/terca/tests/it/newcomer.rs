@@ -3,11 +3,11 @@
 //! The agent stands in for Claude Code on `PATH`: it needs no key and no network, works when it is told to, and does
 //! better with rules than without.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_testkit::{Project, Terminal};
+use terca_testkit::{Project, Terminal, write_program};
 
 /// The whole of a machine: a shell and what the example's scripts need.
 const TOOLS: [&str; 8] = ["sh", "cat", "tr", "sed", "sleep", "mkdir", "rm", "env"];
@@ -27,8 +27,7 @@ fn machine() -> Project {
     }
     symlink(env!("CARGO_BIN_EXE_terca"), bin.join("terca")).unwrap();
     let agent = include_str!("newcomer/claude.sh").replace("@HOME@", project.home().as_str());
-    std::fs::write(bin.join("claude"), agent).unwrap();
-    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&bin.join("claude"), &agent);
     project.env("PATH", bin.as_str()).env("TERM", "xterm")
 }
 

@@ -325,7 +325,7 @@ echo '{{"type":"tool_result","tool_id":"{number}","status":"success","output":"{
     });
 }
 
-/// Pictures for the documentation: `TERCA_SCREENSHOTS=docs/images cargo nextest run -E 'test(pictures)'`.
+/// Pictures for the documentation: `TERCA_SCREENSHOTS=docs/images cargo test -p terca --test machine pictures -- --ignored`.
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn pictures() {

@@ -1,4 +1,4 @@
-//! The latest version of a program instead of the pinned one, for `scripts/test-latest-agents`.
+//! The latest version of a program instead of the pinned one, for `scripts/test --latest`.
 //!
 //! Of the versions that a registry lists, not all can be installed everywhere: a mirror lacks a dependency, or the
 //! program wants another Node. So the newest ones are tried in turn, and the first that starts is taken. A note in

@@ -7,7 +7,7 @@ use terca_testkit::{Action, Fault, Scenario, Turn};
 use crate::real::{Bench, assert_error, assert_passed, assert_used, tests_of};
 
 tests_of! {
-    "needs Node and npm, and takes long: scripts/test-more-agents";
+    "needs Node and npm, and takes long: scripts/test --everything";
     CONTINUE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed prompts_arrive_as_written
         a_dead_service_is_no_failure figures_and_models_are_those_served
@@ -16,7 +16,7 @@ tests_of! {
 }
 
 #[test]
-#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Node and npm, and takes long: scripts/test --everything"]
 fn trouble_is_told_from_failure() {
     let sleeper = Scenario::new([Turn::calling(
         "Waiting.",
@@ -84,7 +84,7 @@ fn trouble_is_told_from_failure() {
 
 /// A skill is offered to the model.
 #[test]
-#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Node and npm, and takes long: scripts/test --everything"]
 fn skills_are_offered() {
     let bench = Bench::new(CONTINUE, &[("skilled", Scenario::saying("Done."))]);
     let skill =

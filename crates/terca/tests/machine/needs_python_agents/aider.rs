@@ -9,7 +9,7 @@ use terca_testkit::{Action, Fault, Scenario, Turn};
 use crate::real::{Bench, LEAK, RULE, assert_error, assert_passed, make_hostile, tests_of};
 
 tests_of! {
-    "needs Python, and takes long: scripts/test-more-agents";
+    "needs Python, and takes long: scripts/test --everything";
     AIDER [a_dead_service_is_no_failure figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed]
 }
 
@@ -28,7 +28,7 @@ fn assert_answered_once(trial: &Value, scenario: &Scenario) {
 
 /// In an empty workspace and in a repository, with rules and without: the edit, and nothing besides.
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn works_in_a_hostile_place() {
     let scenario = Scenario::new([Turn::calling(
         "Writing the file.",
@@ -128,7 +128,7 @@ fn works_in_a_hostile_place() {
 
 /// Its exit status is 0 in every case.
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn trouble_is_told_from_failure() {
     let late = Scenario::saying("Late.").delay(Duration::from_secs(300));
     let scenarios = [
@@ -204,7 +204,7 @@ fn trouble_is_told_from_failure() {
 
 /// Commands of aider's own and of the shell are not obeyed.
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn prompts_arrive_as_written() {
     let filler: String = (0..5000)
         .map(|n| format!("Line {n} of a prompt that is very long indeed.\n"))

@@ -7,7 +7,7 @@ use terca_testkit::{Action, Fault, Scenario, Turn};
 use crate::real::{Bench, LEAK, assert_error, assert_passed, assert_used, make_hostile, tests_of};
 
 tests_of! {
-    "needs Python, and takes long: scripts/test-more-agents";
+    "needs Python, and takes long: scripts/test --everything";
     MINI [a_dead_service_is_no_failure]
 }
 
@@ -33,7 +33,7 @@ fn two_tools() -> Scenario {
 }
 
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn works_in_a_hostile_place() {
     let scenario = two_tools();
     let bench = Bench::new(MINI, &[("two-tools", scenario.clone())]);
@@ -95,7 +95,7 @@ fn works_in_a_hostile_place() {
 }
 
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn trouble_is_told_from_failure() {
     let sleeper = Scenario::new([Turn::calling(
         "Waiting.",
@@ -156,7 +156,7 @@ fn trouble_is_told_from_failure() {
 
 /// Longer than an argument may be, too.
 #[test]
-#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+#[ignore = "needs Python, and takes long: scripts/test --everything"]
 fn prompts_arrive_as_written() {
     let filler: String = (0..5000)
         .map(|n| format!("Line {n} of a prompt that is very long indeed.\n"))

@@ -1,4 +1,4 @@
-//! Real agents that are programs of Python: `scripts/test-more-agents`.
+//! Real agents that are programs of Python: `scripts/test --everything`.
 
 mod aider;
 mod mini;

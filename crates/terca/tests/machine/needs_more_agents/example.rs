@@ -155,13 +155,13 @@ fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) 
 }
 
 #[test]
-#[ignore = "needs Node and npm"]
+#[ignore = "needs Node and npm, and takes long: scripts/test --everything"]
 fn with_claude_code() {
     the_server_reaches_its_experiment_alone(CLAUDE, "claude");
 }
 
 #[test]
-#[ignore = "needs Node and npm"]
+#[ignore = "needs Node and npm, and takes long: scripts/test --everything"]
 fn with_gemini_cli() {
     the_server_reaches_its_experiment_alone(GEMINI, "gemini");
 }

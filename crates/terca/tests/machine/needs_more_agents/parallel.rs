@@ -23,7 +23,7 @@ fn outcome(trial: &Value) -> Value {
 }
 
 #[test]
-#[ignore = "needs Node and npm"]
+#[ignore = "needs Node and npm, and takes long: scripts/test --everything"]
 fn sixteen_trials_give_the_same_figures_together_as_one_by_one() {
     let agents = [CLAUDE, GOOSE];
     let mut suite = project();
