@@ -12,14 +12,11 @@ use terca_core::wire::Exchange;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::exit::Exit;
-use crate::host_rules::HostRules;
-use crate::mcp::{McpWay, RemoteMcpServer};
-use crate::open_passages::{OpenPassages, PAUSE};
-use crate::passage::{TokenOfKey, Way};
-use crate::player::{Played, Player, Replay};
-use crate::recorder::{NewRecording, Recorder};
-use crate::token::random_token;
+use crate::mcp::way::{McpWay, RemoteMcpServer};
+use crate::models::way::{TokenOfKey, Way};
+use crate::proxy::{HostRules, NetworkExit};
+use crate::server::{OpenPassages, PAUSE, random_token};
+use crate::tape::{NewRecording, Played, Player, Recorder, Replay};
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
@@ -172,11 +169,11 @@ impl Gateway {
         allowed: Vec<HostPattern>,
         reaches_gateway: bool,
         mode: NetworkMode,
-    ) -> Option<Exit> {
+    ) -> Option<NetworkExit> {
         let runtime = self.runtime.as_ref()?.handle().clone();
         let own = HostPattern::of_origin(&format!("http://{}", self.address));
         let rules = HostRules::new(allowed, own.filter(|_| reaches_gateway), mode);
-        Some(Exit::new(runtime, Arc::clone(&self.passages), rules))
+        Some(NetworkExit::new(runtime, Arc::clone(&self.passages), rules))
     }
 
     /// Returns the address that it listens on.

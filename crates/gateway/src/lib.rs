@@ -23,40 +23,17 @@
 
 #![warn(missing_docs)]
 
-mod answer;
-mod answer_reader;
-mod closing;
-mod dialect;
-mod event_stream;
-mod exit;
-mod forward;
 mod gateway;
-mod hop_by_hop;
-mod host_rules;
+mod http;
 mod mcp;
-mod mcp_address;
-mod mcp_answer;
-mod mcp_forward;
-mod mcp_hiding;
-mod mcp_tools;
-mod metered;
-mod milliseconds;
-mod open_passages;
-mod passage;
-mod played_body;
-mod player;
+mod models;
 mod proxy;
-mod recorder;
-mod recording;
-mod request_body;
-mod token;
+mod server;
+mod tape;
 mod upstream;
 
-pub use exit::Exit;
 pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
-pub use mcp::{EventSink, RemoteMcpServer};
-pub use mcp_tools::{NoAnswer, ToolsQuestion};
-pub use player::{Played, Replay};
-pub use recorder::NewRecording;
-pub use recording::{Recording, RecordingError};
+pub use mcp::{EventSink, NoAnswer, RemoteMcpServer, ToolsQuestion};
+pub use proxy::NetworkExit;
+pub use tape::{NewRecording, Played, Recording, RecordingError, Replay};
 pub use upstream::BadAddress;

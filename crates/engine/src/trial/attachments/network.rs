@@ -12,7 +12,7 @@ use terca_core::config::sandbox::ContainedBy;
 use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
-use terca_gateway::Exit;
+use terca_gateway::NetworkExit;
 
 use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::environment::Variables;
@@ -110,7 +110,7 @@ pub(in crate::trial) enum AgentNetwork {
 /// The ways out of a network of its own.
 #[derive(Debug)]
 pub(in crate::trial) struct WaysOut {
-    exit: Exit,
+    exit: NetworkExit,
     doors: Vec<(SocketAddr, Door)>,
     /// The hosts, for the log.
     hosts: Vec<HostPattern>,

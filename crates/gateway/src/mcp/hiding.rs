@@ -2,8 +2,8 @@
 
 use terca_core::mcp_tap::{HiddenTools, Side};
 
-use crate::mcp_address::event_length;
-use crate::metered::BodyError;
+use crate::http::BodyError;
+use crate::mcp::address::event_length;
 
 /// The longest document, and the longest event, that is held.
 const LONGEST_HELD: usize = 64 * 1024 * 1024;

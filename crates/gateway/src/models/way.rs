@@ -11,12 +11,10 @@ use terca_core::sought::{Seen, Sought};
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 
-use crate::answer::{Answer, LONGEST_TEXT};
-use crate::closing::Closing;
-use crate::milliseconds::milliseconds;
-use crate::player::Player;
-use crate::recorder::Recorder;
-use crate::request_body::Room;
+use crate::http::request_body::Room;
+use crate::http::{Closing, LONGEST_TEXT, milliseconds};
+use crate::models::dialect::Answer;
+use crate::tape::{Player, Recorder};
 use crate::upstream::Upstream;
 
 /// The most requests of one trial. An agent in a loop must not fill the memory.

@@ -22,9 +22,9 @@ use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::hop_by_hop;
-use crate::host_rules::HostRules;
-use crate::open_passages::OpenPassages;
+use super::host_rules::HostRules;
+use crate::http::remove_hop_by_hop;
+use crate::server::OpenPassages;
 
 /// The time that a client has to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -144,7 +144,7 @@ impl Client {
             Some(proxy) => connect_to_proxy(proxy).await?,
             None => connect(host, port, allowed).await?,
         };
-        hop_by_hop::remove(&mut parts.headers);
+        remove_hop_by_hop(&mut parts.headers);
         // The host that was allowed, not another one on the same server.
         let authority = match port {
             80 => host.to_owned(),
@@ -173,7 +173,7 @@ impl Client {
         let request = Request::from_parts(parts, body);
         let answer = sender.send_request(request).await;
         let (mut parts, body) = answer.map_err(io::Error::other)?.into_parts();
-        hop_by_hop::remove(&mut parts.headers);
+        remove_hop_by_hop(&mut parts.headers);
         Ok(Response::from_parts(parts, body.boxed_unsync()))
     }
 }

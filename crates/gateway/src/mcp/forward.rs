@@ -11,15 +11,14 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use terca_core::mcp_tap::{RemoteRequest, SessionOfRequest, Side};
 
-use crate::closing::TRIAL_IS_OVER;
-use crate::event_stream::LONGEST;
-use crate::forward::{AnswerBody, make_readable, reason, refuse};
-use crate::hop_by_hop;
-use crate::mcp::{McpWay, PROTECTED_RESOURCE, Place, WELL_KNOWN, line_of};
-use crate::mcp_address::{EndpointSearch, resolve};
-use crate::mcp_answer::{Hearing, McpAnswer};
-use crate::mcp_hiding::HidingBody;
-use crate::request_body;
+use crate::http::event_stream::LONGEST;
+use crate::http::{
+    AnswerBody, TRIAL_IS_OVER, make_readable, reason, refuse, remove_hop_by_hop, request_body,
+};
+use crate::mcp::address::{EndpointSearch, resolve};
+use crate::mcp::answer::{Hearing, McpAnswer};
+use crate::mcp::hiding::HidingBody;
+use crate::mcp::way::{McpWay, PROTECTED_RESOURCE, Place, WELL_KNOWN, line_of};
 
 /// The name of a session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -203,7 +202,7 @@ fn pass_back(
     response: Response<Incoming>,
 ) -> Response<AnswerBody> {
     let (mut parts, body) = response.into_parts();
-    hop_by_hop::remove(&mut parts.headers);
+    remove_hop_by_hop(&mut parts.headers);
     let status = parts.status;
     if let Some(name) = text(&parts.headers, &SESSION) {
         way.hear(|talk, _, _| talk.named(&asked, name));

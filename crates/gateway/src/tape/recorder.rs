@@ -23,7 +23,7 @@ use terca_core::recording::{
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 
-use crate::milliseconds::milliseconds;
+use crate::http::milliseconds;
 
 /// The largest answer that is kept.
 const LARGEST_ANSWER: usize = 16 * 1024 * 1024;

@@ -8,13 +8,10 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
-use crate::answer_reader::AnswerReader;
-use crate::closing::{ClosedWatch, TRIAL_IS_OVER};
-use crate::passage::Way;
-use crate::recorder::Taking;
-
-/// The reason why a body could not be passed on to its end.
-pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+use crate::http::{BodyError, ClosedWatch, TRIAL_IS_OVER};
+use crate::models::answer_reader::AnswerReader;
+use crate::models::way::Way;
+use crate::tape::Taking;
 
 /// An answer of a service on its way to the agent.
 pub(crate) struct Metered<B> {

@@ -1,8 +1,7 @@
 //! Reads the figures of an answer as its bytes go by, without keeping them.
 
-use crate::answer::Answer;
-use crate::dialect::Dialect;
-use crate::event_stream::{EventStream, LONGEST, StreamEvent};
+use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
+use crate::models::dialect::{Answer, Dialect};
 
 /// The form of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use terca_core::recording::{
 };
 use thiserror::Error;
 
-use crate::request_body::LARGEST as LARGEST_BODY;
+use crate::http::request_body::LARGEST as LARGEST_BODY;
 
 /// The most bytes of lines that are read: the last line may go beyond the limit of the recorder.
 const MOST: u64 = LARGEST + 128 * 1024 * 1024;

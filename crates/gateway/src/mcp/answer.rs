@@ -10,14 +10,11 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use terca_core::mcp_tap::{RemoteRequest, RemoteTalk};
 use terca_core::text::excerpt::beginning;
 
-use crate::answer::LONGEST_TEXT;
-use crate::closing::{ClosedWatch, TRIAL_IS_OVER};
-use crate::event_stream::{EventStream, LONGEST, StreamEvent};
-use crate::forward::reason;
-use crate::mcp::{McpWay, line_of};
-use crate::mcp_address::{EndpointSearch, Searched, resolve};
-use crate::mcp_hiding::HidingBody;
-use crate::metered::BodyError;
+use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
+use crate::http::{BodyError, ClosedWatch, LONGEST_TEXT, TRIAL_IS_OVER, reason};
+use crate::mcp::address::{EndpointSearch, Searched, resolve};
+use crate::mcp::hiding::HidingBody;
+use crate::mcp::way::{McpWay, line_of};
 
 /// An answer of a server on its way to the agent.
 pub(crate) struct McpAnswer {

@@ -14,9 +14,9 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use terca_core::mcp_tap::{HiddenTools, RemoteTalk, SessionNumber, TapEvent, TapLine};
 use terca_core::text::mask::Mask;
 
-use crate::closing::Closing;
-use crate::event_stream::LONGEST;
-use crate::request_body::Room;
+use crate::http::Closing;
+use crate::http::event_stream::LONGEST;
+use crate::http::request_body::Room;
 use crate::upstream::{BadAddress, Connector, Upstream};
 
 /// The path of a server behind its token.

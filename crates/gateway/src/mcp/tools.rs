@@ -14,9 +14,9 @@ use thiserror::Error;
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
-use crate::event_stream::EventStream;
-use crate::forward::reason;
-use crate::mcp_address::{port, resolve};
+use crate::http::event_stream::EventStream;
+use crate::http::reason;
+use crate::mcp::address::{port, resolve};
 use crate::upstream::{Connector, Upstream};
 
 /// The time between two looks at an interrupt.
@@ -145,9 +145,8 @@ impl<'a> Session<'a> {
                 NextInTalk::Send(messages) => messages,
                 NextInTalk::Tools(tools) => return Ok(Some(tools)),
             };
-            let (question, before) = match messages.split_last() {
-                Some(split) => split,
-                None => return Ok(Some(Vec::new())),
+            let Some((question, before)) = messages.split_last() else {
+                return Ok(Some(Vec::new()));
             };
             for message in before {
                 self.send(Method::POST, message.to_string()).await?;

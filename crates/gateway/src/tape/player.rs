@@ -5,10 +5,13 @@
 //! again. Requests of the recording are brought into the normal form when they are needed, since an agent that does what it
 //! did asks for them in order.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use terca_core::recording::{NEXT_STEP, NormalForm, OnMiss, describe, distance, moved};
@@ -16,7 +19,8 @@ use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
 
-use crate::recording::Recording;
+use crate::http::BodyError;
+use crate::tape::recording::Recording;
 
 /// The most recorded requests that one without an answer is compared with, to show the closest.
 const MOST_COMPARED: usize = 50;
@@ -278,4 +282,55 @@ fn key_of(method: &str, path: &str, body: &Value) -> Key {
         hash.update(text.as_bytes());
     }
     Key(hash.finalize().into())
+}
+
+/// The body of an answer from a recording.
+pub(crate) struct PlayedBody {
+    bytes: Option<Bytes>,
+    end: ExchangeEnd,
+}
+
+impl PlayedBody {
+    pub(crate) fn new(bytes: Bytes, end: ExchangeEnd) -> Self {
+        PlayedBody {
+            bytes: Some(bytes).filter(|bytes| !bytes.is_empty()),
+            end,
+        }
+    }
+}
+
+impl Body for PlayedBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(bytes) = self.bytes.take() {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match self.end {
+            ExchangeEnd::Whole => Poll::Ready(None),
+            ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
+                let reason = "the service broke off when it was recorded";
+                Poll::Ready(Some(Err(reason.into())))
+            }
+            // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
+            ExchangeEnd::LeftByAgent => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.end == ExchangeEnd::Whole && self.bytes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let left = self.bytes.as_ref().map_or(0, Bytes::len);
+        if self.end == ExchangeEnd::Whole {
+            SizeHint::with_exact(left as u64)
+        } else {
+            SizeHint::default()
+        }
+    }
 }

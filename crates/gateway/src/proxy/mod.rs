@@ -6,6 +6,9 @@
 //!
 //! An agent may speak anything, as often as it likes: the connections of one exit are bounded, and all end with it.
 
+mod host_rules;
+mod requests;
+
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +20,15 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::host_rules::HostRules;
-use crate::open_passages::{OpenPassages, PAUSE};
-use crate::proxy;
+pub(crate) use self::host_rules::HostRules;
+use crate::server::{OpenPassages, PAUSE};
 
 /// The most connections of one exit at a time. Others wait until one of them ends.
 const MOST_CONNECTIONS: usize = 128;
 
 /// The way out of one network. Everything that goes through it ends when it is dropped.
 #[derive(Debug)]
-pub struct Exit {
+pub struct NetworkExit {
     runtime: Handle,
     gateway: Arc<OpenPassages>,
     rules: Arc<HostRules>,
@@ -43,9 +45,9 @@ enum Place {
     Gateway(Arc<OpenPassages>),
 }
 
-impl Exit {
+impl NetworkExit {
     pub(crate) fn new(runtime: Handle, gateway: Arc<OpenPassages>, rules: HostRules) -> Self {
-        Exit {
+        NetworkExit {
             runtime,
             gateway,
             rules: Arc::new(rules),
@@ -112,7 +114,7 @@ impl Place {
     async fn lead(self, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         match self {
-            Place::Proxy(rules, passages) => proxy::serve(stream, rules, passages).await,
+            Place::Proxy(rules, passages) => requests::serve(stream, rules, passages).await,
             Place::Gateway(passages) => passages.serve(stream).await,
             Place::Service(address) => {
                 // A service that is not there looks like one that hangs up.

@@ -1,27 +1,23 @@
 //! A request of an agent: checked, given its key, and passed on.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
-use serde_json::json;
 use terca_core::wire::ExchangeEnd;
 
-use crate::answer_reader::AnswerReader;
-use crate::closing::TRIAL_IS_OVER;
-use crate::dialect::Dialect;
-use crate::hop_by_hop;
-use crate::metered::{BodyError, Metered, Reading};
-use crate::passage::{MOST_REQUESTS, Way};
-use crate::played_body::PlayedBody;
-use crate::player::{Found, PlayedAnswer, Player};
-use crate::recorder::Taking;
-use crate::request_body;
+use crate::http::{
+    AnswerBody, BodyError, TRIAL_IS_OVER, make_readable, reason, refuse, remove_hop_by_hop,
+    request_body,
+};
+use crate::models::answer_reader::AnswerReader;
+use crate::models::dialect::Dialect;
+use crate::models::metered::{Metered, Reading};
+use crate::models::way::{MOST_REQUESTS, Way};
+use crate::tape::{Found, PlayedAnswer, PlayedBody, Player, Taking};
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -36,8 +32,6 @@ pub(crate) const NO_SERVICE: &str = "this address has no service";
 
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
-
-pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyError>;
 
 /// A request as its path divides it.
 #[derive(Debug, PartialEq, Eq)]
@@ -269,7 +263,7 @@ where
     B::Error: Into<BodyError>,
 {
     let (mut parts, body) = response.into_parts();
-    hop_by_hop::remove(&mut parts.headers);
+    remove_hop_by_hop(&mut parts.headers);
     let reading = asked.map(|(dialect, number)| {
         way.status(number, parts.status.as_u16());
         let text = |name| {
@@ -308,16 +302,6 @@ fn onward_headers(way: &Way, upstream: usize, mut headers: HeaderMap) -> HeaderM
     headers
 }
 
-/// Removes the headers of the connection from those of a request, and asks for an answer that can be read.
-pub(crate) fn make_readable(headers: &mut HeaderMap) {
-    hop_by_hop::remove(headers);
-    for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT] {
-        headers.remove(name);
-    }
-    let identity = HeaderValue::from_static("identity");
-    headers.insert(header::ACCEPT_ENCODING, identity);
-}
-
 /// Puts the key in the place of its token in `key=TOKEN`.
 fn with_key_in_query(way: &Way, upstream: usize, query: &str) -> String {
     let parts: Vec<String> = query
@@ -332,33 +316,6 @@ fn with_key_in_query(way: &Way, upstream: usize, query: &str) -> String {
     parts.join("&")
 }
 
-/// Returns the innermost reason, which says more than the outer ones.
-pub(crate) fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
-}
-
-/// Answers in the place of the service, in a form that clients of every protocol show.
-pub(crate) fn refuse(status: StatusCode, message: &str) -> Response<AnswerBody> {
-    let message = format!("terca's gateway: {message}");
-    let body = json!({"type": "error", "error": {"type": "api_error", "message": message}});
-    let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
-    json_response(status, body.boxed_unsync())
-}
-
-fn json_response<B>(status: StatusCode, body: B) -> Response<B> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -366,7 +323,7 @@ mod tests {
     use terca_core::agent::redirect::ServiceKey;
 
     use super::*;
-    use crate::passage::TokenOfKey;
+    use crate::models::way::TokenOfKey;
 
     #[test]
     fn paths_are_divided() {
