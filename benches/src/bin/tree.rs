@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
             })?;
             Ok(())
         }
-        ["remove", path] => Ok(remove(path, &options)?.left.into_result(path.as_ref())?),
+        ["remove", path] => Ok(remove(path, &options)?.into_result(path.as_ref())?),
         _ => Err(io::Error::other(
             "usage: bench-tree copy FROM TO | remove PATH",
         )),

@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::tree::{self, Dir, Limits, Options, parcel};
-use crate::workspace::stale_dirs::private_dir;
+use crate::workspace::own_dirs::private_dir;
 
 /// The most bytes of suites that nobody uses, unless [`LIMIT_VARIABLE`] says otherwise.
 const LIMIT: u64 = 20 << 30;
@@ -167,7 +167,7 @@ impl SuiteCache {
             let root = self.dir.join(hash);
             let size = Dir::open_no_link(&root).and_then(|dir| tree::measure(&dir, &everything()));
             if let (Ok(last_use), Ok(size)) = (last_use, size) {
-                suites.push((last_use, hash.to_owned(), size.allocated));
+                suites.push((last_use, hash.to_owned(), size));
             }
         }
         suites.sort();

@@ -10,7 +10,7 @@ use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::tree::{Dir, Limits, Options, measure};
 use crate::workspace::layers;
-pub use crate::workspace::removal::Removal;
+pub use crate::workspace::own_dirs::Removal;
 
 /// Something that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
         ..Options::default()
     };
     let size = Dir::open(dir).and_then(|dir| measure(&dir, &options));
-    size.map_or(0, |size| size.allocated)
+    size.unwrap_or(0)
 }
 
 /// Removes a directory unless it is in use.

@@ -22,7 +22,7 @@ use crate::run::remarks;
 use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Limits, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
-use crate::workspace::removal::remove_and_tell;
+use crate::workspace::own_dirs::remove_and_tell;
 
 /// Runs that cannot be merged.
 #[derive(Debug, Error)]

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::run::files::open_run;
 use crate::tree::{Dir, Limits, Options, TreeError, remove, remove_contents};
+use crate::workspace::own_dirs::private_dir;
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
-use crate::workspace::stale_dirs::private_dir;
 
 /// The reason why there is no workspace.
 #[derive(Debug, Error)]

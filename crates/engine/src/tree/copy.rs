@@ -19,17 +19,6 @@ use crate::tree::os;
 use crate::tree::remove::remove_at;
 use crate::tree::walk::{Descent, Entering, Entry, Step, Walker};
 
-/// The result of a copy.
-#[derive(Debug, Default)]
-pub struct Copied {
-    /// Entries that were looked at.
-    pub entries: u64,
-    /// Bytes of data that were copied or shared.
-    pub bytes: u64,
-    /// Sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
-    pub skipped: Notes,
-}
-
 /// Copies the content of a directory into another, entry by entry.
 ///
 /// Keeps permissions, times, links as they are written, named pipes, empty directories, holes, and the extended
@@ -37,13 +26,14 @@ pub struct Copied {
 /// already is replaced; two directories are joined. A file with several names becomes several files. The right
 /// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
 ///
-/// `choose` sees every entry before it is copied, and says if it is.
+/// `choose` sees every entry before it is copied, and says if it is. Returns the sockets, devices and mount points, which
+/// have no copy. A mounted directory is an empty one.
 pub fn copy(
     from: &Dir,
     to: &Dir,
     options: &Options<'_>,
     choose: &mut dyn FnMut(&Entry<'_>) -> Result<bool, TreeError>,
-) -> Result<Copied, TreeError> {
+) -> Result<Notes, TreeError> {
     transfer(from, to, options, &mut |entry| {
         let is_chosen = choose(entry)?;
         Ok(if is_chosen {
@@ -72,7 +62,7 @@ pub fn transfer(
     to: &Dir,
     options: &Options<'_>,
     choose: &mut dyn FnMut(&Entry<'_>) -> Result<Choice, TreeError>,
-) -> Result<Copied, TreeError> {
+) -> Result<Notes, TreeError> {
     if from.meta().identity() == to.meta().identity() {
         let path = from.path().to_owned();
         return Err(TreeError::Overlap { path });
@@ -114,26 +104,20 @@ pub fn transfer(
             }
         }
     }
-    Ok(Copied {
-        entries: copying.walker.budget.entries,
-        bytes: copying.walker.budget.bytes,
-        skipped: copying.skipped,
-    })
+    Ok(copying.skipped)
 }
 
 /// Copies the content of an open file into a directory, in the place of what has the name there. Keeps its
-/// permissions and time. Returns the bytes of data that were copied or shared.
+/// permissions and time.
 pub fn copy_file(
     from: &File,
     to: &Dir,
     name: &OsStr,
     options: &Options<'_>,
-) -> Result<u64, TreeError> {
+) -> Result<(), TreeError> {
     let meta = os::meta_of(from.as_fd()).map_err(|errno| to.error(name, errno))?;
-    let mut budget = Budget::new(options.limits);
-    budget.take_bytes(meta.counted())?;
-    put_file(from, &meta, to, name, options, &mut true)?;
-    Ok(budget.bytes)
+    Budget::new(options.limits).take_bytes(meta.counted())?;
+    put_file(from, &meta, to, name, options, &mut true)
 }
 
 struct Copying<'a> {
@@ -344,7 +328,7 @@ fn make_room(dir: &Dir, name: &OsStr, options: &Options<'_>) -> Result<(), TreeE
         limits: Limits::NONE,
         ..*options
     };
-    remove_at(dir, name, &options)?.left.into_result(dir.path())
+    remove_at(dir, name, &options)?.into_result(dir.path())
 }
 
 /// The largest piece between two looks at the interrupt.
@@ -442,17 +426,17 @@ impl Read for WithoutHoles<'_> {
 }
 
 /// Moves a directory into another, under a name that is free. Where it cannot be renamed it is copied and then
-/// removed; the answer tells about the copy.
+/// removed.
 pub fn move_dir(
     from: &Dir,
     name: &OsStr,
     to: &Dir,
     new_name: &OsStr,
     options: &Options<'_>,
-) -> Result<Option<Copied>, TreeError> {
+) -> Result<(), TreeError> {
     let refused = |errno| from.error(name, errno);
     match renameat(from, name, to, new_name) {
-        Ok(()) => return Ok(None),
+        Ok(()) => return Ok(()),
         Err(Errno::XDEV | Errno::ACCESS) => {}
         Err(errno) => return Err(refused(errno)),
     }
@@ -460,16 +444,13 @@ pub fn move_dir(
     let source = from.child_writable(name).map_err(refused)?;
     match renameat(from, name, to, new_name) {
         Ok(()) => {
-            source.set_mode(source.meta().permissions())?;
-            return Ok(None);
+            return source.set_mode(source.meta().permissions());
         }
         Err(Errno::XDEV) => {}
         Err(errno) => return Err(refused(errno)),
     }
     let target = to.create_dir(new_name, 0o700)?;
-    let copied = copy(&source, &target, options, &mut |_| Ok(true))?;
+    copy(&source, &target, options, &mut |_| Ok(true))?;
     target.set_facts(source.meta())?;
-    let removed = remove_at(from, name, options)?;
-    removed.left.into_result(source.path())?;
-    Ok(Some(copied))
+    remove_at(from, name, options)?.into_result(source.path())
 }

@@ -16,11 +16,10 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
-use crate::tree::error::TreeError;
-use crate::tree::limits::{LONGEST_PATH, Options, What};
+use crate::tree::error::{TreeError, What};
+use crate::tree::limits::LONGEST_PATH;
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
-use crate::tree::remove::{Removed, remove_at};
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
@@ -356,18 +355,6 @@ impl Dir {
         found(removed).map(|_| ())
     }
 
-    /// Removes a file or a tree. A path where nothing is counts as removed.
-    pub fn remove_tree(
-        &self,
-        path: impl AsRef<Path>,
-        options: &Options<'_>,
-    ) -> Result<Removed, TreeError> {
-        let removed = self.with_parent(path.as_ref(), |parent, name| {
-            Ok(remove_at(parent, name, options))
-        });
-        found(removed)?.unwrap_or(Ok(Removed::default()))
-    }
-
     /// Returns the facts about an entry beneath this directory. None means that nothing is there.
     pub fn meta_at(&self, path: impl AsRef<Path>) -> Result<Option<Meta>, TreeError> {
         found(self.with_parent(path.as_ref(), Dir::meta_in))
@@ -404,7 +391,7 @@ impl Dir {
     }
 
     /// Does something with the last name of a path, in the directory that the other names lead to.
-    fn with_parent<T>(
+    pub(super) fn with_parent<T>(
         &self,
         path: &Path,
         act: impl FnOnce(&Dir, &OsStr) -> Result<T, Errno>,

@@ -4,7 +4,29 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::tree::limits::What;
+/// A figure that has a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Bytes on disk.
+    Bytes,
+    /// Files, links, directories and everything else.
+    Entries,
+    /// The length of one path.
+    PathLength,
+    /// The length of all paths together.
+    PathBytes,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            What::Bytes => "bytes on disk",
+            What::Entries => "files and directories",
+            What::PathLength => "bytes in one path",
+            What::PathBytes => "bytes of paths",
+        })
+    }
+}
 
 /// A reason why an operation on a tree ended early.
 #[derive(Debug, thiserror::Error)]

@@ -3,34 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::tree::error::TreeError;
+use crate::tree::error::{TreeError, What};
 
 /// The longest path below the root of a tree: the kernel takes no longer one.
 pub(super) const LONGEST_PATH: u64 = 4095;
-
-/// A figure that has a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// Bytes on disk.
-    Bytes,
-    /// Files, links, directories and everything else.
-    Entries,
-    /// The length of one path.
-    PathLength,
-    /// The length of all paths together.
-    PathBytes,
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            What::Bytes => "bytes on disk",
-            What::Entries => "files and directories",
-            What::PathLength => "bytes in one path",
-            What::PathBytes => "bytes of paths",
-        })
-    }
-}
 
 /// The most that a tree may have. A path longer than the kernel takes is always too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

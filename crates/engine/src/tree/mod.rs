@@ -28,13 +28,13 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Choice, Copied, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
+pub use copy::{Choice, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
 pub use dir::Dir;
-pub use error::{Note, Notes, TreeError, Why};
+pub use error::{Note, Notes, TreeError, What, Why};
 pub use hash::{
     Identity, hash, hash_file, hash_of_facts, have_same_content, identity, identity_of,
 };
-pub use limits::{Limits, Options, ShouldStop, What};
+pub use limits::{Limits, Options, ShouldStop};
 pub use meta::{Kind, Meta};
-pub use remove::{Removed, remove, remove_at, remove_contents};
-pub use walk::{Entry, Size, Visit, list, make_readable, measure, walk};
+pub use remove::{remove, remove_at, remove_contents};
+pub use walk::{Entry, Visit, list, make_readable, measure, walk};

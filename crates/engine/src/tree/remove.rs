@@ -16,17 +16,6 @@ use crate::tree::limits::Options;
 use crate::tree::meta::Kind;
 use crate::tree::os;
 
-/// The result of a removal.
-#[must_use]
-#[derive(Debug, Default)]
-pub struct Removed {
-    /// Entries that are gone.
-    pub entries: u64,
-    /// Entries that could not be removed: mount points, and what the system refused. The directories above them
-    /// are left, too, without being listed.
-    pub left: Notes,
-}
-
 /// The most names of a directory that are held at once.
 const PART: u64 = 10_000;
 /// A directory so many levels down is moved to the top.
@@ -38,7 +27,10 @@ const PASSES: usize = 16;
 ///
 /// Links are removed, never followed. Directories without permissions and files marked as immutable are no
 /// obstacle for who may change that. A mount is left alone, with what is in it.
-pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Removed, TreeError> {
+///
+/// Returns the entries that could not be removed: mount points, and what the system refused. The directories above them
+/// are left, too, without being listed.
+pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Notes, TreeError> {
     let path = path.as_ref();
     let Some(name) = path.file_name() else {
         let path = path.to_owned();
@@ -49,14 +41,14 @@ pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Removed, 
         _ => Path::new("."),
     };
     match Dir::open_parent(above) {
-        Err(error) if error.is_not_found() => Ok(Removed::default()),
+        Err(error) if error.is_not_found() => Ok(Notes::default()),
         Err(error) => Err(error),
         Ok(parent) => remove_at(&parent, name, options),
     }
 }
 
 /// Removes an entry of a directory, with everything in it.
-pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Removed, TreeError> {
+pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Notes, TreeError> {
     let mut removal = Removal::new(options);
     let place = Place {
         parent,
@@ -65,24 +57,41 @@ pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Re
         depth: 0,
     };
     removal.remove_entry(&place, None, None)?;
-    Ok(removal.removed)
+    Ok(removal.left)
+}
+
+impl Dir {
+    /// Removes a file or a tree beneath this directory, as [`remove`] does.
+    pub fn remove_tree(
+        &self,
+        path: impl AsRef<Path>,
+        options: &Options<'_>,
+    ) -> Result<Notes, TreeError> {
+        let removed = self.with_parent(path.as_ref(), |parent, name| {
+            Ok(remove_at(parent, name, options))
+        });
+        match removed {
+            Err(error) if error.is_not_found() => Ok(Notes::default()),
+            answer => answer?,
+        }
+    }
 }
 
 /// Removes everything in a directory, but not the directory.
-pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<Removed, TreeError> {
+pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<Notes, TreeError> {
     let mut removal = Removal::new(options);
     // The entries tell soon enough if that was refused.
     let _ = dir.make_writable();
     let mut passes = 0;
-    while passes < PASSES && removal.removed.left.is_empty() {
-        let before = removal.removed.entries;
+    while passes < PASSES && removal.left.is_empty() {
+        let before = removal.removed;
         let is_all = removal.empty(dir, dir, Path::new(""), 0)?;
-        if is_all && removal.removed.entries == before {
+        if is_all && removal.removed == before {
             break;
         }
         passes += usize::from(is_all);
     }
-    Ok(removal.removed)
+    Ok(removal.left)
 }
 
 /// The place of an entry that is to be removed.
@@ -97,7 +106,9 @@ struct Place<'a> {
 
 struct Removal<'a> {
     options: &'a Options<'a>,
-    removed: Removed,
+    /// The number of entries that are gone.
+    removed: u64,
+    left: Notes,
     /// The number of directories that were moved to the top.
     moved: u64,
 }
@@ -106,7 +117,8 @@ impl<'a> Removal<'a> {
     fn new(options: &'a Options<'a>) -> Self {
         Removal {
             options,
-            removed: Removed::default(),
+            removed: 0,
+            left: Notes::default(),
             moved: 0,
         }
     }
@@ -182,10 +194,10 @@ impl<'a> Removal<'a> {
                 self.move_to(top, place);
                 return Ok(());
             }
-            let left = self.removed.left.total;
+            let left = self.left.total;
             let is_all = self.empty(&dir, top.unwrap_or(&dir), place.path, place.depth)?;
             passes += usize::from(is_all);
-            if is_all && self.removed.left.total > left {
+            if is_all && self.left.total > left {
                 return Ok(());
             }
         }
@@ -205,14 +217,14 @@ impl<'a> Removal<'a> {
     fn note(&mut self, place: &Place<'_>, answer: Result<(), Errno>) {
         let why = match answer {
             Ok(()) => {
-                self.removed.entries += 1;
+                self.removed += 1;
                 return;
             }
             Err(Errno::NOENT) => return,
             Err(Errno::XDEV | Errno::BUSY) => Why::MountPoint,
             Err(errno) => Why::Failed(errno.into()),
         };
-        self.removed.left.add(place.path, why);
+        self.left.add(place.path, why);
     }
 }
 

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::tree::dir::{Dir, Listed};
-use crate::tree::error::{Notes, TreeError, Why};
-use crate::tree::limits::{Budget, Options, What};
+use crate::tree::error::{Notes, TreeError, What, Why};
+use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 
@@ -339,26 +339,17 @@ pub fn list(root: &Dir, options: &Options<'_>) -> Result<Vec<(PathBuf, Meta)>, T
     Ok(found)
 }
 
-/// The size of a tree. A file with several names counts once for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
-    /// Files, links, directories and everything else.
-    pub entries: u64,
-    /// The bytes that files really take, mounts left out.
-    pub allocated: u64,
-}
-
-/// Measures a tree. A tree beyond the limits is [`TreeError::TooLarge`].
-pub fn measure(root: &Dir, options: &Options<'_>) -> Result<Size, TreeError> {
-    let mut size = Size::default();
+/// Returns the bytes that the files of a tree really take, mounts left out. A file with several names counts once for
+/// each. A tree beyond the limits is [`TreeError::TooLarge`].
+pub fn measure(root: &Dir, options: &Options<'_>) -> Result<u64, TreeError> {
+    let mut bytes: u64 = 0;
     walk(root, options, &mut |entry, meta| {
-        size.entries += 1;
         if meta.is_file() && !meta.is_mount_in(entry.parent.meta()) {
-            size.allocated = size.allocated.saturating_add(meta.allocated);
+            bytes = bytes.saturating_add(meta.allocated);
         }
         Ok(Visit::Continue)
     })?;
-    Ok(size)
+    Ok(bytes)
 }
 
 /// Gives the owner the right to read everything in a tree, for a tree that several processes will read at

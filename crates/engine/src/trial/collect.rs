@@ -318,8 +318,7 @@ fn keep_whole(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
 /// Saves what changed in a workspace since its layers were copied or mounted.
 fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
     let context = run.context;
-    let options = context.suite_tree();
-    let layers = context.kept_layers(&run.base, &options)?;
+    let layers = run.layers.clone();
     let saved = match run.dirs.changes() {
         Some(changes) => {
             run.dirs.unmount()?;
@@ -327,11 +326,7 @@ fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> 
             save_overlay(&changes, &layers, folder, &run.agent_tree())
         }
         None => {
-            // A layer that is made only now may differ from what was copied: the agent could change that.
-            let snapshot = run
-                .snapshot
-                .as_ref()
-                .filter(|_| context.keeps_layers_first());
+            let snapshot = run.snapshot.as_ref();
             let is_untouched = |path: &Path, meta: &Meta| {
                 snapshot.is_some_and(|snapshot| snapshot.is_untouched(path, meta))
             };

@@ -102,12 +102,6 @@ impl Context {
         self.merged_layers.get(&layers, options)
     }
 
-    /// Returns whether layers are kept with the run before an agent starts, so that no agent can change what they are
-    /// made from. Where only some workspaces are saved, layers wait for the first of them.
-    pub(super) fn keeps_layers_first(&self) -> bool {
-        !self.keeps_whole && self.keep == Keep::Changed
-    }
-
     /// Returns whether the network of a contained agent is the machine's own, with rules for its ports.
     pub(super) fn is_network_by_port(&self, asked: Option<&Sandbox>) -> bool {
         self.sandboxes.contained_by(asked).has_rules_for_ports()

@@ -1,8 +1,9 @@
 //! One trial while it runs: everything that stays the same from its first stage to its last.
 
 use std::io;
+use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Image;
@@ -20,6 +21,7 @@ use crate::host::registries::{self, RegistryFiles};
 use crate::process::supervise::SupervisorGuard;
 use crate::tree::{Limits, Options};
 use crate::workspace::changes::Snapshot;
+use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// One trial while it runs.
@@ -38,8 +40,8 @@ pub(super) struct TrialRun<'a> {
     pub(super) remarks: Vec<String>,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
-    /// The directories that its workspace was copied from, lowest first.
-    pub(super) base: Vec<Utf8PathBuf>,
+    /// The layers that its workspace was copied or mounted from.
+    pub(super) layers: Arc<MergedLayers>,
     /// The workspace as the agent found it, once the agent is gone.
     pub(super) snapshot: Option<Snapshot>,
     // Before the directories: processes end before their directories are removed.
@@ -143,7 +145,7 @@ impl<'a> TrialRun<'a> {
             limits_met: Vec::new(),
             remarks: Vec::new(),
             judges: Vec::new(),
-            base: Vec::new(),
+            layers: Arc::default(),
             snapshot: None,
             dirs: context.work.trial_dirs()?,
             supervisor: context

@@ -11,10 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Limits, Options, TreeError, hash, hash_of_facts, remove};
-use crate::workspace::removal::remove_and_tell;
+use crate::tree::{Dir, Entry, Limits, Options, TreeError, copy, hash, hash_of_facts, remove};
+use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::stale_dirs::Draft;
-use crate::workspace::visible::copy_visible;
 
 /// The directory of a run with its layers.
 pub const LAYERS: &str = "layers";
@@ -149,7 +148,7 @@ impl BaseLayer {
             ..*options
         };
         let removed = remove(&self.tree, &unlimited)?;
-        removed.left.into_result(self.tree.as_std_path())?;
+        removed.into_result(self.tree.as_std_path())?;
         Ok(false)
     }
 }
@@ -174,6 +173,38 @@ pub(crate) fn content_hash_in(name: &str) -> Option<&str> {
         text.len() == digits && text.bytes().all(|byte| b"0123456789abcdef".contains(&byte))
     };
     (is_hash(content, CONTENT_DIGITS) && is_hash(facts, FACTS_DIGITS)).then_some(content)
+}
+
+/// Copies a part of a suite that an agent will see: hidden tests, solutions and earlier runs are left out.
+/// `note` gets each entry before it is copied, and may refuse it.
+pub fn copy_visible(
+    from: &Dir,
+    to: &Dir,
+    options: &Options<'_>,
+    note: &mut dyn FnMut(&Entry<'_>) -> Result<(), TreeError>,
+) -> Result<(), TreeError> {
+    copy(from, to, options, &mut |entry| {
+        if is_hidden_from_agents(entry)? {
+            return Ok(false);
+        }
+        note(entry)?;
+        Ok(true)
+    })
+    .map(|_| ())
+}
+
+/// Returns whether an agent must not see this file of a suite.
+///
+/// These are `_tests`, `_solution` and `_solution.sh` of an eval, and `.terca`, which has the workspaces of earlier
+/// trials.
+fn is_hidden_from_agents(entry: &Entry<'_>) -> Result<bool, TreeError> {
+    match entry.name.to_str() {
+        Some("_tests" | "_solution" | "_solution.sh") => {
+            Ok(entry.parent.meta_at("eval.terca.yaml")?.is_some())
+        }
+        Some(".terca") => Ok(true),
+        _ => Ok(false),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! Afterwards one walk finds the differences, and reads what the diff will show. Nothing of a workspace is opened by
 //! its path, which may be longer than the system takes, and no more text is held than a diff can show.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::tree::{
     make_readable, walk,
 };
 use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
-use crate::workspace::ignored::{Ignored, IgnoredWalk};
+use crate::workspace::ignored::Ignored;
+use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::overlay_base::{Hidden, OverlayBase};
 use crate::workspace::renames;
 
@@ -66,37 +67,6 @@ impl Changes {
     }
 }
 
-/// The layers that a workspace was built from, and the files that came from each.
-#[derive(Debug, Default)]
-pub struct Origins {
-    layers: Vec<Arc<Dir>>,
-    files: HashMap<PathBuf, usize>,
-}
-
-impl Origins {
-    /// Begins a layer, whose files replace those of the layers before.
-    pub fn begin(&mut self, layer: Dir) -> Arc<Dir> {
-        let layer = Arc::new(layer);
-        self.layers.push(layer.clone());
-        layer
-    }
-
-    /// Notes a file of the last layer, which was copied to the same path in the workspace.
-    pub fn add(&mut self, path: &Path) {
-        if let Some(last) = self.layers.len().checked_sub(1) {
-            self.files.insert(path.to_owned(), last);
-        }
-    }
-
-    /// Returns the layer that still has the file as it is in the workspace.
-    fn of(&self, path: &Path, meta: &Meta) -> Option<Arc<Dir>> {
-        let layer = self.layers.get(*self.files.get(path)?)?;
-        let source = layer.meta_at(path).ok()??;
-        let is_same = (source.size, source.modified) == (meta.size, meta.modified);
-        is_same.then(|| layer.clone())
-    }
-}
-
 /// The precision of times on coarse file systems. A file that was changed so shortly before the snapshot may have been
 /// changed again without a trace, so its content is compared.
 const COARSE_NANOSECONDS: i128 = 50_000_000;
@@ -124,15 +94,16 @@ enum Content {
 }
 
 impl Snapshot {
-    /// Notes every file. `origins` has those that came unchanged from a layer; others may be copied to `store`.
+    /// Notes every file of a workspace that is a copy of layers. Files that differ from those of the layers are copied
+    /// to `store`.
     pub fn take(
         workspace: &Utf8Path,
-        origins: &Origins,
+        layers: &MergedLayers,
         store: &Utf8Path,
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
         let root = Dir::open(workspace)?;
-        Snapshot::of_files(&root, &root, origins, None, store, options)
+        Snapshot::of_files(&root, &root, layers, None, store, options)
     }
 
     /// Notes every file that setup has changed in an overlay, whose workspace is given. They are copied to `store`.
@@ -147,14 +118,14 @@ impl Snapshot {
             ..*options
         };
         let (root, workspace) = (base.changes()?, Dir::open(workspace)?);
-        let origins = Origins::default();
-        Snapshot::of_files(&root, &workspace, &origins, Some(base), store, &options)
+        let layers = MergedLayers::default();
+        Snapshot::of_files(&root, &workspace, &layers, Some(base), store, &options)
     }
 
     fn of_files(
         root: &Dir,
         workspace: &Dir,
-        origins: &Origins,
+        layers: &MergedLayers,
         mut base: Option<OverlayBase>,
         store: &Utf8Path,
         options: &Options<'_>,
@@ -169,8 +140,8 @@ impl Snapshot {
             let content = match meta.kind {
                 Kind::Link => Content::Link(entry.read_link()?),
                 Kind::File if !meta.is_mount_in(entry.parent.meta()) => {
-                    match origins.of(entry.path, meta) {
-                        Some(layer) => Content::In(layer),
+                    match layers.source_of(entry.path, meta) {
+                        Some(layer) => Content::In(layer.clone()),
                         None => {
                             unkept.insert(entry.path.to_owned());
                             Content::NotKept
@@ -266,7 +237,6 @@ impl Snapshot {
             options,
             track_ignored,
             sizes: self.files.values().map(|noted| noted.size).collect(),
-            walk: self.ignored.walk(),
             present: HashSet::new(),
             changes: Changes::default(),
             text_left: MOST_TEXT,
@@ -307,7 +277,6 @@ struct Comparison<'a> {
     track_ignored: bool,
     /// The sizes of all files before: another size is no rename.
     sizes: HashSet<u64>,
-    walk: IgnoredWalk<'a>,
     /// The noted paths that are still there.
     present: HashSet<&'a Path>,
     changes: Changes,
@@ -316,7 +285,6 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn look_at(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Visit, TreeError> {
-        let is_ignored = self.walk.is_ignored(entry.path, meta.is_dir());
         if meta.is_dir() {
             return Ok(Visit::Continue);
         }
@@ -332,8 +300,7 @@ impl Comparison<'_> {
         {
             return Ok(Visit::Continue);
         }
-        if is_ignored && !self.track_ignored {
-            self.changes.ignored += 1;
+        if self.is_left_out(entry.path) {
             return Ok(Visit::Continue);
         }
         let after = self.version(entry, meta)?;
@@ -344,6 +311,13 @@ impl Comparison<'_> {
             renamed: None,
         });
         Ok(Visit::Continue)
+    }
+
+    /// Counts a changed file that is ignored, and returns whether it is one.
+    fn is_left_out(&mut self, path: &Path) -> bool {
+        let is_ignored = !self.track_ignored && self.snapshot.ignored.has(path);
+        self.changes.ignored += usize::from(is_ignored);
+        is_ignored
     }
 
     /// Describes a file as it is now, with its text if it can be shown.
@@ -401,8 +375,7 @@ impl Comparison<'_> {
     }
 
     fn add_gone(&mut self, path: &Path, noted: &Noted) {
-        if !self.track_ignored && self.snapshot.ignored.has(path) {
-            self.changes.ignored += 1;
+        if self.is_left_out(path) {
             return;
         }
         self.changes.seen.push(Change {

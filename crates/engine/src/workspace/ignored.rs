@@ -40,14 +40,6 @@ impl Ignored {
         Ok(Ignored { rules })
     }
 
-    /// Begins a walk through a workspace.
-    pub fn walk(&self) -> IgnoredWalk<'_> {
-        IgnoredWalk {
-            rules: self,
-            above: Vec::new(),
-        }
-    }
-
     /// Returns whether a file is ignored, by itself or with a directory above it.
     pub fn has(&self, path: &Path) -> bool {
         if path.components().any(|part| part.as_os_str() == ".git") {
@@ -74,32 +66,6 @@ impl Ignored {
             }
         }
         false
-    }
-}
-
-/// Tells which entries of a walk are ignored. A directory is looked at once, and not again for each file in it.
-#[derive(Debug)]
-pub struct IgnoredWalk<'a> {
-    rules: &'a Ignored,
-    /// The directories above the present entry: the length of the path, and whether it is ignored.
-    above: Vec<(usize, bool)>,
-}
-
-impl IgnoredWalk<'_> {
-    /// Returns whether the next entry of the walk is ignored. A directory comes before what is in it.
-    pub fn is_ignored(&mut self, path: &Path, is_dir: bool) -> bool {
-        let parent = path.parent().map_or(0, |parent| parent.as_os_str().len());
-        while self.above.last().is_some_and(|dir| dir.0 > parent) {
-            self.above.pop();
-        }
-        let with_parent = parent > 0 && self.above.last().is_some_and(|dir| dir.1);
-        let is_ignored = with_parent
-            || path.file_name().is_some_and(|name| name == ".git")
-            || self.rules.names(path, is_dir);
-        if is_dir {
-            self.above.push((path.as_os_str().len(), is_ignored));
-        }
-        is_ignored
     }
 }
 
@@ -151,16 +117,6 @@ mod tests {
             (".github/x.yml", false),
         ] {
             assert_eq!(ignored.has(Path::new(path)), expected, "{path}");
-            let mut walk = ignored.walk();
-            walk.is_ignored(Path::new("another"), true);
-            let mut above: Vec<&Path> = Path::new(path).ancestors().collect();
-            above.pop();
-            above.reverse();
-            let found = above
-                .iter()
-                .map(|part| walk.is_ignored(part, *part != Path::new(path)))
-                .last();
-            assert_eq!(found, Some(expected), "{path} in a walk");
         }
     }
 }

@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use crate::process::interrupt::Interrupt;
-use crate::workspace::removal::Removal;
+use crate::workspace::own_dirs::Removal;
 use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.

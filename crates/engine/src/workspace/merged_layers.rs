@@ -12,7 +12,7 @@ use crate::tree::{Dir, Kind, Meta, Options, TreeError, Visit, walk};
 use crate::workspace::base_layers::BaseLayer;
 
 /// The entries that a workspace starts with when its layers are copied one over the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MergedLayers {
     names: Vec<String>,
     places: Vec<Utf8PathBuf>,
@@ -38,10 +38,7 @@ impl MergedLayers {
         let mut merged = MergedLayers {
             names: layers.iter().map(|layer| layer.hash.clone()).collect(),
             places: layers.iter().map(|layer| layer.tree.clone()).collect(),
-            layers: Vec::new(),
-            entries: BTreeMap::new(),
-            sizes: HashSet::new(),
-            bytes: 0,
+            ..MergedLayers::default()
         };
         for layer in layers {
             let dir = Dir::open_no_link(&layer.tree)?;
@@ -104,6 +101,13 @@ impl MergedLayers {
     pub fn get(&self, path: &Path) -> Option<(&Path, &Held)> {
         let (path, held) = self.entries.get_key_value(path)?;
         Some((path, held))
+    }
+
+    /// Returns the layer that has a file as it is in a workspace.
+    pub fn source_of(&self, path: &Path, meta: &Meta) -> Option<&Arc<Dir>> {
+        let (_, held) = self.get(path)?;
+        let is_same = (held.meta.size, held.meta.modified) == (meta.size, meta.modified);
+        (held.meta.is_file() && is_same).then(|| self.layer(held).ok())?
     }
 
     /// Returns all entries, a directory before what is in it.

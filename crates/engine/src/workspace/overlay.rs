@@ -19,9 +19,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::process::confine::Confinement;
 use crate::process::mount_space::{MountSpace, OverlayMount};
 use crate::tree::{Dir, Kind, Limits, Options, list};
-use crate::workspace::removal::remove_and_tell;
-use crate::workspace::secret_name::secret_name;
-use crate::workspace::stale_dirs::private_dir;
+use crate::workspace::own_dirs::private_dir;
+use crate::workspace::own_dirs::remove_and_tell;
+use crate::workspace::own_dirs::secret_name;
 
 /// The attribute of a directory in the changes that hides everything in the layers below, and its value.
 pub(super) const OPAQUE: (&str, &[u8]) = ("user.overlay.opaque", b"y");
@@ -142,7 +142,7 @@ impl Overlay {
         let workspace = Dir::open_no_link(self.here())?;
         for name in workspace.names(u64::MAX)? {
             let removed = workspace.remove_tree(&name, &unlimited())?;
-            removed.left.into_result(self.at.as_std_path())?;
+            removed.into_result(self.at.as_std_path())?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::process::supervise::Launcher;
 use crate::tree;
 use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::overlay::Overlay;
-use crate::workspace::removal::remove_and_tell;
+use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The environment variable that decides: `overlay` or `copy`.

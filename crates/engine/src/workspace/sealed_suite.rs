@@ -340,7 +340,7 @@ impl SealedSuite {
                 if source.kind() == io::ErrorKind::PermissionDenied =>
             {
                 let removed = tree::remove(&place, &Options::default())?;
-                return removed.left.into_result(place.as_std_path());
+                return removed.into_result(place.as_std_path());
             }
             Err(error) => return Err(error),
         }

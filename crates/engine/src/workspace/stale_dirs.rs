@@ -12,8 +12,8 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8Path;
 
 use crate::process::cgroup;
-use crate::workspace::removal::remove_and_tell;
-pub(crate) use draft::{Draft, private_dir};
+use crate::workspace::own_dirs::remove_and_tell;
+pub(crate) use draft::Draft;
 
 /// The names of work directories: this and eight digits.
 pub(crate) const NAME: &str = "run-";

@@ -28,14 +28,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::process::confine::Confinement;
 use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Options, TreeError, copy};
-use crate::workspace::above::{self, Above};
+use crate::workspace::files_above::{self, FilesAbove};
 use crate::workspace::inside::Workspace;
 use crate::workspace::overlay::Overlay;
-use crate::workspace::put_away::PutAway;
-use crate::workspace::removal::remove_and_tell;
-use crate::workspace::secret_name::secret_name;
+use crate::workspace::own_dirs::private_dir;
+use crate::workspace::own_dirs::remove_and_tell;
+use crate::workspace::own_dirs::secret_name;
+use crate::workspace::sealed_dir::SealedDir;
 use crate::workspace::stale_dirs;
-use crate::workspace::stale_dirs::{Draft, private_dir};
+use crate::workspace::stale_dirs::Draft;
 
 /// The directory in a run's directory that has those of its trials.
 const TRIALS: &str = "t";
@@ -48,7 +49,7 @@ const WORKSPACE: &str = "workspace";
 #[derive(Debug)]
 pub struct WorkDir {
     path: Utf8PathBuf,
-    above: Above,
+    above: FilesAbove,
     /// The directory itself, locked for as long as its run lives.
     _lock: Option<File>,
     left_by_others: Vec<String>,
@@ -58,7 +59,7 @@ impl WorkDir {
     /// Makes a new directory, in the chosen one if there is a choice. Removes what dead runs have left there.
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
-        above::nothing_for_agents(&parent)?;
+        files_above::nothing_for_agents(&parent)?;
         let left_by_others = stale_dirs::remove_all(&parent);
         let mut work = WorkDir::in_parent(&parent)
             .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
@@ -95,7 +96,7 @@ impl WorkDir {
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
-        let above = Above::of(parent);
+        let above = FilesAbove::of(parent);
         Ok(WorkDir {
             path,
             above,
@@ -132,7 +133,7 @@ impl WorkDir {
     pub fn trial_dirs_apart(&self) -> io::Result<TrialDirs> {
         self.clear_above();
         let trials = self.path.join(TRIALS);
-        above::nothing_for_agents(&trials)?;
+        files_above::nothing_for_agents(&trials)?;
         TrialDirs::create(&trials)
     }
 
@@ -144,8 +145,8 @@ impl WorkDir {
 
     /// Removes such files from the run's own directories, which are nobody else's.
     fn clear_above(&self) {
-        self.above.clear(&self.path);
-        self.above.clear(&self.path.join(TRIALS));
+        files_above::clear(&self.path);
+        files_above::clear(&self.path.join(TRIALS));
     }
 }
 
@@ -198,7 +199,7 @@ pub struct TrialDirs {
     identity: (u64, u64),
     /// The directory above, which has the directories of all trials.
     trials: Utf8PathBuf,
-    sealed: Option<PutAway>,
+    sealed: Option<SealedDir>,
     /// The workspace, where it is mounted.
     overlay: Option<Overlay>,
     /// Directories that the agent had, to be removed with the rest.
@@ -356,7 +357,7 @@ impl TrialDirs {
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
         let refused = |error| TreeError::io(&self.trials, error);
-        let sealed = PutAway::create(&self.trials).map_err(refused)?;
+        let sealed = SealedDir::create(&self.trials).map_err(refused)?;
         let before = sealed.before();
         let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);
@@ -435,7 +436,7 @@ impl TrialDirs {
         self.io = self.root.join("io");
         fs_err::create_dir(&self.io)?;
         let sealed = self.sealed.as_ref();
-        if sealed.is_some_and(PutAway::is_untouched)
+        if sealed.is_some_and(SealedDir::is_untouched)
             && let Some(sealed) = sealed
         {
             fs_err::rename(sealed.home(), &self.home)?;

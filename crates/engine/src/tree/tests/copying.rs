@@ -29,8 +29,7 @@ fn everything_survives_the_copy() {
         }
 
         let copied = scratch.copy().unwrap();
-        assert!(copied.skipped.is_empty());
-        assert_eq!(copied.entries, 8);
+        assert!(copied.is_empty());
         assert_eq!(read(&scratch.path("from")), read(&scratch.path("to")));
         for path in ["binary", "deep", "deep/link"] {
             let from = std::fs::symlink_metadata(scratch.path("from").join(path)).unwrap();
@@ -98,8 +97,7 @@ fn holes_stay_holes() {
     small.set_len(100_000).unwrap();
     small.write_all_at(b"end", 99_997).unwrap();
 
-    let copied = scratch.copy().unwrap();
-    assert!(copied.bytes <= 64 << 10, "{} bytes", copied.bytes);
+    scratch.copy().unwrap();
     for name in ["sparse", "hole", "small"] {
         let from = std::fs::metadata(scratch.path("from").join(name)).unwrap();
         let to = std::fs::metadata(scratch.path("to").join(name)).unwrap();
@@ -111,8 +109,8 @@ fn holes_stay_holes() {
     copy.read_exact_at(&mut found, (5 << 30) - 1).unwrap();
     assert_eq!(&found, b"\0in the middle\0");
     let options = Options::default();
-    let size = measure(&scratch.dir("to"), &options).unwrap();
-    assert!(size.allocated <= 64 << 10, "{size:?}");
+    let bytes = measure(&scratch.dir("to"), &options).unwrap();
+    assert!(bytes <= 64 << 10, "{bytes}");
 }
 
 #[test]
@@ -120,8 +118,7 @@ fn large_files_are_copied_in_pieces() {
     let scratch = Scratch::new();
     let content: Vec<u8> = (0..20_000_000u32).map(|n| (n % 251) as u8).collect();
     std::fs::write(scratch.path("from/large"), &content).unwrap();
-    let copied = scratch.copy().unwrap();
-    assert_eq!(copied.bytes, content.len() as u64);
+    scratch.copy().unwrap();
     assert!(std::fs::read(scratch.path("to/large")).unwrap() == content);
 
     // Between the pieces of one file the interrupt is heard.
@@ -148,7 +145,6 @@ fn a_pipe_is_copied_and_a_socket_is_skipped_and_named() {
     let _socket = std::os::unix::net::UnixListener::bind(scratch.path("from/socket")).unwrap();
     let copied = scratch.copy().unwrap();
     let named: Vec<String> = copied
-        .skipped
         .first
         .iter()
         .map(|note| format!("{} {:?}", note.path.display(), note.why))
@@ -212,8 +208,7 @@ fn a_directory_is_moved_with_its_permissions() {
         let before = read(&scratch.path("from/dir"));
         let (from, to) = (scratch.dir("from"), scratch.dir("to"));
         let options = Options::default();
-        let copied = move_dir(&from, "dir".as_ref(), &to, "new".as_ref(), &options).unwrap();
-        assert!(copied.is_none());
+        move_dir(&from, "dir".as_ref(), &to, "new".as_ref(), &options).unwrap();
         assert_eq!(read(&scratch.path("to/new")), before);
         assert!(!scratch.path("from/dir").exists());
         move_dir(&to, "new".as_ref(), &from, "dir".as_ref(), &options).unwrap();
@@ -375,7 +370,7 @@ fn what_is_swapped_for_a_link_meanwhile_is_not_followed() {
             },
         )
         .unwrap();
-        assert_eq!(copied.skipped.total, 2);
+        assert_eq!(copied.total, 2);
         assert_eq!(read(&scratch.path("to")).without_modes(), Node::dir([]));
     });
 }

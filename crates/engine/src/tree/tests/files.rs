@@ -69,8 +69,7 @@ fn one_file_is_copied_in_place_of_what_is_there() {
         let file = File::open(scratch.path("from/file")).unwrap();
         let options = Options::default();
         for name in ["dir", "link", "free"] {
-            let bytes = copy_file(&file, &scratch.dir("to"), name.as_ref(), &options).unwrap();
-            assert_eq!(bytes, 3);
+            copy_file(&file, &scratch.dir("to"), name.as_ref(), &options).unwrap();
             let copied = scratch.path("to").join(name);
             assert_eq!(std::fs::read_to_string(&copied).unwrap(), "new");
             let meta = std::fs::symlink_metadata(&copied).unwrap();

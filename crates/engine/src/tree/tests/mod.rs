@@ -61,7 +61,7 @@ impl Scratch {
         std::os::unix::fs::symlink(target, self.path(below)).unwrap();
     }
 
-    fn copy(&self) -> Result<Copied, TreeError> {
+    fn copy(&self) -> Result<Notes, TreeError> {
         copy_all(&self.dir("from"), &self.dir("to"), &Options::default())
     }
 
@@ -79,13 +79,13 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let done = remove(&self.root, &Options::default());
         if !std::thread::panicking() {
-            assert!(done.unwrap().left.is_empty());
+            assert!(done.unwrap().is_empty());
             assert!(!self.root.exists());
         }
     }
 }
 
-fn copy_all(from: &Dir, to: &Dir, options: &Options<'_>) -> Result<Copied, TreeError> {
+fn copy_all(from: &Dir, to: &Dir, options: &Options<'_>) -> Result<Notes, TreeError> {
     copy(from, to, options, &mut |_| Ok(true))
 }
 

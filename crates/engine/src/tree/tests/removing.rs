@@ -19,24 +19,19 @@ fn everything_is_removed_and_nothing_outside() {
         scratch.link("loop", "from/loop");
         scratch.link("..", "from/readonly-up");
         let removed = remove(scratch.path("from"), &Options::default()).unwrap();
-        assert!(removed.left.is_empty());
-        assert_eq!(removed.entries, 9);
+        assert!(removed.is_empty());
         assert!(!scratch.path("from").exists());
         scratch.assert_outside_untouched();
 
         // A link to a directory is a link.
         scratch.link(scratch.path("outside"), "link");
-        assert_eq!(
-            remove(scratch.path("link"), &Options::default())
-                .unwrap()
-                .entries,
-            1
-        );
+        assert!(remove(scratch.path("link"), &Options::default()).is_ok());
+        assert!(scratch.path("link").symlink_metadata().is_err());
         scratch.assert_outside_untouched();
         // Nothing there is nothing to do.
         for path in ["from", "from/below/nothing"] {
             let removed = remove(scratch.path(path), &Options::default()).unwrap();
-            assert_eq!(removed.entries, 0);
+            assert!(removed.is_empty());
         }
     });
 }
@@ -47,7 +42,7 @@ fn a_directory_above_that_cannot_be_listed_is_no_obstacle() {
     scratch.write("from/secret-name/dir/file", "x");
     scratch.chmod("from", 0o311);
     let removed = remove(scratch.path("from/secret-name"), &Options::default()).unwrap();
-    assert_eq!(removed.entries, 3);
+    assert!(removed.is_empty());
     assert!(!scratch.path("from/secret-name").exists());
 }
 
@@ -57,7 +52,7 @@ fn a_directory_can_be_emptied() {
     scratch.write("from/a/b", "x");
     scratch.write("from/c", "x");
     let removed = remove_contents(&scratch.dir("from"), &Options::default()).unwrap();
-    assert_eq!(removed.entries, 3);
+    assert!(removed.is_empty());
     assert_eq!(read(&scratch.path("from")).without_modes(), Node::dir([]));
 }
 
@@ -70,7 +65,7 @@ fn a_large_directory_is_removed_in_parts() {
         std::fs::File::create(scratch.path(&format!("from/many/{index}"))).unwrap();
     }
     let removed = remove(scratch.path("from"), &Options::default()).unwrap();
-    assert_eq!(removed.entries, FILES + 2);
+    assert!(removed.is_empty());
     assert!(!scratch.path("from").exists());
 }
 
@@ -119,7 +114,7 @@ fn a_directory_that_becomes_a_link_is_not_followed() {
                 ..Options::default()
             };
             let removed = remove(scratch.path("from"), &options).unwrap();
-            assert!(removed.left.is_empty(), "step {step}: {removed:?}");
+            assert!(removed.is_empty(), "step {step}: {removed:?}");
             assert!(!scratch.path("from").exists(), "step {step}");
             scratch.assert_outside_untouched();
         }
@@ -148,7 +143,7 @@ fn a_directory_that_is_moved_away_does_not_lead_the_removal_away() {
             ..Options::default()
         };
         let removed = remove(scratch.path("from"), &options).unwrap();
-        assert!(removed.left.is_empty(), "{removed:?}");
+        assert!(removed.is_empty(), "{removed:?}");
         assert!(!scratch.path("from").exists());
         assert!(scratch.path("outside/dir/more").exists());
         assert!(scratch.path("outside/dir/d/d").exists());

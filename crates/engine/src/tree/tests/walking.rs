@@ -192,10 +192,6 @@ fn a_tree_is_measured() {
     let scratch = Scratch::new();
     scratch.write("from/a/b/file", &"x".repeat(5000));
     scratch.link("file", "from/a/link");
-    let size = measure(&scratch.dir("from"), &Options::default()).unwrap();
-    assert_eq!(size.entries, 4);
-    assert!(
-        size.allocated >= 5000 && size.allocated < 100_000,
-        "{size:?}"
-    );
+    let bytes = measure(&scratch.dir("from"), &Options::default()).unwrap();
+    assert!((5000..100_000).contains(&bytes), "{bytes}");
 }

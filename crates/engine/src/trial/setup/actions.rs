@@ -18,8 +18,8 @@ use crate::trial::containment::Side;
 use crate::trial::output::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
+use crate::workspace::base_layers::copy_visible;
 use crate::workspace::trial_dirs::TrialDirs;
-use crate::workspace::visible::copy_visible;
 
 /// The part of the set-up that an action belongs to.
 #[derive(Debug, Clone, Copy)]

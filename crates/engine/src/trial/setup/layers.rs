@@ -14,15 +14,14 @@ use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
 use crate::host::steady_clock;
-use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
+use crate::tree::{Dir, Limits, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
-use crate::workspace::changes::Origins;
+use crate::workspace::base_layers::copy_visible;
 use crate::workspace::layers::LayerError;
 use crate::workspace::overlay_base::OverlayBase;
 use crate::workspace::tree_hash::TreeHashes;
-use crate::workspace::visible::copy_visible;
 
 /// The digits of an image's hash in the name of a layer.
 const IMAGE_DIGITS: usize = 16;
@@ -42,20 +41,17 @@ pub(super) fn directories(
     Ok(directories)
 }
 
-/// Notes the layers of the workspace, and keeps them with the run where workspaces are mounted from them, or all are saved
-/// as what changed in them. This is done before the agent starts: it could change the files that a layer is made from.
-pub(super) fn keep(run: &mut TrialRun<'_>, layers: &[Utf8PathBuf]) -> Result<(), StageError> {
+/// Keeps the layers of the workspace with the run. This is done before the agent starts: it could change the files that
+/// a layer is made from.
+pub(super) fn keep(run: &mut TrialRun<'_>, dirs: &[Utf8PathBuf]) -> Result<(), StageError> {
     let context = run.context;
-    run.base = layers.to_vec();
-    if !context.keeps_layers_first() && !may_mount(run) {
-        return Ok(());
-    }
-    for layer in layers {
-        let kept = context.base_layers.get(layer, &context.suite_tree());
-        kept.map_err(|error| {
-            StageError::setup_tree(&format!("{layer} could not be kept with the run"), error)
-        })?;
-    }
+    let layers = context.kept_layers(dirs, &context.suite_tree());
+    run.layers = layers.map_err(|error| {
+        StageError::setup_tree(
+            "the base of the workspace could not be kept with the run",
+            error,
+        )
+    })?;
     Ok(())
 }
 
@@ -70,11 +66,8 @@ fn may_mount(run: &TrialRun<'_>) -> bool {
 /// Mounts the layers as the workspace, where this machine can and it pays. Returns them as the agent will find them.
 pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, StageError> {
     let context = run.context;
-    if run.base.is_empty() || !may_mount(run) {
-        return Ok(None);
-    }
-    let layers = context.kept_layers(&run.base, &context.suite_tree())?;
-    if !context.overlays.pays(&layers) {
+    let layers = run.layers.clone();
+    if !context.overlays.pays(&layers) || !may_mount(run) {
         return Ok(None);
     }
     let Some(space) = context.overlays.space(&context.work) else {
@@ -92,31 +85,13 @@ pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, Stage
     Ok(Some(OverlayBase::new(layers, changes)))
 }
 
-/// Copies a layer into the workspace, and notes the files that come from it.
-pub(super) fn copy(
-    run: &TrialRun<'_>,
-    layer: &Utf8Path,
-    origins: &mut Origins,
-) -> Result<(), StageError> {
-    copy_noted(run, layer, origins)
-        .map_err(|error| StageError::setup_tree(&format!("the cached step {layer}"), error))
-}
-
-fn copy_noted(
-    run: &TrialRun<'_>,
-    layer: &Utf8Path,
-    origins: &mut Origins,
-) -> Result<(), TreeError> {
-    let from = origins.begin(Dir::open(layer)?);
+/// Copies a layer into the workspace.
+pub(super) fn copy(run: &TrialRun<'_>, layer: &Utf8Path) -> Result<(), StageError> {
     let to = Dir::open_no_link(&run.dirs.workspace)?;
     let options = run.context.suite_tree();
-    copy_visible(&from, &to, &options, &mut |entry| {
-        if entry.kind == Kind::File {
-            origins.add(entry.path);
-        }
-        Ok(())
-    })
-    .map(|_| ())
+    Dir::open(layer)
+        .and_then(|from| copy_visible(&from, &to, &options, &mut |_| Ok(())))
+        .map_err(|error| StageError::setup_tree(&format!("the cached step {layer}"), error))
 }
 
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
@@ -260,7 +235,7 @@ fn make(
     package_caches.remove()?;
     let home = &run.dirs.layer_home;
     let removed = remove(home, &run.context.own_tree(Limits::NONE))?;
-    removed.left.into_result(home.as_std_path())?;
+    removed.into_result(home.as_std_path())?;
     made
 }
 
@@ -270,7 +245,7 @@ fn fill_workspace(
     below: &[Utf8PathBuf],
 ) -> Result<(), StageError> {
     for dir in below {
-        copy(run, dir, &mut Origins::default())?;
+        copy(run, dir)?;
     }
     for action in &layer.actions {
         actions::execute(run, Part::Prepare(layer), action)?;

@@ -19,7 +19,7 @@ use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
-use crate::workspace::changes::{Origins, Snapshot};
+use crate::workspace::changes::Snapshot;
 use crate::workspace::overlay_base::OverlayBase;
 use actions::Part;
 pub(crate) use layers::found as cached_steps;
@@ -41,7 +41,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let package_caches = run.place_package_caches(&run.dirs.home)?;
-    let ground = build_workspace(run, &case)?;
+    let overlay = build_workspace(run, &case)?;
     // The agent's home is this one.
     package_caches.remove()?;
     registries.remove()?;
@@ -61,9 +61,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let has_parts = !(rules.is_empty() && skills.is_empty());
     check_delivery(&case, &session, has_parts)?;
     let (workspace, options) = (run.dirs.here(), run.agent_tree());
-    let snapshot = match ground {
-        Ground::Copies(origins) => Snapshot::take(&workspace, &origins, &before, &options),
-        Ground::Overlay(base) => Snapshot::take_overlay(&workspace, base, &before, &options),
+    let snapshot = match overlay {
+        None => Snapshot::take(&workspace, &run.layers, &before, &options),
+        Some(base) => Snapshot::take_overlay(&workspace, base, &before, &options),
     };
     let snapshot = snapshot.map_err(|error| match TooLarge::of(&error) {
         Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
@@ -146,34 +146,22 @@ fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<()
     Ok(())
 }
 
-/// The files that a workspace was built from.
-enum Ground {
-    /// Copies of layers.
-    Copies(Origins),
-    /// The layers themselves.
-    Overlay(OverlayBase),
-}
-
-/// Mounts or copies the layers, then executes the actions, then the variant's command. Returns where unchanged files came
-/// from.
-fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Ground, StageError> {
-    let layers = layers::directories(run, &case.layers)?;
-    layers::keep(run, &layers)?;
-    let ground = match layers::mount(run)? {
-        Some(base) => Ground::Overlay(base),
-        None => {
-            let mut origins = Origins::default();
-            for layer in layers {
-                layers::copy(run, &layer, &mut origins)?;
-            }
-            Ground::Copies(origins)
+/// Mounts or copies the layers, then executes the actions, then the variant's command. Returns the layers of a workspace
+/// that is mounted.
+fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Option<OverlayBase>, StageError> {
+    let dirs = layers::directories(run, &case.layers)?;
+    layers::keep(run, &dirs)?;
+    let overlay = layers::mount(run)?;
+    if overlay.is_none() {
+        for layer in run.layers.places() {
+            layers::copy(run, layer)?;
         }
-    };
+    }
     for action in &case.actions {
         actions::execute(run, Part::Before, action)?;
     }
     if let Some(command) = &case.variant.command {
         actions::run_command(run, Part::Command, command)?;
     }
-    Ok(ground)
+    Ok(overlay)
 }

@@ -10,7 +10,6 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `record` | `changes.json` |
 //! | `save` | finds what changed, and moves it |
 //! | `restore` | makes the workspace again |
 //!
@@ -21,9 +20,14 @@
 //! Rejected: whiteouts in `tree`, as overlays have them, which need the superuser or take names that an agent may use;
 //! an archive, whose content cannot be looked at with other programs.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
-mod record;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
 pub mod restore;
 pub mod save;
 
@@ -37,6 +41,58 @@ const TREE: &str = "tree";
 /// Returns the place of everything that is new or differs in a workspace, from the directory of its trial.
 pub fn saved_tree(folder: &Utf8Path) -> Utf8PathBuf {
     folder.join(CHANGES).join(TREE)
+}
+
+/// The name of the file that tells the layers, and the paths of them that are gone.
+const RECORD: &str = "changes.json";
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The content of `changes.json`.
+///
+/// A path may have bytes that are no text. In the file each such byte is `%` and two hexadecimal digits, and so is `%`
+/// itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Record {
+    /// The version of the format.
+    version: u32,
+    /// The names of the layers that the workspace started from, lowest first.
+    layers: Vec<String>,
+    /// The paths of the layers that are not in the workspace, with everything below them.
+    removed: Vec<String>,
+}
+
+impl Record {
+    /// Returns the paths that are gone; `None` for a record with a path that is not written as paths are.
+    fn removed_paths(&self) -> Option<Vec<PathBuf>> {
+        self.removed.iter().map(|text| path_of(text)).collect()
+    }
+}
+
+/// Writes a path as text.
+fn text_of(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('%', "%25"));
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02x}");
+        }
+    }
+    text
+}
+
+/// Reads a path from text.
+fn path_of(text: &str) -> Option<PathBuf> {
+    let mut bytes = Vec::new();
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next()?.as_bytes());
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    Some(OsString::from_vec(bytes).into())
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use thiserror::Error;
 
 use crate::tree::{Dir, Options, TreeError, copy, hash};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
-use crate::workspace::saved::record::{self, Record};
-use crate::workspace::saved::{CHANGES, TREE, WORKSPACE};
+use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, WORKSPACE};
 
 /// A larger `changes.json` is not read: that of a million removed files has a part of it.
 const LARGEST_RECORD: u64 = 256 << 20;
@@ -27,7 +26,7 @@ pub enum RestoreError {
     #[error("the workspace was not kept")]
     NotSaved,
     /// The record of the changes cannot be read.
-    #[error("{CHANGES}/{} is damaged: {reason}", record::NAME)]
+    #[error("{CHANGES}/{} is damaged: {reason}", RECORD)]
     Record {
         /// What is wrong with it.
         reason: String,
@@ -158,12 +157,12 @@ impl SavedChanges {
 fn read(changes: &Dir) -> Result<Record, RestoreError> {
     let damaged = |reason: String| RestoreError::Record { reason };
     let text = changes
-        .read_file(record::NAME, LARGEST_RECORD)
+        .read_file(RECORD, LARGEST_RECORD)
         .map_err(|error| damaged(reason(error)))?;
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
     let version = value.get("version").and_then(serde_json::Value::as_u64);
-    if let Some(other) = version.filter(|version| *version != u64::from(record::VERSION)) {
+    if let Some(other) = version.filter(|version| *version != u64::from(VERSION)) {
         let other = other.try_into().unwrap_or(u32::MAX);
         return Err(RestoreError::OtherVersion(other));
     }

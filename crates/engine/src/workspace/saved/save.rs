@@ -9,7 +9,7 @@ use crate::tree::{
 };
 use crate::workspace::merged_layers::{Held, MergedLayers};
 use crate::workspace::overlay_base::Hidden;
-use crate::workspace::saved::{CHANGES, TREE, record};
+use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, text_of};
 
 /// Says of a file whether nobody has touched it since the layers were copied.
 pub type IsUntouched<'a> = &'a dyn Fn(&Path, &Meta) -> bool;
@@ -22,7 +22,7 @@ pub fn save(
     folder: &Dir,
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
-    let found = Found::by_walk(workspace, layers, is_untouched, options)?;
+    let found = Found::of(workspace, layers, Some(is_untouched), options)?;
     write_down(workspace, layers, found, folder, options)
 }
 
@@ -33,7 +33,7 @@ pub fn save_overlay(
     folder: &Dir,
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
-    let found = Found::in_changes(changes, layers, options)?;
+    let found = Found::of(changes, layers, None, options)?;
     write_down(changes, layers, found, folder, options)
 }
 
@@ -56,8 +56,8 @@ fn write_down(
         })
     })?;
     tree.set_facts(workspace.meta())?;
-    let record = record::Record {
-        version: record::VERSION,
+    let record = Record {
+        version: VERSION,
         layers: layers.names().to_vec(),
         removed: found.removed,
     };
@@ -65,12 +65,12 @@ fn write_down(
     write(&changes, &record)
 }
 
-fn write(changes: &Dir, record: &record::Record) -> Result<(), TreeError> {
-    let refused = |error| TreeError::io(changes.path().join(record::NAME), error);
+fn write(changes: &Dir, record: &Record) -> Result<(), TreeError> {
+    let refused = |error| TreeError::io(changes.path().join(RECORD), error);
     let mut text =
         serde_json::to_vec_pretty(record).map_err(|error| refused(std::io::Error::from(error)))?;
     text.push(b'\n');
-    let mut file = changes.create_file(record::NAME, 0o666)?;
+    let mut file = changes.create_file(RECORD, 0o666)?;
     file.write_all(&text).map_err(refused)
 }
 
@@ -86,29 +86,34 @@ struct Found {
 }
 
 impl Found {
-    fn by_walk(
-        workspace: &Dir,
+    /// Looks for the differences in a workspace or, without `is_untouched`, in the changes of an overlay.
+    fn of(
+        root: &Dir,
         layers: &MergedLayers,
-        is_untouched: IsUntouched<'_>,
+        is_untouched: Option<IsUntouched<'_>>,
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
         let mut found = Found::default();
-        // The paths of the layers that are in the workspace too; of directories, those that are such in both.
+        let mut hidden = Hidden::default();
+        // The paths of the layers that are there too; of directories, those that are such in both.
         let mut seen: HashSet<&Path> = HashSet::new();
         let mut joined: HashSet<&Path> = HashSet::new();
-        walk(workspace, options, &mut |entry, meta| {
+        walk(root, options, &mut |entry, meta| {
+            if is_untouched.is_none() && !hidden.note(entry, meta)? {
+                return Ok(Visit::Continue);
+            }
             let held = layers.get(entry.path);
+            seen.extend(held.map(|(path, _)| path));
             let is_mount = meta.is_mount_in(entry.parent.meta());
-            if let Some((path, held)) = held {
-                seen.insert(path);
-                if held.meta.is_dir() && meta.is_dir() && !is_mount {
+            if let Some((path, held)) = held.filter(|_| !is_mount) {
+                if held.meta.is_dir() && meta.is_dir() {
                     joined.insert(path);
                     if !held.has_same_facts(meta) {
                         found.add_above(Some(path));
                     }
                     return Ok(Visit::Continue);
                 }
-                if !is_mount && is_same(layers, held, entry, meta, is_untouched, options)? {
+                if is_same(layers, held, entry, meta, is_untouched, options)? {
                     return Ok(Visit::Continue);
                 }
             }
@@ -116,51 +121,17 @@ impl Found {
             found.add_above(entry.path.parent());
             Ok(Visit::Skip)
         })?;
-        for (path, _) in layers.entries() {
-            let parent = path.parent().filter(|parent| *parent != Path::new(""));
-            if !seen.contains(path) && parent.is_none_or(|parent| joined.contains(parent)) {
-                found.removed.push(record::text_of(path));
-                found.add_above(parent);
+        let removed: BTreeSet<&Path> = match is_untouched {
+            None => hidden.removed_from(layers),
+            Some(_) => {
+                let paths = layers.entries().map(|(path, _)| path);
+                paths.filter(|path| !seen.contains(path)).collect()
             }
-        }
-        Ok(found)
-    }
-
-    fn in_changes(
-        changes: &Dir,
-        layers: &MergedLayers,
-        options: &Options<'_>,
-    ) -> Result<Self, TreeError> {
-        let mut found = Found::default();
-        let mut hidden = Hidden::default();
-        // Directories of the layers that are still directories, whose entries may be hidden.
-        let mut joined: BTreeSet<PathBuf> = BTreeSet::new();
-        walk(changes, options, &mut |entry, meta| {
-            if !hidden.note(entry, meta)? {
-                return Ok(Visit::Continue);
-            }
-            match layers.get(entry.path) {
-                Some((path, held)) if held.meta.is_dir() && meta.is_dir() => {
-                    joined.insert(path.to_owned());
-                    if !held.has_same_facts(meta) {
-                        found.add_above(Some(path));
-                    }
-                    Ok(Visit::Continue)
-                }
-                Some((_, held)) if is_same(layers, held, entry, meta, &|_, _| false, options)? => {
-                    Ok(Visit::Continue)
-                }
-                _ => {
-                    found.changed.insert(entry.path.to_owned());
-                    found.add_above(entry.path.parent());
-                    Ok(Visit::Skip)
-                }
-            }
-        })?;
-        for path in hidden.removed_from(layers) {
+        };
+        for path in removed {
             let parent = path.parent().filter(|parent| *parent != Path::new(""));
             if parent.is_none_or(|parent| joined.contains(parent)) {
-                found.removed.push(record::text_of(path));
+                found.removed.push(text_of(path));
                 found.add_above(parent);
             }
         }
@@ -184,14 +155,14 @@ fn is_same(
     held: &Held,
     entry: &Entry<'_>,
     meta: &Meta,
-    is_untouched: IsUntouched<'_>,
+    is_untouched: Option<IsUntouched<'_>>,
     options: &Options<'_>,
 ) -> Result<bool, TreeError> {
     if !held.has_same_facts(meta) {
         return Ok(false);
     }
     match meta.kind {
-        Kind::File if is_untouched(entry.path, meta) => Ok(true),
+        Kind::File if is_untouched.is_some_and(|is| is(entry.path, meta)) => Ok(true),
         Kind::File => {
             let before = layers.open(entry.path, held)?;
             have_same_content(&before, &entry.open()?, options)

@@ -1,4 +1,6 @@
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +9,7 @@ use camino::Utf8PathBuf;
 
 use super::restore::{CheckedLayers, RestoreError, Saved};
 use super::save::save;
-use super::{CHANGES, saved_tree};
+use super::{CHANGES, path_of, saved_tree, text_of};
 use crate::tree::{Dir, Meta, Options, copy, list};
 use crate::workspace::base_layers::{BaseLayer, BaseLayers};
 use crate::workspace::merged_layers::MergedLayers;
@@ -329,4 +331,28 @@ fn a_record_that_is_torn_or_of_another_version_is_told_so() {
     fs_err::remove_file(run.folder().join(CHANGES).join("changes.json")).unwrap();
     let error = run.open().unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
+}
+
+#[test]
+fn every_path_comes_back_from_its_text() {
+    let all: Vec<u8> = (1..=255).collect();
+    for (bytes, text) in [
+        (&b"src/a.rs"[..], "src/a.rs"),
+        (b"100%/\xff\xfe.txt", "100%25/%ff%fe.txt"),
+        ("ä\n".as_bytes(), "ä\n"),
+        (b"%41", "%2541"),
+    ] {
+        let path = Path::new(OsStr::from_bytes(bytes));
+        assert_eq!(text_of(path), text);
+        assert_eq!(path_of(text).unwrap(), path);
+    }
+    let path = Path::new(OsStr::from_bytes(&all));
+    assert_eq!(path_of(&text_of(path)).unwrap(), path);
+}
+
+#[test]
+fn a_text_that_is_not_written_so_is_no_path() {
+    for text in ["a%", "a%4", "%zz", "%ä"] {
+        assert_eq!(path_of(text), None, "{text}");
+    }
 }

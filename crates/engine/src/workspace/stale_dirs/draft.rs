@@ -4,22 +4,18 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Options, remove};
+use crate::workspace::own_dirs::private_dir;
 
 /// The names of drafts: this and eight digits.
 const PREFIX: &str = ".new-";
 /// A younger draft may be one that is about to be locked.
 const YOUNG: Duration = Duration::from_secs(60);
-
-/// Makes a directory that no other user can look into.
-pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
-}
 
 /// A directory that is being made. Removed with the value, unless it was published.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! A directory that is put away while the agent works: files from before the agent, which the tests need.
+//! A directory that is kept from the agent while it works: files from before the agent, which the tests need.
 //!
 //! It is in a directory with a name that nobody can foresee, beside the directories of trials, where nothing can be
 //! listed. The agent runs as the user who owns all of this, so it may find the directory all the same. Therefore the
@@ -9,23 +9,23 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Dir, Identity, TreeError, identity};
-use crate::workspace::secret_name::secret_name;
-use crate::workspace::stale_dirs::private_dir;
+use crate::workspace::own_dirs::private_dir;
+use crate::workspace::own_dirs::secret_name;
 
-/// A directory that is put away while the agent works.
+/// A directory that is kept from the agent while it works.
 #[derive(Debug)]
-pub(crate) struct PutAway {
+pub(crate) struct SealedDir {
     path: Utf8PathBuf,
     /// The identity of everything in it; `None` until it is closed.
     identity: Option<Identity>,
 }
 
-impl PutAway {
+impl SealedDir {
     /// Makes an empty one.
     pub(crate) fn create(parent: &Utf8Path) -> io::Result<Self> {
         let path = parent.join(secret_name()?);
         private_dir(&path)?;
-        Ok(PutAway {
+        Ok(SealedDir {
             path,
             identity: None,
         })
@@ -69,28 +69,28 @@ mod tests {
 
     use super::*;
 
-    fn closed() -> (tempfile::TempDir, PutAway) {
+    fn closed() -> (tempfile::TempDir, SealedDir) {
         let temporary = tempfile::tempdir().unwrap();
-        let mut put_away = PutAway::create(Utf8Path::from_path(temporary.path()).unwrap()).unwrap();
-        fs_err::create_dir_all(put_away.home().join(".config/tool")).unwrap();
-        fs_err::write(put_away.home().join(".config/tool/settings"), "a").unwrap();
-        fs_err::write(put_away.home().join(".profile"), "a").unwrap();
-        fs_err::create_dir(put_away.home().join("closed")).unwrap();
+        let mut sealed = SealedDir::create(Utf8Path::from_path(temporary.path()).unwrap()).unwrap();
+        fs_err::create_dir_all(sealed.home().join(".config/tool")).unwrap();
+        fs_err::write(sealed.home().join(".config/tool/settings"), "a").unwrap();
+        fs_err::write(sealed.home().join(".profile"), "a").unwrap();
+        fs_err::create_dir(sealed.home().join("closed")).unwrap();
         let nobody = std::fs::Permissions::from_mode(0o000);
-        fs_err::set_permissions(put_away.home().join("closed"), nobody).unwrap();
-        put_away.close().unwrap();
-        (temporary, put_away)
+        fs_err::set_permissions(sealed.home().join("closed"), nobody).unwrap();
+        sealed.close().unwrap();
+        (temporary, sealed)
     }
 
     /// Times of files are as fine as the kernel's clock ticks.
-    fn let_the_clock_tick(put_away: &PutAway) {
+    fn let_the_clock_tick(sealed: &SealedDir) {
         use std::os::unix::fs::MetadataExt;
         let time = |path: &Utf8Path| {
             let meta = fs_err::metadata(path).unwrap();
             (meta.ctime(), meta.ctime_nsec())
         };
-        let noted = time(&put_away.home().join("closed"));
-        let beside = put_away.path().with_extension("clock");
+        let noted = time(&sealed.home().join("closed"));
+        let beside = sealed.path().with_extension("clock");
         while !beside.exists() || time(&beside) <= noted {
             fs_err::write(&beside, "tick").unwrap();
         }
@@ -98,38 +98,38 @@ mod tests {
 
     #[test]
     fn nothing_can_be_changed_unseen() {
-        let touches: [fn(&PutAway); 7] = [
-            |put_away| fs_err::write(put_away.home().join(".profile"), "b").unwrap(),
-            |put_away| fs_err::write(put_away.home().join(".config/tool/more"), "b").unwrap(),
-            |put_away| fs_err::remove_file(put_away.home().join(".config/tool/settings")).unwrap(),
-            |put_away| fs_err::write(put_away.path().join("more"), "").unwrap(),
-            |put_away| {
+        let touches: [fn(&SealedDir); 7] = [
+            |sealed| fs_err::write(sealed.home().join(".profile"), "b").unwrap(),
+            |sealed| fs_err::write(sealed.home().join(".config/tool/more"), "b").unwrap(),
+            |sealed| fs_err::remove_file(sealed.home().join(".config/tool/settings")).unwrap(),
+            |sealed| fs_err::write(sealed.path().join("more"), "").unwrap(),
+            |sealed| {
                 let all = std::fs::Permissions::from_mode(0o777);
-                fs_err::set_permissions(put_away.home().join("closed"), all).unwrap();
+                fs_err::set_permissions(sealed.home().join("closed"), all).unwrap();
             },
-            |put_away| {
-                let copy = put_away.home().join("copy");
-                fs_err::copy(put_away.home().join(".profile"), &copy).unwrap();
-                fs_err::rename(copy, put_away.home().join(".profile")).unwrap();
+            |sealed| {
+                let copy = sealed.home().join("copy");
+                fs_err::copy(sealed.home().join(".profile"), &copy).unwrap();
+                fs_err::rename(copy, sealed.home().join(".profile")).unwrap();
             },
-            |put_away| {
-                fs_err::rename(put_away.path(), format!("{}-away", put_away.path())).unwrap();
+            |sealed| {
+                fs_err::rename(sealed.path(), format!("{}-away", sealed.path())).unwrap();
             },
         ];
         for (index, touch) in touches.into_iter().enumerate() {
-            let (_temporary, put_away) = closed();
-            assert!(put_away.is_untouched());
-            assert!(put_away.is_untouched(), "looking changes nothing");
-            let_the_clock_tick(&put_away);
-            touch(&put_away);
-            assert!(!put_away.is_untouched(), "touch {index}");
+            let (_temporary, sealed) = closed();
+            assert!(sealed.is_untouched());
+            assert!(sealed.is_untouched(), "looking changes nothing");
+            let_the_clock_tick(&sealed);
+            touch(&sealed);
+            assert!(!sealed.is_untouched(), "touch {index}");
         }
     }
 
     #[test]
     fn one_that_was_never_closed_is_not_trusted() {
         let temporary = tempfile::tempdir().unwrap();
-        let put_away = PutAway::create(Utf8Path::from_path(temporary.path()).unwrap()).unwrap();
-        assert!(!put_away.is_untouched());
+        let sealed = SealedDir::create(Utf8Path::from_path(temporary.path()).unwrap()).unwrap();
+        assert!(!sealed.is_untouched());
     }
 }

@@ -3,7 +3,7 @@
 //! Many tools go up from where they are started until they find their settings: cargo, git, Node, pytest and others.
 //! An agent runs as the user, and may write such settings for the tests of its own trial, or of others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -58,67 +58,63 @@ const MOST_LISTED: u64 = 1000;
 
 /// Files above the directories of a run, as they were when it started.
 #[derive(Debug)]
-pub(super) struct Above {
+pub(super) struct FilesAbove {
     dir: Utf8PathBuf,
-    /// The names, by their small letters: in some directories `cargo.toml` leads to `Cargo.toml`.
-    names: BTreeMap<String, BTreeSet<&'static str>>,
     known: BTreeSet<Utf8PathBuf>,
 }
 
-impl Above {
+impl FilesAbove {
     /// Notes what is in a directory and above it.
     pub(super) fn of(dir: &Utf8Path) -> Self {
-        let mut names: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
-        for name in READ_BY_TESTS.iter().copied().chain(of_agents()) {
-            let alike = names.entry(name.to_ascii_lowercase()).or_default();
-            alike.insert(name);
-        }
-        let mut above = Above {
+        FilesAbove {
             dir: dir.to_owned(),
-            names,
-            known: BTreeSet::new(),
-        };
-        above.known = above.present().collect();
-        above
+            known: present(dir).collect(),
+        }
     }
 
     /// Returns an error if there is something new. Nobody can say who made it, or for which trial, and it is not
     /// Terca's to remove.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.present().find(|path| !self.known.contains(path)) {
+        match present(&self.dir).find(|path| !self.known.contains(path)) {
             Some(path) => Err(io::Error::other(format!(
                 "{path} was created during the run, probably by an agent, and the tests may read it: remove it"
             ))),
             None => Ok(()),
         }
     }
+}
 
-    /// Removes everything of the sort from a directory of Terca's own.
-    pub(super) fn clear(&self, own: &Utf8Path) {
-        for path in self.present_in(own) {
-            let _ = remove(&path, &Options::default());
-        }
+/// Removes everything of the sort from a directory of Terca's own.
+pub(super) fn clear(own: &Utf8Path) {
+    for path in present_in(own) {
+        let _ = remove(&path, &Options::default());
     }
+}
 
-    fn present(&self) -> impl Iterator<Item = Utf8PathBuf> {
-        (self.dir.ancestors()).flat_map(|above| self.present_in(above))
-    }
+fn present(dir: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+    dir.ancestors().flat_map(present_in)
+}
 
-    /// Returns what a directory has of these names. This is done for every trial, and there are more names than most
-    /// directories have entries.
-    fn present_in(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
-        let listed = Dir::open(dir).and_then(|dir| dir.names(MOST_LISTED));
-        let sought: Vec<&BTreeSet<&str>> = match listed {
-            Ok(entries) => entries
-                .iter()
-                .filter_map(|entry| self.names.get(&entry.to_str()?.to_ascii_lowercase()))
-                .collect(),
-            // It may not be listed, or has too many entries.
-            Err(_) => self.names.values().collect(),
-        };
-        let paths = sought.into_iter().flatten().map(|name| dir.join(name));
-        paths.filter(|path| exists(path)).collect()
-    }
+/// Returns what a directory has of these names. This is done for every trial, and there are more names than most
+/// directories have entries.
+fn present_in(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+    // It may not be listed, or has too many entries.
+    let listed = Dir::open(dir).and_then(|dir| dir.names(MOST_LISTED)).ok();
+    // In some directories `cargo.toml` leads to `Cargo.toml`.
+    let listed: Option<HashSet<String>> = listed.map(|names| {
+        let names = names.iter().filter_map(|name| name.to_str());
+        names.map(str::to_ascii_lowercase).collect()
+    });
+    let may_be_there = |name: &&str| {
+        let has = |listed: &HashSet<String>| listed.contains(&name.to_ascii_lowercase());
+        listed.as_ref().is_none_or(has)
+    };
+    let names: BTreeSet<&str> = READ_BY_TESTS.iter().copied().chain(of_agents()).collect();
+    let paths = names.into_iter().filter(may_be_there);
+    paths
+        .map(|name| dir.join(name))
+        .filter(|path| exists(path))
+        .collect()
 }
 
 fn exists(path: &Utf8Path) -> bool {
@@ -136,7 +132,7 @@ mod tests {
         let dir = root.join("a/b");
         fs_err::create_dir_all(&dir).unwrap();
         fs_err::write(root.join("package.json"), "{}").unwrap();
-        let above = Above::of(&dir);
+        let above = FilesAbove::of(&dir);
         above.check().unwrap();
         fs_err::write(root.join("anything"), "").unwrap();
         above.check().unwrap();
@@ -148,7 +144,7 @@ mod tests {
         }
         fs_err::create_dir(dir.join("node_modules")).unwrap();
         fs_err::write(dir.join("of-terca"), "").unwrap();
-        above.clear(&dir);
+        clear(&dir);
         above.check().unwrap();
         assert!(dir.join("of-terca").exists());
     }
@@ -158,17 +154,16 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let temporary = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(temporary.path()).unwrap();
-        let above = Above::of(root);
         for number in 0..=MOST_LISTED {
             fs_err::write(root.join(format!("{number}")), "").unwrap();
         }
         let (new, unlisted) = (root.join("CLAUDE.md"), 0o311);
         fs_err::write(&new, "").unwrap();
-        assert_eq!(above.present_in(root), [new.as_path()], "too many entries");
+        assert_eq!(present_in(root), [new.as_path()], "too many entries");
         let mode = std::fs::Permissions::from_mode(unlisted);
         std::fs::set_permissions(root, mode).unwrap();
-        assert_eq!(above.present_in(root), [new.as_path()], "not listed");
-        above.clear(root);
-        assert!(above.present_in(root).is_empty());
+        assert_eq!(present_in(root), [new.as_path()], "not listed");
+        clear(root);
+        assert!(present_in(root).is_empty());
     }
 }

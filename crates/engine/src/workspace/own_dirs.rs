@@ -1,0 +1,73 @@
+//! Making and removing directories of Terca's own.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+
+use camino::Utf8Path;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::tree::{Options, remove};
+
+/// Makes a directory that no other user can look into.
+pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// The characters of a name: no two of them look alike, and none is special to a shell.
+const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// Thirteen characters of five bits: more than anybody can try, and short enough for the path of a socket.
+const LENGTH: usize = 13;
+
+/// Returns a name that cannot be derived from earlier ones, as those of a generator with a seed can.
+pub(crate) fn secret_name() -> io::Result<String> {
+    let mut bytes = [0; LENGTH];
+    // So few bytes come at once, or not at all.
+    if getrandom(&mut bytes, GetRandomFlags::empty())? < LENGTH {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let characters = bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
+    Ok(characters.iter().collect())
+}
+
+/// The end of a removal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    /// Nothing of it is there any more.
+    Gone,
+    /// Somebody uses it, so it was not touched.
+    InUse,
+    /// These things could not be removed: a line for each.
+    Left(Vec<String>),
+}
+
+impl Removal {
+    /// Removes a directory that nobody uses.
+    pub fn of(path: &Utf8Path) -> Self {
+        match remove_and_tell(path) {
+            left if left.is_empty() => Removal::Gone,
+            left => Removal::Left(left),
+        }
+    }
+}
+
+/// Removes a directory. Returns a line for each of the first things that could not be removed, such as a mount, which
+/// is never emptied.
+pub(crate) fn remove_and_tell(path: &Utf8Path) -> Vec<String> {
+    match remove(path, &Options::default()) {
+        Ok(removed) => removed.lines(path.as_std_path()).collect(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_names_are_alike() {
+        let names: std::collections::BTreeSet<String> =
+            (0..1000).map(|_| secret_name().unwrap()).collect();
+        assert_eq!(names.len(), 1000);
+        assert!(names.iter().all(|name| name.len() == LENGTH));
+    }
+}
