@@ -83,7 +83,7 @@ impl Regrading {
         let at_once = prepared.at_once();
         let own = past_runs::fingerprints(&run.past.dir).unwrap_or_default();
         let other_tests = other_tests(&own, prepared.fingerprints());
-        let (context, mailbox) = prepared.into_context(&run.past.dir);
+        let (context, _, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
         let mut damaged = None;

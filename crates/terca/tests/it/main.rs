@@ -94,7 +94,6 @@ mod saved_workspace;
 mod sealed;
 mod sealed_runs;
 mod selection;
-mod sent_program;
 mod service_faults;
 mod setup;
 mod shards;

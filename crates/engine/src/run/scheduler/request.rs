@@ -10,8 +10,8 @@ use terca_core::plan::{TrialSpec, VariantName};
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
-use crate::remote::WorkerError;
 use crate::run::record::RunsError;
+use crate::run::trial_thread::GivenUp;
 
 /// The trials of a run, and how they are run.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ pub struct Finished {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
-    /// The places of workers that were given up, and the reasons.
-    pub given_up: BTreeMap<String, WorkerError>,
-    /// No worker was left.
-    pub is_without_workers: bool,
+    /// The places of slots that were given up, and the reasons.
+    pub given_up: BTreeMap<String, GivenUp>,
+    /// No slot was left.
+    pub is_without_slots: bool,
     /// The way in which its files are not as they were written: somebody changed them meanwhile.
     pub damage: Option<RunsError>,
 }
