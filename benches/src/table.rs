@@ -9,7 +9,6 @@ use std::time::Duration;
 pub enum Target {
     AtMost(f64),
     AtLeast(f64),
-    Between(f64, f64),
     /// Shown for what it says; nothing was promised.
     None,
 }
@@ -29,7 +28,6 @@ impl Row {
         match self.target {
             Target::AtMost(most) => self.figure > most,
             Target::AtLeast(least) => self.figure < least,
-            Target::Between(least, most) => self.figure < least || self.figure > most,
             Target::None => false,
         }
     }
@@ -41,7 +39,6 @@ impl fmt::Display for Row {
         let target = match self.target {
             Target::AtMost(most) => format!("≤ {most}{}", self.unit),
             Target::AtLeast(least) => format!("≥ {least}{}", self.unit),
-            Target::Between(least, most) => format!("{least} … {most}{}", self.unit),
             Target::None => String::new(),
         };
         let verdict = match self.target {

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::measure::{Cost, measure as cost_of, ratio, side_by_side};
 use crate::place::Place;
-use crate::table::{Row, Table, Target, mib, time};
+use crate::table::{Row, Table, Target, time};
 use crate::trials;
 
 /// The workers, and the local trials at once.

@@ -48,7 +48,7 @@ fn real_outputs() {
         ),
         (
             "jest.txt",
-            "add › adds small numbers: expect(received).toBe(expected): expected 3, received -1 (and 1 more)",
+            "add › adds small numbers: expect(received).toBe(expected): Expected: 3, Received: -1 (and 1 more)",
         ),
         (
             "mocha.txt",

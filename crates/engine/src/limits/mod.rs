@@ -8,11 +8,7 @@
 //! takes many gigabytes without using them; the second counts all processes of the user, Terca's caller included, and does
 //! not hold for the superuser. Neither says afterwards that it was met. The second is a backstop where Terca watches.
 
-mod disk;
-mod nameless;
-mod usage;
 mod watch;
-mod watched_dir;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,12 +18,12 @@ use rustix::process::Pid;
 use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
 use terca_core::text::prose;
 
-use crate::process::cgroup::{Cgroups, Controller, Group, GroupLimits, Version};
+use crate::process::cgroup::{Cgroups, Controller, Group};
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::{Enclosure, Turn};
 use crate::workspace::trial_dirs::WorkDir;
 use watch::Watch;
-pub use watched_dir::WatchedDir;
+pub use watch::WatchedDir;
 
 /// Keeps the limits of a run's trials.
 #[derive(Debug, Default)]
@@ -45,14 +41,9 @@ impl LimitKeeper {
         asked: impl IntoIterator<Item = TrialLimits>,
         work: &WorkDir,
     ) -> io::Result<Self> {
-        let mut wanted = Vec::new();
-        for limits in asked {
-            for controller in Controller::ALL {
-                if is_asked(&limits, controller) && !wanted.contains(&controller) {
-                    wanted.push(controller);
-                }
-            }
-        }
+        let asked: Vec<TrialLimits> = asked.into_iter().collect();
+        let mut wanted = Controller::ALL.to_vec();
+        wanted.retain(|controller| asked.iter().any(|limits| controller.is_limited(limits)));
         if wanted.is_empty() {
             return Ok(LimitKeeper::default());
         }
@@ -71,15 +62,16 @@ impl LimitKeeper {
             (self.cgroups.as_ref()).is_some_and(|cgroups| cgroups.version_of(controller).is_some());
         match controller {
             _ if has_group => KeptBy::Cgroup,
-            Controller::Memory | Controller::Processes if usage::is_known() => KeptBy::Watch,
-            Controller::Memory | Controller::Processes | Controller::Cpus => KeptBy::Nothing,
+            Controller::Cpus => KeptBy::Nothing,
+            Controller::Memory | Controller::Processes if watch::sees_processes() => KeptBy::Watch,
+            Controller::Memory | Controller::Processes => KeptBy::Nothing,
         }
     }
 
     /// Returns how the limits of a trial are kept, in a container or not. `None` if it has none but that of its disk.
     pub fn kept_by(&self, limits: &TrialLimits, in_container: bool) -> Option<LimitsKeptBy> {
-        let way = |controller| match in_container {
-            _ if !is_asked(limits, controller) => None,
+        let way = |controller: Controller| match in_container {
+            _ if !controller.is_limited(limits) => None,
             true => Some(KeptBy::Container),
             false => Some(self.way(controller)),
         };
@@ -120,25 +112,25 @@ impl LimitKeeper {
         sentences
     }
 
-    /// Begins to keep the limits of one command, which has this enclosure. The disk space of `dirs`, each with its
-    /// name, is
-    /// looked at.
+    /// Begins to keep the limits of one command, which has this enclosure. The disk space of `dirs` is looked at.
     pub(crate) fn begin(
         &self,
         limits: &TrialLimits,
         enclosure: Option<Enclosure>,
         dirs: Vec<WatchedDir>,
     ) -> io::Result<LimitedCommand> {
-        let container = enclosure
+        let in_container = enclosure
             .as_ref()
-            .and_then(|enclosure| enclosure.container.as_ref());
-        let in_container = container.is_some();
-        let kept_by = self.kept_by(limits, in_container).filter(|_| !in_container);
-        let Some(kept_by) = kept_by else {
+            .is_some_and(|enclosure| enclosure.container.is_some());
+        let Some(kept_by) = self.kept_by(limits, false).filter(|_| !in_container) else {
+            let disk_alone = TrialLimits {
+                disk: limits.disk,
+                ..TrialLimits::default()
+            };
             return Ok(LimitedCommand {
                 enclosure: enclosure.map(|enclosure| in_engine(enclosure, limits)),
                 group: None,
-                watch: Watch::new(None, None, limits.disk, dirs),
+                watch: Watch::new(disk_alone, 0, dirs),
                 limits: *limits,
             });
         };
@@ -146,36 +138,34 @@ impl LimitKeeper {
             .as_ref()
             .is_some_and(|enclosure| enclosure.program != OWN_PROGRAM);
         // The supervisor and the program that makes its walls are none of the command's.
-        let own_processes: u64 = if has_wall { 2 } else { 1 };
-        let processes = limits.processes.map(|most| u64::from(most) + own_processes);
-        let cgroups = self.cgroups.as_ref();
-        let group = cgroups
-            .map(|cgroups| {
-                let number = self.made.fetch_add(1, Ordering::Relaxed);
-                let asked = GroupLimits {
-                    memory: limits.memory,
-                    processes,
-                    cpus: limits.cpus,
-                };
-                cgroups.create(number, &asked)
-            })
+        let own_processes = if has_wall { 2 } else { 1 };
+        let in_group = TrialLimits {
+            processes: limits
+                .processes
+                .map(|most| most.saturating_add(own_processes)),
+            ..*limits
+        };
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let group = self.cgroups.as_ref();
+        let group = group
+            .map(|cgroups| cgroups.create(number, &in_group))
             .transpose()?;
+        let watched = TrialLimits {
+            memory: limits
+                .memory
+                .filter(|_| kept_by.memory == Some(KeptBy::Watch)),
+            processes: (limits.processes).filter(|_| kept_by.processes == Some(KeptBy::Watch)),
+            ..*limits
+        };
         let confinement = Confinement {
             groups: group.as_ref().map(Group::entrances).unwrap_or_default(),
-            user_processes: limits
-                .processes
-                .filter(|_| kept_by.processes == Some(KeptBy::Watch))
-                .map(most_of_user),
+            user_processes: watched.processes.map(watch::most_of_user),
             ..Confinement::default()
         };
-        let memory = limits
-            .memory
-            .filter(|_| kept_by.memory == Some(KeptBy::Watch));
-        let processes = processes.filter(|_| kept_by.processes == Some(KeptBy::Watch));
         Ok(LimitedCommand {
             enclosure: Some(Enclosure::confined(enclosure, &confinement)),
             group,
-            watch: Watch::new(memory, processes, limits.disk, dirs),
+            watch: Watch::new(watched, u64::from(own_processes), dirs),
             limits: *limits,
         })
     }
@@ -206,59 +196,36 @@ fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
 pub fn on_this_machine() -> String {
     let number = format!("{:08x}", std::process::id());
     let cgroups = Cgroups::find(&number, &Controller::ALL);
-    let mut versions = BTreeSet::new();
-    let mut by_kernel = Vec::new();
-    let mut others = Vec::new();
-    for controller in Controller::ALL {
-        match cgroups.version_of(controller) {
-            Some(version) => {
-                versions.insert(match version {
-                    Version::One => "1",
-                    Version::Two => "2",
-                });
-                by_kernel.push(field(controller));
-            }
-            None => others.push(field(controller)),
-        }
-    }
+    let versions: BTreeSet<&str> = Controller::ALL
+        .iter()
+        .filter_map(|controller| cgroups.version_of(*controller))
+        .collect();
     let versions: Vec<&str> = versions.into_iter().collect();
-    let versions = prose::list(&versions, "and");
+    let (by_kernel, others): (Vec<Controller>, Vec<Controller>) = Controller::ALL
+        .iter()
+        .partition(|controller| cgroups.version_of(**controller).is_some());
+    let fields = |controllers: Vec<Controller>| {
+        let fields: Vec<&str> = controllers.into_iter().map(field).collect();
+        prose::list(&fields, "and")
+    };
+    let kept = format!(
+        "the kernel enforces {} (control groups, version {})",
+        fields(by_kernel),
+        prose::list(&versions, "and")
+    );
     if others.is_empty() {
-        return format!(
-            "✓ limits: the kernel enforces {} (control groups, version {versions})",
-            prose::list(&by_kernel, "and")
-        );
+        return format!("✓ limits: {kept}");
     }
-    let kept = if by_kernel.is_empty() {
+    let kept = if versions.is_empty() {
         String::new()
     } else {
-        format!(
-            "the kernel enforces {} (control groups, version {versions}); ",
-            prose::list(&by_kernel, "and")
-        )
+        kept + "; "
     };
     format!(
         "! limits: {kept}no control group can be made for {}: Terca watches memory and processes itself, and \
          `limits.cpus` has no effect",
-        prose::list(&others, "and")
+        fields(others)
     )
-}
-
-/// Returns the most processes of the user while a command runs whose processes are watched. A fork bomb can double
-/// every few
-/// milliseconds, and nobody would get to look any more. Far beyond the limit, since other trials and everything
-/// else of the
-/// user count too. It does not hold for the superuser.
-fn most_of_user(processes: u32) -> u64 {
-    usage::of_user().tasks + u64::from(processes) * 8 + 500
-}
-
-fn is_asked(limits: &TrialLimits, controller: Controller) -> bool {
-    match controller {
-        Controller::Memory => limits.memory.is_some(),
-        Controller::Processes => limits.processes.is_some(),
-        Controller::Cpus => limits.cpus.is_some(),
-    }
 }
 
 fn field(controller: Controller) -> &'static str {
@@ -297,14 +264,14 @@ impl LimitedCommand {
 
     /// Returns whether it was ended because it was beyond its limits.
     pub(crate) fn was_ended(&self) -> bool {
-        self.watch.beyond().is_some()
+        self.watch.beyond.is_some()
     }
 
     /// Returns a sentence for each limit that was met. `who` met it.
     pub(crate) fn met(&self, who: &str) -> Vec<String> {
         let mut sentences = Vec::new();
-        if let Some(beyond) = self.watch.beyond() {
-            sentences.push(beyond.sentence(who, &self.limits));
+        if let Some(limit) = &self.watch.beyond {
+            sentences.push(format!("{who} exceeded {limit}, and was ended"));
         }
         let met = self.group.as_ref().map(Group::met).unwrap_or_default();
         if let Some(limit) = self.limits.memory

@@ -241,7 +241,7 @@ fn other_machines(
         on: on.to_vec(),
         ..RunSettings::default()
     };
-    let plan = crate::load::plan(&settings, common, host)?;
+    let plan = crate::suite::load::plan(&settings, common, host)?;
     Ok(Some(RemoteMachines::new(&plan, &settings, VERSION, host)))
 }
 

@@ -42,7 +42,7 @@ fn the_message_is_the_assertion() {
         ),
         (
             "jest",
-            "add › adds small numbers: expect(received).toBe(expected): expected 3, received -1",
+            "add › adds small numbers: expect(received).toBe(expected): Expected: 3, Received: -1",
         ),
         (
             "pytest",

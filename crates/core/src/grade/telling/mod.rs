@@ -1,16 +1,11 @@
 //! The line of a command's output that tells why it failed.
 //!
 //! The last line seldom tells: test runners end with counts and times, npm with an advertisement. So the outputs of
-//! well-known runners and compilers are understood; of any other output it is the first line that looks like an error,
-//! and then the last line. The output may be anything: each reader goes over it once, and only the beginning and the
-//! end of a long one are looked at.
+//! well-known runners and compilers are understood ([`patterns`]); of any other output it is the first line that looks like
+//! an error, and then the last line. The output may be anything, so only the beginning and the end of a long one are looked at.
 
-mod compilers;
-mod go;
-mod javascript;
+mod patterns;
 mod plain;
-mod python;
-mod rust;
 
 use crate::grade::test_report;
 use crate::text::excerpt::{beginning, char_boundary};
@@ -46,10 +41,6 @@ impl Complaint {
         }
     }
 
-    fn plain(said: impl Into<String>) -> Self {
-        Complaint::new("", said, 0)
-    }
-
     fn line(self) -> String {
         let more = match self.more {
             0 => String::new(),
@@ -63,27 +54,6 @@ impl Complaint {
     }
 }
 
-/// Looks for the report of one runner among the lines of an output.
-type Reader = fn(&[&str]) -> Option<Complaint>;
-
-/// The readers. Compilers come first: nothing is tested where nothing was built.
-const READERS: [Reader; 14] = [
-    compilers::typescript,
-    compilers::rust,
-    compilers::go,
-    rust::panic,
-    javascript::jest,
-    javascript::vitest,
-    javascript::node_spec,
-    javascript::mocha,
-    python::pytest,
-    python::unittest,
-    go::test,
-    python::traceback,
-    javascript::crash,
-    plain::npm,
-];
-
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
 pub fn telling_line(output: &Masked) -> Option<String> {
     if let Some(complaint) = of_report(output.as_str()) {
@@ -94,10 +64,12 @@ pub fn telling_line(output: &Masked) -> Option<String> {
         .lines()
         .map(|line| beginning(line.trim_end(), LONGEST_LINE))
         .collect();
-    let lines: Vec<&str> = cut.iter().map(String::as_str).collect();
-    let found = READERS.iter().find_map(|read| read(&lines));
-    let found = found.filter(|complaint| !complaint.said.trim().is_empty());
-    let found = found.or_else(|| plain::complaint(&lines).map(Complaint::plain));
+    let found = patterns::complaint(&cut.join("\n"));
+    let found = found.or_else(|| {
+        let lines: Vec<&str> = cut.iter().map(String::as_str).collect();
+        let said = plain::complaint(&lines)?;
+        Some(Complaint::new("", said, 0))
+    });
     found.map(Complaint::line)
 }
 
@@ -134,19 +106,4 @@ fn ends(output: &str) -> String {
     let head = &output[..char_boundary(output, END)];
     let tail = &output[char_boundary(output, output.len() - END)..];
     format!("{head}\n{tail}")
-}
-
-/// Returns the first line that is not blank.
-fn next_line<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    lines
-        .iter()
-        .map(|line| line.trim())
-        .find(|line| !line.is_empty())
-}
-
-/// Returns the first lines that are not blank as one message: the first, and the next where it only leads up to it.
-fn message_of(lines: &[&str]) -> String {
-    const FEW: usize = 12;
-    let few = &lines[..lines.len().min(FEW)];
-    test_report::in_one_line(&few.join("\n"))
 }

@@ -4,8 +4,6 @@ use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-use super::Complaint;
-
 /// A line that says what went wrong, by its beginning or by the words of an assertion.
 static LOOKS_LIKE_AN_ERROR: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     RegexSet::new([
@@ -53,31 +51,6 @@ fn is_echo(lines: &[&str], at: usize) -> bool {
         line.is_some_and(|line| line.starts_with("> "))
     };
     begins(Some(at)) && (begins(at.checked_sub(1)) || begins(at.checked_add(1)))
-}
-
-/// The error of npm itself, which comes after lines with codes and paths.
-pub(super) fn npm(lines: &[&str]) -> Option<Complaint> {
-    const OTHER: [&str; 12] = [
-        "code ", "errno ", "syscall ", "path ", "command ", "dest ", "signal ", "location ",
-        "workspace ", "Lifecycle script ", "A complete log", "    at ",
-    ];
-    let mut said = lines.iter().filter_map(|line| {
-        let rest = line
-            .strip_prefix("npm error")
-            .or(line.strip_prefix("npm ERR!"))?;
-        let rest = rest.strip_prefix(' ').unwrap_or(rest);
-        let is_other = rest.trim().is_empty() || OTHER.iter().any(|other| rest.starts_with(other));
-        (!is_other).then(|| rest.trim())
-    });
-    // A script that failed has said more itself, above.
-    if lines
-        .iter()
-        .any(|line| line.contains("npm error command ") || line.contains("Lifecycle script"))
-    {
-        return None;
-    }
-    said.next()
-        .map(|said| Complaint::plain(format!("npm: {said}")))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Control groups: limits of memory, processes and processors that the kernel keeps.
 //!
-//! A group is made for a command, beneath a group that Terca is in itself, and is removed after it. In version 2 of the
-//! kernel's interface a group with processes of its own can have no groups with limits beneath it, so the groups above are
-//! looked at too. Who is not the superuser needs a part of the tree that was given to them (delegated).
+//! A group is made for a command, beneath a group that Terca is in itself, and is removed after it. Who is not the superuser
+//! needs a part of the tree that was given to them (delegated). The kernel has two interfaces ([`v1`], [`v2`]), which may
+//! be there side by side.
 //!
 //! The names of groups have the number of the run in them, and the run's work directory has a list of the places: a run
 //! that was killed leaves groups which the next one removes.
 
-mod places;
+mod v1;
+mod v2;
 
 use std::io;
 use std::time::Duration;
@@ -15,9 +16,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process};
-
-use places::OwnGroup;
-pub use places::Version;
+use terca_core::config::suite::TrialLimits;
 
 /// The names of groups: this, the number of the run, and the number of the group.
 const NAME: &str = "terca-";
@@ -49,41 +48,53 @@ impl Controller {
             Controller::Cpus => "cpu",
         }
     }
-}
 
-/// The limits of a group.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GroupLimits {
-    /// Bytes.
-    pub memory: Option<u64>,
-    /// Processes and threads.
-    pub processes: Option<u64>,
-    /// Processors.
-    pub cpus: Option<f64>,
-}
-
-impl GroupLimits {
-    fn has(&self, controller: Controller) -> bool {
-        match controller {
-            Controller::Memory => self.memory.is_some(),
-            Controller::Processes => self.processes.is_some(),
-            Controller::Cpus => self.cpus.is_some(),
+    /// Returns whether a trial has a limit for it.
+    pub fn is_limited(self, limits: &TrialLimits) -> bool {
+        match self {
+            Controller::Memory => limits.memory.is_some(),
+            Controller::Processes => limits.processes.is_some(),
+            Controller::Cpus => limits.cpus.is_some(),
         }
     }
 }
 
-/// A group in which others can be made.
-#[derive(Debug, Clone)]
-struct Parent {
+/// A version of the kernel's interface.
+#[derive(Debug)]
+struct Version {
+    number: &'static str,
+    /// The file that counts the processes which were ended for want of memory.
+    kills: &'static str,
+    /// Returns the files of a limit and their content. The first is always there; others are where they are needed.
+    settings: fn(Controller, &TrialLimits) -> Vec<(&'static str, String)>,
+    /// Finds a place for groups with some of these controllers at which making one works.
+    #[expect(clippy::type_complexity, reason = "it is used once")]
+    find: fn(&OwnGroup, &[Controller], &dyn Fn(&Utf8Path, &[Controller]) -> bool) -> Option<Place>,
+}
+
+/// A group: one that others can be made beneath, or one that was made, in one of the trees.
+#[derive(Debug)]
+struct Place {
     dir: Utf8PathBuf,
-    version: Version,
+    version: &'static Version,
     controllers: Vec<Controller>,
+}
+
+/// The group of this process in one of the trees.
+#[derive(Debug)]
+struct OwnGroup {
+    version: &'static Version,
+    /// The controllers of a tree of version 1.
+    controllers: Vec<String>,
+    /// The root of the tree, as it is mounted.
+    mount: Utf8PathBuf,
+    dir: Utf8PathBuf,
 }
 
 /// The groups in which a run makes its own.
 #[derive(Debug)]
 pub struct Cgroups {
-    parents: Vec<Parent>,
+    parents: Vec<Place>,
     /// The beginning of the names of all groups of the run.
     prefix: String,
 }
@@ -92,7 +103,7 @@ impl Cgroups {
     /// Finds where groups with these controllers can be made, and tries it. `run` is the number of the run.
     pub fn find(run: &str, wanted: &[Controller]) -> Self {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}"));
-        let own = places::own_groups(
+        let own = own_groups(
             &read("cgroup").unwrap_or_default(),
             &read("mountinfo").unwrap_or_default(),
         );
@@ -100,235 +111,120 @@ impl Cgroups {
     }
 
     fn among(own: &[OwnGroup], run: &str, wanted: &[Controller]) -> Self {
-        let prefix = format!("{NAME}{run}-");
-        let name = format!("{prefix}try");
-        let mut parents: Vec<Parent> = Vec::new();
+        let mut cgroups = Cgroups {
+            parents: Vec::new(),
+            prefix: format!("{NAME}{run}-"),
+        };
+        let name = format!("{}try", cgroups.prefix);
         for group in own {
-            let missing: Vec<Controller> = wanted
-                .iter()
-                .copied()
-                .filter(|controller| {
-                    !parents
-                        .iter()
-                        .any(|made| made.controllers.contains(controller))
-                })
-                .collect();
-            parents.extend(match group.version {
-                Version::One => parent_of_version_1(group, &missing, &name),
-                Version::Two => parent_of_version_2(group, &missing, &name),
-            });
+            let mut missing = wanted.to_vec();
+            missing.retain(|controller| cgroups.version_of(*controller).is_none());
+            let works = |parent: &Utf8Path, controllers: &[Controller]| {
+                is_made_and_entered(&parent.join(&name), controllers, group.version)
+            };
+            let found = (group.version.find)(group, &missing, &works);
+            cgroups.parents.extend(found);
         }
-        Cgroups { parents, prefix }
+        cgroups
     }
 
     /// Returns the version of the interface that has a controller, if there is one.
-    pub fn version_of(&self, controller: Controller) -> Option<Version> {
-        let parent = self
-            .parents
-            .iter()
-            .find(|parent| parent.controllers.contains(&controller))?;
-        Some(parent.version)
+    pub fn version_of(&self, controller: Controller) -> Option<&'static str> {
+        let mut parents = self.parents.iter();
+        let parent = parents.find(|parent| parent.controllers.contains(&controller))?;
+        Some(parent.version.number)
     }
 
     /// Returns a line for each place in which groups are made: the list for [`remove_left`].
     pub fn list(&self) -> String {
-        let lines = self
-            .parents
-            .iter()
-            .map(|parent| format!("{}\n", parent.dir));
-        lines.collect()
+        let lines = self.parents.iter();
+        lines.map(|parent| format!("{}\n", parent.dir)).collect()
     }
 
     /// Makes a group with the limits that there are controllers for. `number` must not be that of another.
-    pub fn create(&self, number: u64, limits: &GroupLimits) -> io::Result<Group> {
+    pub fn create(&self, number: u64, limits: &TrialLimits) -> io::Result<Group> {
         let mut group = Group { parts: Vec::new() };
         for parent in &self.parents {
-            let asked: Vec<Controller> = parent
-                .controllers
-                .iter()
-                .copied()
-                .filter(|controller| limits.has(*controller))
-                .collect();
-            if asked.is_empty() {
+            let mut controllers = parent.controllers.clone();
+            controllers.retain(|controller| controller.is_limited(limits));
+            if controllers.is_empty() {
                 continue;
             }
-            let dir = parent.dir.join(format!("{}{number}", self.prefix));
-            fs_err::create_dir(&dir)?;
-            let part = Part {
-                dir,
+            let part = Place {
+                dir: parent.dir.join(format!("{}{number}", self.prefix)),
                 version: parent.version,
-                controllers: asked,
+                controllers,
             };
+            fs_err::create_dir(&part.dir)?;
+            let is_set = part.set(limits);
             // In the group first, so that it is removed if a limit is refused.
             group.parts.push(part);
-            if let Some(part) = group.parts.last() {
-                part.set(limits)?;
-            }
+            is_set?;
         }
         Ok(group)
     }
 }
 
-fn parent_of_version_1(own: &OwnGroup, wanted: &[Controller], name: &str) -> Option<Parent> {
-    let controllers: Vec<Controller> = wanted
-        .iter()
-        .copied()
-        .filter(|controller| own.controllers.iter().any(|name| name == controller.name()))
-        .collect();
-    let can_make =
-        !controllers.is_empty() && is_made_and_entered(&own.dir, name, &controllers, Version::One);
-    can_make.then(|| Parent {
-        dir: own.dir.clone(),
-        version: Version::One,
-        controllers,
-    })
-}
-
-/// Looks at the own group and those above it.
-fn parent_of_version_2(own: &OwnGroup, wanted: &[Controller], name: &str) -> Option<Parent> {
-    for dir in own
-        .dir
-        .ancestors()
-        .take_while(|dir| dir.starts_with(&own.mount))
-    {
-        let available = std::fs::read_to_string(dir.join("cgroup.controllers")).unwrap_or_default();
-        let controllers: Vec<Controller> = wanted
-            .iter()
-            .copied()
-            .filter(|controller| {
-                available
-                    .split_whitespace()
-                    .any(|name| name == controller.name())
-            })
-            .collect();
-        // Who moves a process needs a right on the group above both places.
-        if controllers.is_empty()
-            || access(dir.join(PROCESSES).as_std_path(), Access::WRITE_OK).is_err()
-        {
-            continue;
-        }
-        let enabled =
-            std::fs::read_to_string(dir.join("cgroup.subtree_control")).unwrap_or_default();
-        for controller in &controllers {
-            if !enabled
-                .split_whitespace()
-                .any(|name| name == controller.name())
-            {
-                // A group with processes of its own refuses it, and the next one above is tried.
-                let _ = std::fs::write(
-                    dir.join("cgroup.subtree_control"),
-                    format!("+{}", controller.name()),
-                );
-            }
-        }
-        if is_made_and_entered(dir, name, &controllers, Version::Two) {
-            return Some(Parent {
-                dir: dir.to_owned(),
-                version: Version::Two,
-                controllers,
-            });
-        }
-    }
-    None
-}
-
 /// Returns whether a group can be made that has these controllers and that processes can be put into.
-fn is_made_and_entered(
-    parent: &Utf8Path,
-    name: &str,
-    controllers: &[Controller],
-    version: Version,
-) -> bool {
-    let dir = parent.join(name);
-    if std::fs::create_dir(&dir).is_err() {
+fn is_made_and_entered(dir: &Utf8Path, controllers: &[Controller], version: &Version) -> bool {
+    if std::fs::create_dir(dir).is_err() {
         return false;
     }
     let can_write = |name: &str| access(dir.join(name).as_std_path(), Access::WRITE_OK).is_ok();
     let works = can_write(PROCESSES)
-        && controllers
-            .iter()
-            .all(|controller| can_write(limit_file(*controller, version)));
-    let _ = std::fs::remove_dir(&dir);
+        && controllers.iter().all(|controller| {
+            let settings = (version.settings)(*controller, &TrialLimits::default());
+            settings.first().is_some_and(|(file, _)| can_write(file))
+        });
+    let _ = std::fs::remove_dir(dir);
     works
 }
 
-/// Returns the file that a limit is written to.
-fn limit_file(controller: Controller, version: Version) -> &'static str {
-    match (controller, version) {
-        (Controller::Memory, Version::One) => "memory.limit_in_bytes",
-        (Controller::Memory, Version::Two) => "memory.max",
-        (Controller::Processes, _) => "pids.max",
-        (Controller::Cpus, Version::One) => "cpu.cfs_quota_us",
-        (Controller::Cpus, Version::Two) => "cpu.max",
+fn memory(limits: &TrialLimits) -> String {
+    // More than any machine has is as good as no limit.
+    limits.memory.unwrap_or(u64::MAX).min(1 << 50).to_string()
+}
+
+fn processes(limits: &TrialLimits) -> Vec<(&'static str, String)> {
+    vec![("pids.max", limits.processes.unwrap_or(u32::MAX).to_string())]
+}
+
+/// Returns the time of processors in a [`PERIOD`].
+fn quota(limits: &TrialLimits) -> u64 {
+    (limits.cpus.unwrap_or(1.0) * PERIOD as f64) as u64
+}
+
+impl Place {
+    fn set(&self, limits: &TrialLimits) -> io::Result<()> {
+        for controller in &self.controllers {
+            let settings = (self.version.settings)(*controller, limits);
+            for (index, (file, value)) in settings.into_iter().enumerate() {
+                let path = self.dir.join(file);
+                // A kernel without swapping has no limit for it.
+                if index == 0 || path.exists() {
+                    fs_err::write(path, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a count from a file with a name and a number in each line, if the group has a controller.
+    fn count(&self, controller: Controller, file: &str, name: &str) -> u64 {
+        if !self.controllers.contains(&controller) {
+            return 0;
+        }
+        let text = std::fs::read_to_string(self.dir.join(file)).unwrap_or_default();
+        let mut lines = text.lines();
+        let number = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        number.map_or(0, |number| number.trim().parse().unwrap_or(0))
     }
 }
 
 /// A group of processes with limits. It is removed with this value, and everything that still runs in it is ended.
 #[derive(Debug)]
 pub struct Group {
-    parts: Vec<Part>,
-}
-
-/// The directory of a group in one of the trees.
-#[derive(Debug)]
-struct Part {
-    dir: Utf8PathBuf,
-    version: Version,
-    controllers: Vec<Controller>,
-}
-
-impl Part {
-    fn set(&self, limits: &GroupLimits) -> io::Result<()> {
-        for controller in &self.controllers {
-            match controller {
-                Controller::Memory => self.set_memory(limits.memory.unwrap_or(u64::MAX))?,
-                Controller::Processes => {
-                    let most = limits.processes.unwrap_or(u64::MAX);
-                    self.write("pids.max", &most.to_string())?;
-                }
-                Controller::Cpus => {
-                    let quota = (limits.cpus.unwrap_or(1.0) * PERIOD as f64) as u64;
-                    match self.version {
-                        Version::One => {
-                            self.write("cpu.cfs_period_us", &PERIOD.to_string())?;
-                            self.write("cpu.cfs_quota_us", &quota.to_string())?;
-                        }
-                        Version::Two => self.write("cpu.max", &format!("{quota} {PERIOD}"))?,
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Limits memory, and leaves no way around it by swapping.
-    fn set_memory(&self, bytes: u64) -> io::Result<()> {
-        // More than any machine has is as good as no limit.
-        let bytes = bytes.min(1 << 50).to_string();
-        self.write(limit_file(Controller::Memory, self.version), &bytes)?;
-        let (swap, most) = match self.version {
-            Version::One => ("memory.memsw.limit_in_bytes", bytes.as_str()),
-            Version::Two => ("memory.swap.max", "0"),
-        };
-        if self.dir.join(swap).exists() {
-            self.write(swap, most)?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, name: &str, value: &str) -> io::Result<()> {
-        fs_err::write(self.dir.join(name), value)
-    }
-
-    /// Reads a count from a file with a name and a number in each line.
-    fn count(&self, file: &str, name: &str) -> u64 {
-        let text = std::fs::read_to_string(self.dir.join(file)).unwrap_or_default();
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|number| number.trim().parse().ok())
-            .unwrap_or(0)
-    }
+    parts: Vec<Place>,
 }
 
 /// The number of times that the processes of a group have met its limits.
@@ -343,28 +239,16 @@ pub struct Met {
 impl Group {
     /// Returns the files that a process writes to, to put itself into the group.
     pub fn entrances(&self) -> Vec<Utf8PathBuf> {
-        self.parts
-            .iter()
-            .map(|part| part.dir.join(PROCESSES))
-            .collect()
+        let parts = self.parts.iter();
+        parts.map(|part| part.dir.join(PROCESSES)).collect()
     }
 
     /// Returns how often its limits were met.
     pub fn met(&self) -> Met {
         let mut met = Met::default();
         for part in &self.parts {
-            for controller in &part.controllers {
-                match (controller, part.version) {
-                    (Controller::Memory, Version::One) => {
-                        met.memory = part.count("memory.oom_control", "oom_kill");
-                    }
-                    (Controller::Memory, Version::Two) => {
-                        met.memory = part.count("memory.events", "oom_kill");
-                    }
-                    (Controller::Processes, _) => met.processes = part.count("pids.events", "max"),
-                    (Controller::Cpus, _) => {}
-                }
-            }
+            met.memory += part.count(Controller::Memory, part.version.kills, "oom_kill");
+            met.processes += part.count(Controller::Processes, "pids.events", "max");
         }
         met
     }
@@ -384,19 +268,12 @@ impl Drop for Group {
 pub fn remove_left(list: &str, run: &str) -> Vec<String> {
     let prefix = format!("{NAME}{run}-");
     let mut left = Vec::new();
-    for parent in list
-        .lines()
-        .map(Utf8Path::new)
-        .filter(|dir| is_of_cgroups(dir))
-    {
-        let Ok(entries) = parent.read_dir_utf8() else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            if !entry.file_name().starts_with(&prefix) {
-                continue;
-            }
-            if let Err(error) = remove(entry.path()) {
+    let parents = list.lines().map(Utf8Path::new);
+    for parent in parents.filter(|dir| is_of_cgroups(dir)) {
+        for entry in parent.read_dir_utf8().into_iter().flatten().flatten() {
+            if entry.file_name().starts_with(&prefix)
+                && let Err(error) = remove(entry.path())
+            {
                 left.push(format!("{}: {error}", entry.path()));
             }
         }
@@ -444,6 +321,64 @@ fn remove(dir: &Utf8Path) -> io::Result<()> {
     result
 }
 
+/// A tree that is mounted.
+struct Tree<'a> {
+    version: &'static Version,
+    /// The group that is at the root of the mount.
+    root: &'a str,
+    mount: &'a str,
+    options: Vec<&'a str>,
+}
+
+impl<'a> Tree<'a> {
+    /// Reads a line of `mountinfo`.
+    fn read(line: &'a str) -> Option<Self> {
+        let (place, kind) = line.split_once(" - ")?;
+        let mut kind = kind.split(' ');
+        let version = match kind.next()? {
+            "cgroup" => &v1::V1,
+            "cgroup2" => &v2::V2,
+            _ => return None,
+        };
+        let mut place = place.split(' ').skip(3);
+        Some(Tree {
+            version,
+            root: place.next()?,
+            mount: place.next()?,
+            options: kind.nth(1)?.split(',').collect(),
+        })
+    }
+
+    /// Returns the group of a line of `/proc/self/cgroup`, if it is in this tree. One above the root of the mount cannot be
+    /// reached.
+    fn own_group(&self, controllers: &[&str], path: &str) -> Option<OwnGroup> {
+        let is_unified = self.version.number == v2::V2.number;
+        let is_meant = controllers.is_empty() == is_unified
+            && (is_unified || controllers.iter().all(|name| self.options.contains(name)));
+        let inside = Utf8Path::new(path).strip_prefix(self.root).ok()?;
+        is_meant.then(|| OwnGroup {
+            version: self.version,
+            controllers: controllers.iter().map(|name| (*name).to_owned()).collect(),
+            mount: self.mount.into(),
+            dir: Utf8Path::new(self.mount).join(inside),
+        })
+    }
+}
+
+/// Returns the groups of a process, from its `/proc/self/cgroup` and `/proc/self/mountinfo`.
+fn own_groups(groups: &str, mounts: &str) -> Vec<OwnGroup> {
+    let trees: Vec<Tree<'_>> = mounts.lines().filter_map(Tree::read).collect();
+    let lines = groups.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let controllers = controllers.split(',').filter(|name| !name.is_empty());
+        let controllers: Vec<&str> = controllers.collect();
+        trees
+            .iter()
+            .find_map(|tree| tree.own_group(&controllers, path))
+    });
+    lines.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -460,7 +395,7 @@ mod tests {
             fs_err::write(place.join(PROCESSES), "").unwrap();
         }
         let own = OwnGroup {
-            version: Version::Two,
+            version: &v2::V2,
             controllers: Vec::new(),
             mount,
             dir,
@@ -482,16 +417,17 @@ mod tests {
     #[test]
     fn limits_are_written_as_the_kernel_reads_them() {
         let (_temporary, own) = tree("");
-        let part = Part {
+        let part = Place {
             dir: own.dir.clone(),
-            version: Version::Two,
+            version: &v2::V2,
             controllers: Controller::ALL.to_vec(),
         };
         fs_err::write(own.dir.join("memory.swap.max"), "max").unwrap();
-        let limits = GroupLimits {
+        let limits = TrialLimits {
             memory: Some(64_000_000),
             processes: Some(20),
             cpus: Some(1.5),
+            ..TrialLimits::default()
         };
         part.set(&limits).unwrap();
         for (file, expected) in [
@@ -505,10 +441,11 @@ mod tests {
                 expected
             );
         }
-        let old = Part {
-            version: Version::One,
+        let old = Place {
+            version: &v1::V1,
             ..part
         };
+        fs_err::write(own.dir.join("cpu.cfs_quota_us"), "-1").unwrap();
         old.set(&limits).unwrap();
         for (file, expected) in [
             ("memory.limit_in_bytes", "64000000"),
@@ -528,9 +465,9 @@ mod tests {
         let events = "low 0\nhigh 0\nmax 40\noom 3\noom_kill 2\noom_group_kill 0\n";
         fs_err::write(own.dir.join("memory.events"), events).unwrap();
         fs_err::write(own.dir.join("pids.events"), "max 7\n").unwrap();
-        let part = Part {
+        let part = Place {
             dir: own.dir,
-            version: Version::Two,
+            version: &v2::V2,
             controllers: Controller::ALL.to_vec(),
         };
         let group = Group { parts: vec![part] };
@@ -551,5 +488,65 @@ mod tests {
         fs_err::create_dir(&victim).unwrap();
         assert_eq!(remove_left(&format!("{}\n", own.dir), "0000abcd"), [""; 0]);
         assert!(victim.exists());
+    }
+
+    fn found(groups: &str, mounts: &str) -> Vec<(&'static str, String, String)> {
+        own_groups(groups, mounts)
+            .into_iter()
+            .map(|own| {
+                (
+                    own.version.number,
+                    own.controllers.join(","),
+                    own.dir.into_string(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn trees_of_both_versions_are_found() {
+        let mounts = "\
+30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct
+32 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+33 30 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+";
+        let groups = "3:memory:/some/group\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/other\n";
+        assert_eq!(
+            found(groups, mounts),
+            [
+                (
+                    "1",
+                    "memory".to_owned(),
+                    "/sys/fs/cgroup/memory/some/group".to_owned()
+                ),
+                (
+                    "1",
+                    "cpu,cpuacct".to_owned(),
+                    "/sys/fs/cgroup/cpu,cpuacct/".to_owned()
+                ),
+                (
+                    "2",
+                    String::new(),
+                    "/sys/fs/cgroup/unified/other".to_owned()
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_tree_may_be_mounted() {
+        let mounts = "32 30 0:28 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+        let inside = "3:memory:/docker/abc/child\n";
+        assert_eq!(
+            found(inside, mounts),
+            [(
+                "1",
+                "memory".to_owned(),
+                "/sys/fs/cgroup/memory/child".to_owned()
+            )]
+        );
+        assert_eq!(found("3:memory:/elsewhere\n", mounts), []);
+        assert_eq!(found("nonsense\n", "nonsense\n"), []);
     }
 }
