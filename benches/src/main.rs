@@ -9,7 +9,6 @@ mod copy;
 mod display;
 mod gateway;
 mod large_run;
-mod many_workers;
 mod measure;
 mod place;
 mod startup;

@@ -1,10 +1,9 @@
-//! (i) Trials on workers: beside local ones, what goes over the wire, and how many workers the scheduler bears.
+//! (i) Trials on workers: beside local ones, and what goes over the wire.
 
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::many_workers;
 use crate::measure::{Cost, measure as cost_of, ratio, side_by_side};
 use crate::place::Place;
 use crate::table::{Row, Table, Target, mib, time};
@@ -12,26 +11,17 @@ use crate::trials;
 
 /// The workers, and the local trials at once.
 const WORKERS: &str = "8";
-/// The bytes of noise that an agent leaves: they cannot be compressed.
+/// The bytes that an agent leaves.
 const NOISE: usize = 64 * 1024;
 
 pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
     let trials = if place.quick { 100 } else { 1000 };
     beside_local(place, table, trials)?;
-    on_the_wire(place, table, "no-op trials", "true", trials)?;
-    let noise = format!("head -c {NOISE} /dev/urandom > noise");
-    on_the_wire(place, table, "trials with 64 KiB of noise", &noise, trials)?;
-    large_suite(place, table, if place.quick { 30 } else { 300 })?;
-    many_workers::measure(place, table)
+    on_the_wire(place, table, trials)
 }
 
 /// Adds a pool called `here`, whose workers are started by a command on this machine.
-pub fn add_workers(
-    suite: &Utf8Path,
-    start: &str,
-    slots: &str,
-    program: &Utf8Path,
-) -> io::Result<()> {
+fn add_workers(suite: &Utf8Path, start: &str, slots: &str, program: &Utf8Path) -> io::Result<()> {
     fs_err::write(
         suite.join("workers.yaml"),
         format!("here: {{start: '{start}', slots: {slots}, terca: '{program}'}}\n"),
@@ -69,16 +59,11 @@ fn beside_local(place: &Place, table: &mut Table, trials: usize) -> io::Result<(
 }
 
 /// Runs trials on workers whose bytes are counted. Returns those to the workers and those from them.
-fn counted(
-    place: &Place,
-    suite: &Utf8Path,
-    trials: usize,
-    args: &[&str],
-) -> io::Result<(u64, u64)> {
+fn counted(place: &Place, suite: &Utf8Path, trials: usize) -> io::Result<(u64, u64)> {
     let counts = place.dir("wire")?;
     let start = format!("{} {counts}", place.program("bench-wire"));
     add_workers(suite, &start, WORKERS, &place.program("terca"))?;
-    run(place, suite, trials, &[&["--on", "here"], args].concat())?;
+    run(place, suite, trials, &["--on", "here"])?;
     let (mut to, mut from) = (0, 0);
     for entry in counts.read_dir_utf8()? {
         let text = fs_err::read_to_string(entry?.path())?;
@@ -89,25 +74,20 @@ fn counted(
     Ok((to, from))
 }
 
-fn on_the_wire(
-    place: &Place,
-    table: &mut Table,
-    what: &str,
-    agent: &str,
-    trials: usize,
-) -> io::Result<()> {
-    let suite = trials::suite_of(place, agent)?;
-    let (to, from) = counted(place, &suite, trials, &[])?;
+fn on_the_wire(place: &Place, table: &mut Table, trials: usize) -> io::Result<()> {
+    let agent = format!("head -c {NOISE} /dev/urandom > noise");
+    let suite = trials::suite_of(place, &agent)?;
+    let (to, from) = counted(place, &suite, trials)?;
     let kept: u64 = folders(&suite)?
         .iter()
         .map(|folder| size_of(folder))
         .sum::<io::Result<u64>>()?;
     let each = |bytes: u64| bytes as f64 / trials as f64 / 1024.0;
     table.add(&Row {
-        what: format!("{trials} {what}: bytes on the wire / in folders"),
+        what: format!("{trials} trials that leave 64 KiB: bytes on the wire / in folders"),
         figure: (to + from) as f64 / kept as f64,
         unit: " ×",
-        target: Target::AtMost(1.2),
+        target: Target::AtMost(1.5),
         detail: format!(
             "each {:.1} KiB there, {:.1} KiB back, {:.1} KiB kept",
             each(to),
@@ -118,7 +98,7 @@ fn on_the_wire(
 }
 
 /// Returns the folders of trials in the only run of a suite.
-pub fn folders(suite: &Utf8Path) -> io::Result<Vec<Utf8PathBuf>> {
+fn folders(suite: &Utf8Path) -> io::Result<Vec<Utf8PathBuf>> {
     let runs = suite.join(".terca/runs");
     let mut folders = Vec::new();
     for run in runs.read_dir_utf8()? {
@@ -140,21 +120,4 @@ fn size_of(dir: &Utf8Path) -> io::Result<u64> {
         };
     }
     Ok(bytes)
-}
-
-/// A large suite goes to a node once, although eight workers of the node need it.
-fn large_suite(place: &Place, table: &mut Table, megabytes: usize) -> io::Result<()> {
-    let suite = trials::suite(place)?;
-    let mut noise = fs_err::File::open("/dev/urandom")?;
-    let mut file = fs_err::File::create(suite.join("_base/noise.bin"))?;
-    let size = megabytes as u64 * 1_000_000;
-    io::copy(&mut io::Read::take(&mut noise, size), &mut file)?;
-    let (to, _) = counted(place, &suite, 8, &["--keep", "none"])?;
-    table.add(&Row {
-        what: format!("a suite of {megabytes} MB for 8 workers: bytes sent / its size"),
-        figure: to as f64 / size as f64,
-        unit: " ×",
-        target: Target::Between(0.9, 1.1),
-        detail: format!("{:.1} MiB sent", mib(to)),
-    })
 }

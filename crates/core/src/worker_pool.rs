@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
+
 use crate::text::shell;
 
 /// The name of this machine among the workers.
@@ -15,9 +17,9 @@ pub const LOCAL: &str = "local";
 pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// The place of the host in a command line.
-const HOST: &str = "host";
+const HOST: &str = "{host}";
 /// The place of a name that no other start has.
-const NAME: &str = "name";
+const NAME: &str = "{name}";
 
 /// Workers that are started in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,25 +32,12 @@ pub struct WorkerPool {
     pub hosts: Vec<String>,
     /// The number of workers on each host, or in all where there are no hosts.
     pub slots: u32,
-    /// Where Terca is on the other side.
-    pub terca: TercaAt,
+    /// Terca on the other side: a path, or a name on `PATH`. It has no character that a shell changes.
+    pub terca: String,
+    /// The suite's directory on the other side; `None` where the suite is sent.
+    pub dir: Option<Utf8PathBuf>,
     /// A worker that says nothing for so long is taken for lost.
     pub silence: Duration,
-}
-
-/// Where Terca is on the machine of a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TercaAt {
-    /// A program that is installed there: a path, or a name on `PATH`.
-    Path(String),
-    /// The program is sent there.
-    Copy,
-}
-
-impl Default for TercaAt {
-    fn default() -> Self {
-        TercaAt::Path("terca".into())
-    }
 }
 
 impl WorkerPool {
@@ -72,15 +61,6 @@ pub struct WorkerPlace<'a> {
     pub host: Option<&'a str>,
 }
 
-/// The command that is started elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkerCommand {
-    /// The program that is installed there, as a worker.
-    Installed,
-    /// A script for `sh`.
-    Script(String),
-}
-
 impl WorkerPlace<'_> {
     /// Returns a name for people: `boxes/build1`, or `cluster` for a pool without hosts.
     pub fn name(&self) -> String {
@@ -92,55 +72,13 @@ impl WorkerPlace<'_> {
 
     /// Returns the line for `sh -c` that starts a worker. `unique` is lower-case and differs for each start; `{name}`
     /// becomes `terca-UNIQUE`.
-    pub fn command_line(&self, command: &WorkerCommand, unique: &str) -> String {
-        let line = self.start_line(unique);
-        let words = command.words(&self.pool.terca);
-        let mut appended = shell::joined(&words);
-        if is_ssh(&line) {
-            // ssh joins its words with spaces, and the shell on the other side takes them apart again.
-            appended = shell::quoted(&appended);
-        }
-        format!("{line} {appended}")
+    pub fn command_line(&self, unique: &str) -> String {
+        let WorkerPool { start, terca, .. } = self.pool;
+        let host = shell::quoted(self.host.unwrap_or_default());
+        let line = filled(&start.line, HOST, &host);
+        let line = filled(&line, NAME, &format!("terca-{unique}"));
+        format!("{line} {terca} worker")
     }
-
-    /// Returns the line for people. A script is long, so that its shell is named alone.
-    pub fn shown_line(&self, command: &WorkerCommand, unique: &str) -> String {
-        match command {
-            WorkerCommand::Installed => self.command_line(command, unique),
-            WorkerCommand::Script(_) => format!("{} sh", self.start_line(unique)),
-        }
-    }
-
-    fn start_line(&self, unique: &str) -> String {
-        let name = format!("terca-{unique}");
-        self.pool.start.filled(self.host, &name)
-    }
-}
-
-impl WorkerCommand {
-    fn words(&self, terca: &TercaAt) -> Vec<String> {
-        match (self, terca) {
-            (WorkerCommand::Script(script), _) => vec!["sh".into(), "-c".into(), script.clone()],
-            (WorkerCommand::Installed, TercaAt::Path(path)) => vec![path.clone(), "worker".into()],
-            (WorkerCommand::Installed, TercaAt::Copy) => vec!["terca".into(), "worker".into()],
-        }
-    }
-}
-
-/// The programs that start another one, which is named after their options.
-const STARTERS: [&str; 6] = ["exec", "env", "nice", "nohup", "setsid", "timeout"];
-
-/// Returns whether the program of a command line is `ssh`. Variables and programs that start it may come before it.
-fn is_ssh(line: &str) -> bool {
-    // Not the options of those that start it, and not the time of `timeout`.
-    let is_option =
-        |word: &str| word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let words = line.split_whitespace();
-    let mut words = words.filter(|word| !word.contains('=') && !is_option(word));
-    let mut programs = words
-        .by_ref()
-        .map(|word| word.rsplit('/').next().unwrap_or(word));
-    programs.find(|program| !STARTERS.contains(program)) == Some("ssh")
 }
 
 /// A command line with places for the host and for a name that is new at each start.
@@ -159,52 +97,20 @@ impl StartTemplate {
 
     /// Returns whether it has a place for the host.
     pub fn has_host(&self) -> bool {
-        parts(&self.line).any(|part| part == Part::Host)
-    }
-
-    fn filled(&self, host: Option<&str>, name: &str) -> String {
-        let parts = parts(&self.line).map(|part| match part {
-            Part::Text(text) => text.to_owned(),
-            Part::Host => shell::quoted(host.unwrap_or_default()),
-            Part::Name => shell::quoted(name),
-        });
-        parts.collect()
+        filled(&self.line, HOST, "") != self.line
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
-    Text(&'a str),
-    Host,
-    Name,
-}
-
-/// Takes a line apart at its places.
-fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
-    let mut rest = line;
-    let mut after_dollar = false;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let placed = [(HOST, Part::Host), (NAME, Part::Name)];
-        for (word, part) in placed.into_iter().filter(|_| !after_dollar) {
-            let after = rest
-                .strip_prefix('{')
-                .and_then(|rest| rest.strip_prefix(word));
-            if let Some(after) = after.and_then(|after| after.strip_prefix('}')) {
-                rest = after;
-                return Some(part);
-            }
-        }
-        // The first character is none of a place, so the text has at least that one.
-        let first = rest.chars().next().map_or(0, char::len_utf8);
-        let end = rest[first..].find('{').map_or(rest.len(), |at| first + at);
-        let (text, after) = rest.split_at(end);
-        after_dollar = text.ends_with('$');
-        rest = after;
-        Some(Part::Text(text))
-    })
+/// Puts a text into the places of a line, but not after a `$`.
+fn filled(line: &str, place: &str, text: &str) -> String {
+    let mut pieces = line.split(place);
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let is_variable = filled.ends_with('$');
+        filled += if is_variable { place } else { text };
+        filled += piece;
+    }
+    filled
 }
 
 /// A program that starts commands elsewhere, with the options that are usual for it.
@@ -292,16 +198,15 @@ mod tests {
             start: StartTemplate::new(start),
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             slots: 1,
-            terca: TercaAt::default(),
+            terca: "terca".into(),
+            dir: None,
             silence: SILENCE,
         }
     }
 
-    fn lines(pool: &WorkerPool, command: &WorkerCommand) -> Vec<String> {
+    fn lines(pool: &WorkerPool) -> Vec<String> {
         let places = pool.places();
-        let lines = places
-            .iter()
-            .map(|place| place.command_line(command, "0a1b"));
+        let lines = places.iter().map(|place| place.command_line("0a1b"));
         lines.collect()
     }
 
@@ -314,10 +219,7 @@ mod tests {
             ("run {a,b} {{host}} {", "run {a,b} {one} { terca worker"),
             ("run ä{host}\n", "run äone terca worker"),
         ] {
-            assert_eq!(
-                lines(&pool(start, &["one"]), &WorkerCommand::Installed),
-                [line]
-            );
+            assert_eq!(lines(&pool(start, &["one"])), [line]);
         }
         assert!(!StartTemplate::new("run ${host}").has_host());
         assert!(StartTemplate::new("run {host}").has_host());
@@ -329,26 +231,12 @@ mod tests {
         let names: Vec<String> = two.places().iter().map(WorkerPlace::name).collect();
         assert_eq!(names, ["pool/a", "pool/user@b"]);
         assert_eq!(
-            lines(&two, &WorkerCommand::Installed),
-            ["ssh a 'terca worker'", "ssh user@b 'terca worker'"]
+            lines(&two),
+            ["ssh a terca worker", "ssh user@b terca worker"]
         );
         let none = pool("srun", &[]);
         let names: Vec<String> = none.places().iter().map(WorkerPlace::name).collect();
         assert_eq!(names, ["pool"]);
-    }
-
-    #[test]
-    fn a_script_is_quoted_once_and_for_ssh_twice() {
-        let script = WorkerCommand::Script("echo 'a b'".into());
-        for (start, line) in [
-            ("srun", r"srun sh -c 'echo '\''a b'\'''"),
-            (
-                "A=1 /usr/bin/ssh one",
-                r"A=1 /usr/bin/ssh one 'sh -c '\''echo '\''\'\'''\''a b'\''\'\'''\'''\'''",
-            ),
-        ] {
-            assert_eq!(lines(&pool(start, &[]), &script), [line]);
-        }
     }
 
     #[test]
@@ -374,13 +262,13 @@ mod tests {
             let hosts: &[&str] = if preset.takes_hosts() { &["one"] } else { &[] };
             let mut pool = pool("", hosts);
             pool.start = preset.template(&options, image);
-            lines(&pool, &WorkerCommand::Installed).join("\n")
+            lines(&pool).join("\n")
         });
         assert_eq!(
             lines,
             [
                 "srun --quiet --ntasks=1 --exact --job-name=terca --mem=4G 'a b' terca worker",
-                "ssh -T -o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=4 --mem=4G 'a b' one 'terca worker'",
+                "ssh -T -o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=4 --mem=4G 'a b' one terca worker",
                 "kubectl run terca-0a1b -i --rm --quiet --restart=Never --image=registry.example/evals:1 --mem=4G 'a b' \
                  --command -- terca worker",
                 "docker run -i --rm --init --entrypoint= --mem=4G 'a b' registry.example/evals:1 terca worker",

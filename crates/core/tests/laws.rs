@@ -347,7 +347,6 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             .prop_map(|(trial, doing, usage)| EventKind::Progress { trial, doing, usage }),
         4 => (trial(), reports())
             .prop_map(|(trial, report)| EventKind::TrialFinished { trial, report: Box::new(report) }),
-        1 => trial().prop_map(|trial| EventKind::LateResult { trial, attempt: 1, on: "n1".into() }),
         2 => (trial(), reports()).prop_map(|(trial, report)| EventKind::AttemptFailed {
             trial,
             report: Box::new(report),
@@ -416,8 +415,7 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
         | EventKind::Progress { trial, .. }
         | EventKind::StepMade { trial, .. }
         | EventKind::TrialFinished { trial, .. }
-        | EventKind::AttemptFailed { trial, .. }
-        | EventKind::LateResult { trial, .. } => Some(*trial),
+        | EventKind::AttemptFailed { trial, .. } => Some(*trial),
         EventKind::RunStarted { .. }
         | EventKind::RunResumed { .. }
         | EventKind::RoundStarted { .. }

@@ -8,18 +8,16 @@
 #![warn(missing_docs)]
 
 pub mod acp_client;
-pub mod checkup;
 pub mod host;
 pub mod limits;
+pub mod machine_check;
 pub mod mcp_tap;
 pub mod mine;
 pub mod process;
-pub mod remote;
 pub mod run;
 pub mod sandbox;
 pub mod suite;
 pub mod tree;
 pub mod trial;
-pub mod visit;
-pub mod worker;
+pub mod workers;
 pub mod workspace;

@@ -3,8 +3,8 @@
 use terca_core::agent::control;
 use terca_core::agent::{self, AgentRef, Profile};
 use terca_core::text::prose;
-use terca_engine::host::doctor;
 use terca_engine::host::environment::Host;
+use terca_engine::machine_check;
 use terca_report::truncate;
 
 /// The agents in the order they are offered.
@@ -37,7 +37,7 @@ impl Standing {
 impl AgentOffer {
     /// Looks for agents on this machine.
     pub fn new(host: &Host) -> Self {
-        let installed = doctor::installed(host);
+        let installed = machine_check::installed(host);
         let standing = |profile: &'static Profile| match installed
             .iter()
             .find(|(known, _)| known.name == profile.name)

@@ -17,7 +17,6 @@ use terca_core::run::run_file::RunFileError;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_core::text::shell;
-use terca_engine::remote::WorkerError;
 use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
@@ -26,8 +25,10 @@ use terca_engine::run::resume::OpenError;
 use terca_engine::run::saved_workspace::WorkspaceError;
 use terca_engine::run::start::StartError;
 use terca_engine::run::store::StoreError;
+use terca_engine::run::trial_thread::GivenUp;
 use terca_engine::sandbox::SandboxError;
 use terca_engine::suite::discover::{DiscoverError, Guess};
+use terca_engine::workers::NoWorkers;
 use terca_engine::workspace::saved::restore::RestoreError;
 
 use crate::args::Common;
@@ -301,6 +302,26 @@ impl From<OpenError> for CliError {
     }
 }
 
+impl From<NoWorkers> for CliError {
+    fn from(error: NoWorkers) -> Self {
+        match error {
+            NoWorkers::Interrupted => CliError {
+                status: INTERRUPTED,
+                message: None,
+            },
+            NoWorkers::Io(error) => CliError::no_work_dir(MISUSE, &error),
+            NoWorkers::GivenUp(place, GivenUp { reason, help }) => {
+                let message = format!("no worker of `{place}` can be started: {reason}");
+                let problem = CliError::misuse(Code::NoWorker, message);
+                match help {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                }
+            }
+        }
+    }
+}
+
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
@@ -309,23 +330,6 @@ impl From<StartError> for CliError {
                 .help("correct the variable, or remove it"),
             StartError::Store(error) => error.into(),
             StartError::Replay(error) => error.into(),
-            StartError::Worker {
-                error: WorkerError::Interrupted,
-                ..
-            } => CliError {
-                status: INTERRUPTED,
-                message: None,
-            },
-            StartError::Worker {
-                error: ref reason, ..
-            } => {
-                let help = reason.help();
-                let problem = CliError::misuse(Code::NoWorker, error);
-                match help {
-                    Some(help) => problem.help(help),
-                    None => problem,
-                }
-            }
             StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
                 .help("free some disk space, or choose another directory with `TERCA_WORK_DIR`"),
             StartError::Sandbox(SandboxError::Files(_)) => {

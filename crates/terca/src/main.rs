@@ -84,7 +84,7 @@ fn main() -> ExitCode {
 /// Returns why this program ends, where a command line that starts a worker has lost the last word: it would run the
 /// whole suite in the worker's place.
 fn started_in_place_of_a_worker() -> Option<String> {
-    let variable = terca_engine::remote::STARTS_WORKER;
+    let variable = terca_engine::workers::STARTS_WORKER;
     let is_worker = std::env::args_os()
         .nth(1)
         .is_some_and(|word| word == "worker");

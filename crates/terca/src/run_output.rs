@@ -14,6 +14,8 @@ use terca_core::run::settings::RunSettings;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
+use terca_engine::run::trial_thread::GivenUp;
+use terca_engine::workers;
 use terca_report::Painted;
 use terca_report::{
     Context, Palette, ablation, brief_failures, brief_table, brief_verdicts, failures, flaws,
@@ -35,12 +37,12 @@ pub fn warn_of_leftovers(lines: &[String]) {
 
 /// Starts the workers of a run, and waits for the first one. A queue may keep it waiting.
 pub fn connect(run: &mut PreparedRun<'_>, quiet: bool) -> Result<(), CliError> {
-    let places = run.worker_places();
+    let places = run.pools();
     if !places.is_empty() && !quiet {
         let names = prose::list(&places, "and");
         screen::err(&format!("starting workers on {names}"));
     }
-    Ok(run.connect()?)
+    Ok(workers::connect(run)?)
 }
 
 /// Says how agents are contained. Warns of what they are not kept from, of fewer trials at once than were asked for,
@@ -52,7 +54,7 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
     for sentence in run.limit_shortcomings() {
         screen::err(&format!("warning: {sentence}"));
     }
-    if let Some(reason) = run.not_contained() {
+    if let Some(reason) = run.containment().not_contained {
         screen::err(&format!(
             "warning: agents run without a sandbox: {reason}. They run with your permissions, and can reach your \
              files and your network. `terca explain no-sandbox` explains how to get one; `--sandbox none` turns this \
@@ -69,7 +71,7 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
 }
 
 fn note_containment(run: &PreparedRun<'_>) {
-    if let Some(line) = containment(&run.contained_by(), &run.networks()) {
+    if let Some(line) = containment(&run.contained_by(), &run.containment().networks) {
         screen::err(&line);
     }
     let kinds = run.contained_by();
@@ -185,22 +187,22 @@ pub fn conclude(
         screen::out_json(&serde_json::to_string(&answer).unwrap_or_default());
     }
     let changed = past::complain_of_changes(&run.changed, &run.dir, common);
-    for (place, error) in &run.given_up {
+    for (place, GivenUp { reason, help }) in &run.given_up {
         screen::err(&format!(
-            "warning: workers on {place} were given up: {error}"
+            "warning: workers on {place} were given up: {reason}"
         ));
-        if let Some(help) = error.help() {
+        if let Some(help) = help {
             screen::err(&format!("  help: {help}"));
         }
     }
-    if run.is_without_workers {
+    if run.is_without_slots {
         screen::err(
             "error: no worker is left; finished trials are kept, and `terca resume --on NAME` runs the rest",
         );
     }
     let status = if run.interrupted {
         INTERRUPTED
-    } else if run.is_without_workers {
+    } else if run.is_without_slots {
         TROUBLE
     } else {
         changed.unwrap_or_else(|| status(settings, &results))

@@ -310,12 +310,16 @@ impl Project {
     pub fn assert_nothing_left(&self) {
         let left = self.processes();
         assert!(left.is_empty(), "processes were left behind: {left:?}");
-        let rooms: Vec<_> = self
-            .work_dir()
-            .read_dir_utf8()
-            .expect("the work directory")
-            .flatten()
-            .collect();
+        let entries = self.work_dir().read_dir_utf8();
+        let entries = entries.expect("the work directory").flatten();
+        let entries = entries.map(|entry| entry.path().to_owned());
+        // The directory that workers make in it stays.
+        let is_left = |path: &Utf8PathBuf| {
+            let inside = path.read_dir_utf8().map_or(1, Iterator::count);
+            let name = path.file_name().unwrap_or_default();
+            !name.starts_with("terca-") || inside > 0
+        };
+        let rooms: Vec<_> = entries.filter(is_left).collect();
         assert!(rooms.is_empty(), "directories were left behind: {rooms:?}");
     }
 }

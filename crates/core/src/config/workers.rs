@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use serde_json::json;
 
 use crate::config::names::unique_names;
@@ -12,12 +13,14 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
 use crate::text::source::{Located, Place};
-use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, TercaAt, WorkerPool};
+use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, WorkerPool};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.
 const KEY: &str = "workers";
 const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 const HOST_PATTERN: &str = "^[A-Za-z0-9._:@%/+][A-Za-z0-9._:@%/+-]*$";
+
+const TERCA_PATTERN: &str = "^[A-Za-z0-9._/+@%:,=][A-Za-z0-9._/+@%:,=-]*$";
 
 /// The workers of one file, as far as they are right.
 pub(super) type ReadWorkers = Vec<(Located<String>, ReadPool)>;
@@ -81,7 +84,8 @@ struct Written {
     hosts: Vec<String>,
     slots: Option<u32>,
     image: Option<Image>,
-    terca: TercaAt,
+    terca: Option<String>,
+    dir: Option<Utf8PathBuf>,
     silence: Option<u32>,
 }
 
@@ -94,7 +98,7 @@ impl Written {
 
 fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let all = [
-        "start", "preset", "options", "hosts", "slots", "image", "terca", "silenceSeconds",
+        "start", "preset", "options", "hosts", "slots", "image", "terca", "dir", "silenceSeconds",
     ];
     let keys = fields.present(&all);
     let problems = fields.problem_count();
@@ -132,7 +136,13 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
     let terca = fields.optional(
         "terca",
         terca(),
-        "The path of Terca on the other machine, or `copy` to send this program there. Default: `terca`, on `PATH`.",
+        "The path of Terca on the other machine, which has the same version. Default: `terca`, on `PATH`.",
+    );
+    let dir = fields.optional(
+        "dir",
+        dir(),
+        "The suite's directory on the other machine, where it is there already. Without it, the suite is sent to each \
+         worker.",
     );
     let silence = fields.optional(
         "silenceSeconds",
@@ -151,7 +161,8 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
         hosts: hosts.unwrap_or_default(),
         slots,
         image,
-        terca: terca.unwrap_or_default(),
+        terca,
+        dir,
         silence,
     })
 }
@@ -169,7 +180,8 @@ fn resolved(name: &Located<String>, written: Written, reader: &mut Reader<'_>) -
         start,
         hosts: written.hosts,
         slots: written.slots.unwrap_or(1),
-        terca: written.terca,
+        terca: written.terca.unwrap_or_else(|| "terca".into()),
+        dir: written.dir,
         silence: (written.silence).map_or(SILENCE, |seconds| Duration::from_secs(seconds.into())),
     }))
 }
@@ -394,26 +406,44 @@ fn host() -> Kind<Located<String>> {
     })
 }
 
-fn terca() -> Kind<TercaAt> {
-    let schema = json!("^[^~-]");
+fn terca() -> Kind<String> {
     let text = filled_text()
-        .called("path, or `copy`")
-        .with("pattern", schema);
+        .called("path")
+        .with("pattern", json!(TERCA_PATTERN));
     text.then(|path, reader| {
-        let (reason, help) = match path.value.chars().next() {
-            _ if path.value == "copy" => return Some(TercaAt::Copy),
-            Some('~') => (
-                "no shell expands the `~`",
-                "write the whole path, or a name that is on `PATH` there",
-            ),
-            Some('-') => (
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/+@%:,=-".contains(&byte);
+        let (reason, help) = if path.value.starts_with('~') {
+            ("no shell expands the `~`", "write the whole path")
+        } else if path.value.starts_with('-') {
+            (
                 "a program would read it as an option",
-                "write the path of Terca on the other machine, or `copy`",
-            ),
-            _ => return Some(TercaAt::Path(path.value)),
+                "write the path of Terca on the other machine",
+            )
+        } else if !path.value.bytes().all(is_plain) {
+            (
+                "it has characters that a shell on the way may change",
+                "use a path with letters, digits and `._/+@%:,=-`, such as that of a link to Terca",
+            )
+        } else {
+            return Some(path.value);
         };
         let message = format!("`{}` is not a path of Terca", path.value.escape_debug());
         let problem = Diagnostic::error(Code::WrongValue, message).at(path.place, reason);
         reader.refuse(problem.help(help))
+    })
+}
+
+fn dir() -> Kind<Utf8PathBuf> {
+    let text = filled_text()
+        .called("absolute path")
+        .with("pattern", json!("^/"));
+    text.then(|path, reader| {
+        if path.value.starts_with('/') {
+            return Some(path.value.into());
+        }
+        let message = format!("`{}` is not an absolute path", path.value.escape_debug());
+        let problem = Diagnostic::error(Code::WrongValue, message);
+        let problem = problem.at(path.place, "it is a directory of the other machine");
+        reader.refuse(problem.help("write the whole path, from `/` on"))
     })
 }

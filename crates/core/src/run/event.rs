@@ -148,15 +148,6 @@ pub enum EventKind {
         /// The wait before the next attempt.
         wait_seconds: f64,
     },
-    /// An attempt that was taken for lost has ended after all. Another one counts.
-    LateResult {
-        /// The trial's id.
-        trial: u32,
-        /// The number of the attempt.
-        attempt: u32,
-        /// The node.
-        on: String,
-    },
     /// Every further trial of a variant would end in this error: they are not started.
     VariantStopped {
         /// The environment's name.

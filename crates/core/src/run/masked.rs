@@ -39,7 +39,6 @@ impl EventKind {
                 }
             }
             EventKind::TrialStarted { on, .. } => optional(on, mask),
-            EventKind::LateResult { on, .. } => text(on, mask),
             EventKind::Progress { doing, .. } => text(doing, mask),
             EventKind::TrialFinished { report, .. } | EventKind::AttemptFailed { report, .. } => {
                 report.mask(mask);

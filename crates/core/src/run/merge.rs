@@ -126,7 +126,6 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
         | EventKind::StepMade { .. }
         | EventKind::TrialFinished { .. }
         | EventKind::AttemptFailed { .. }
-        | EventKind::LateResult { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Regraded { .. } => true,
     })

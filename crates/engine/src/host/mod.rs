@@ -1,7 +1,6 @@
 //! The machine that agents run on: its environment variables, credentials and installed programs.
 
 pub mod credentials;
-pub mod doctor;
 pub mod environment;
 pub mod package_caches;
 pub mod registries;

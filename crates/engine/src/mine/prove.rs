@@ -20,7 +20,7 @@ use crate::host::environment::Host;
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
-use crate::run::start::{PreparedRun, Program, SuiteFiles};
+use crate::run::start::{PreparedRun, Program};
 
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 3;
@@ -84,11 +84,7 @@ pub(super) fn prove(
 
 impl How<'_> {
     pub(super) fn program(&self) -> Program<'_> {
-        Program {
-            version: self.version,
-            rebuild_layers: false,
-            suite_files: SuiteFiles::Copied,
-        }
+        Program::new(self.version)
     }
 }
 

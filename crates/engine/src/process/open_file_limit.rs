@@ -9,12 +9,8 @@ const FOR_TERCA: u64 = 32;
 /// The most files that a trial has open: its supervisor, its log, its output, and the directories on the way down two
 /// trees that are being copied or compared.
 const FOR_A_TRIAL: u64 = 32;
-/// The files of a trial on a worker: the worker's input and output, and the trial's files on their way.
-const FOR_A_WORKER: u64 = 3;
-/// The number of trials whose files are unpacked at once. The others wait.
-pub const UNPACKED_AT_ONCE: usize = 16;
-/// The files that are open while one is unpacked.
-const FOR_UNPACKING: u64 = 8;
+/// The files of a trial on another machine: its input and output, and those that are open while its files are unpacked.
+const FOR_A_REMOTE_TRIAL: u64 = 12;
 
 /// The limit that Terca was started with. The programs that it runs get the same.
 static AT_START: OnceLock<Option<u64>> = OnceLock::new();
@@ -24,27 +20,21 @@ pub(crate) fn limit_at_start() -> Option<u64> {
     *AT_START.get_or_init(|| getrlimit(Resource::Nofile).current)
 }
 
-/// Raises the limit for so many trials at once, on this machine and on workers. Returns the number of trials that it is
+/// Raises the limit for so many trials at once, on this machine and on others. Returns the number of trials that it is
 /// enough for; those of this machine come first.
-pub fn make_room_for(local: usize, on_workers: usize) -> usize {
-    let always = match on_workers {
-        0 => FOR_TERCA,
-        _ => FOR_TERCA + FOR_UNPACKING * UNPACKED_AT_ONCE as u64,
-    };
+pub fn make_room_for(local: usize, remote: usize) -> usize {
     let of_local = FOR_A_TRIAL.saturating_mul(local as u64);
-    let of_workers = FOR_A_WORKER.saturating_mul(on_workers as u64);
-    let needed = always.saturating_add(of_local).saturating_add(of_workers);
+    let of_remote = FOR_A_REMOTE_TRIAL.saturating_mul(remote as u64);
+    let needed = FOR_TERCA.saturating_add(of_local).saturating_add(of_remote);
     match raised_to(needed) {
         Some(limit) if limit < needed => {
-            let room = limit.saturating_sub(always);
+            let room = limit.saturating_sub(FOR_TERCA);
             let local = (local as u64).min(room / FOR_A_TRIAL);
             let room = room - local * FOR_A_TRIAL;
-            let on_workers = (on_workers as u64).min(room / FOR_A_WORKER);
-            usize::try_from(local + on_workers)
-                .unwrap_or(usize::MAX)
-                .max(1)
+            let remote = (remote as u64).min(room / FOR_A_REMOTE_TRIAL);
+            usize::try_from(local + remote).unwrap_or(usize::MAX).max(1)
         }
-        _ => local + on_workers,
+        _ => local + remote,
     }
 }
 

@@ -252,7 +252,6 @@ fn is_weighty(kind: &EventKind) -> bool {
         | EventKind::TrialStarted { .. }
         | EventKind::PhaseStarted { .. }
         | EventKind::Progress { .. }
-        | EventKind::LateResult { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Stopping { .. } => false,
     }

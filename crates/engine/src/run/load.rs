@@ -291,19 +291,10 @@ impl RunPlan {
 
     /// Takes fingerprints of the cases, from the suite's files as they are now.
     pub fn current_fingerprints(&self, mask: &Mask) -> Vec<CaseFingerprint> {
-        self.fingerprints(mask, None)
-    }
-
-    /// Takes the same fingerprints on a worker, which has all files below `root`.
-    pub fn fingerprints_below(&self, root: &Utf8Path, mask: &Mask) -> Vec<CaseFingerprint> {
-        self.fingerprints(mask, Some(root))
-    }
-
-    fn fingerprints(&self, mask: &Mask, root: Option<&Utf8Path>) -> Vec<CaseFingerprint> {
         let hashes = TreeHashes::default();
         let fingerprinter = Fingerprinter {
             suite_dir: &self.suite.root,
-            root,
+            root: None,
             mask,
             content: &|path| hashes.get(path),
             script: &|path| hashes.file(path),
@@ -311,13 +302,14 @@ impl RunPlan {
         fingerprinter.plan(&self.plan)
     }
 
-    /// Takes fingerprints of the cases, from the files that the run uses.
+    /// Takes fingerprints of the cases, from the files that the run uses. A worker has all of them below `root`.
     pub(super) fn sealed_fingerprints(
         &self,
         mask: &Mask,
         sealed: &SealedSuite,
+        root: Option<&Utf8Path>,
     ) -> Vec<CaseFingerprint> {
-        sealed.fingerprint(mask, |fingerprinter| fingerprinter.plan(&self.plan))
+        sealed.fingerprint(mask, root, |fingerprinter| fingerprinter.plan(&self.plan))
     }
 
     /// Returns the secrets that must not be written down: the values of `${NAME}`, what the agents sign in with,

@@ -2,7 +2,6 @@
 
 pub mod ablate;
 pub mod clean;
-pub mod crew;
 pub mod files;
 pub mod follow;
 pub mod history;
@@ -22,6 +21,7 @@ pub mod resume;
 pub mod saved_workspace;
 pub mod scheduler;
 pub mod signals;
+pub mod slots;
 pub mod start;
 pub mod store;
 pub mod trial_files;

@@ -6,7 +6,7 @@ use terca_core::run::settings::RunSettings;
 use thiserror::Error;
 
 use super::load::RunPlan;
-use super::start::{PreparedRun, Program, StartError, SuiteFiles};
+use super::start::{PreparedRun, Program, StartError};
 use crate::host::environment::Host;
 use crate::trial::{Context, offered_tools};
 
@@ -33,14 +33,10 @@ pub enum ToolsError {
 /// empty directory.
 pub fn parts(plan: &RunPlan, servers: &[&str], host: &Host) -> Result<Vec<Part>, ToolsError> {
     let settings = RunSettings::default();
-    let program = Program {
-        version: env!("CARGO_PKG_VERSION"),
-        rebuild_layers: false,
-        suite_files: SuiteFiles::Copied,
-    };
+    let program = Program::new(env!("CARGO_PKG_VERSION"));
     let prepared = PreparedRun::new(plan, &settings, program, host.clone())?;
     let run_dir = prepared.new_dir().map_err(StartError::NoWorkDir)?;
-    let (context, _) = prepared.into_context(&run_dir);
+    let (context, ..) = prepared.into_context(&run_dir);
     let found = ask(&context, plan, servers);
     let _ = context.supervisors.take_remains();
     let _ = context.work.remove();

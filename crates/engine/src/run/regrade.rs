@@ -85,7 +85,7 @@ impl Regrading {
         let tests = prints
             .filter_map(|print| Some((print.eval.clone(), print.tests()?)))
             .collect();
-        let (context, mailbox) = prepared.into_context(&run.past.dir);
+        let (context, _, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
         let mut no_facts = 0;

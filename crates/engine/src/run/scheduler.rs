@@ -21,9 +21,9 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
-use crate::run::crew::Crew;
+use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
-use crate::run::trial_thread::{Mailbox, Message, SlotNews, start};
+use crate::run::trial_thread::{Message, SlotNews};
 use crate::trial::{self, Context};
 pub use request::{Finished, Past, RunRequest};
 
@@ -37,11 +37,10 @@ pub fn run(
     request: &RunRequest,
     context: &Arc<Context>,
     store: Store,
-    mail: Mailbox,
-    crew: Option<Crew>,
+    receiver: &Receiver<Message>,
+    slots: Slots,
     observer: &mut dyn Observer,
 ) -> Result<Finished, StoreError> {
-    let (sender, receiver) = mail;
     let (state, sequence) = match &request.past {
         Some(past) => (past.state.clone(), past.next_sequence),
         None => (RunState::default(), 0),
@@ -59,21 +58,17 @@ pub fn run(
         signals: 0,
         changed: Vec::new(),
         unshown: Vec::new(),
-        sender,
-        crew,
+        slots,
     };
-    let result = run.drive(&receiver);
+    let result = run.drive(receiver);
     if result.is_err() {
         // The journal cannot be written any more: nothing is left running, and the caller says why.
         context.interrupt.kill();
-        if let Some(crew) = &run.crew {
-            crew.kill();
-        }
-        run.drain(&receiver);
+        run.drain(receiver);
     }
     result.map(|()| Finished {
-        is_without_workers: (run.crew.as_ref()).is_some_and(|crew| crew.failure().is_some()),
-        given_up: run.crew.as_ref().map(Crew::given_up).unwrap_or_default(),
+        is_without_slots: run.slots.have_failed(),
+        given_up: run.slots.given_up(),
         interrupted: run.signals > 0,
         changed: run.changed,
         state: run.state,
@@ -94,9 +89,7 @@ struct Run<'a> {
     changed: Vec<&'static str>,
     /// Events that are folded in, but not shown: they may not be on the disk yet.
     unshown: Vec<Event>,
-    sender: Sender<Message>,
-    /// The slots of workers; `None` where all trials run on this machine.
-    crew: Option<Crew>,
+    slots: Slots,
 }
 
 impl Run<'_> {
@@ -132,15 +125,6 @@ impl Run<'_> {
                 Ok(Message::Signal) => self.signal()?,
                 Ok(Message::Suspend { ready, go_on }) => self.suspend(&ready, &go_on),
                 Ok(Message::Slot(news)) => self.slot_changed(*news)?,
-                Ok(Message::Late {
-                    trial,
-                    attempt,
-                    node,
-                }) => self.record(EventKind::LateResult {
-                    trial,
-                    attempt,
-                    on: node,
-                })?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }
@@ -184,9 +168,9 @@ impl Run<'_> {
         })
     }
 
-    /// Tells which steps of `prepare` are in the cache. Workers have caches of their own.
+    /// Tells which steps of `prepare` are in the cache. Other machines have caches of their own.
     fn tell_cached_steps(&mut self) -> Result<(), StoreError> {
-        if self.crew.is_some() {
+        if !self.slots.are_local() {
             return Ok(());
         }
         let request = self.request;
@@ -239,7 +223,7 @@ impl Run<'_> {
             if self.may_spend_too_much() {
                 break;
             }
-            if self.crew.as_ref().is_some_and(|crew| !crew.has_idle()) {
+            if !self.slots.has_idle() {
                 break;
             }
             let Some(next) = self.queue.next(self.started.elapsed()) else {
@@ -247,27 +231,19 @@ impl Run<'_> {
             };
             let trial = self.request.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
-            let on = self.crew.as_ref().and_then(Crew::next_node);
-            let on = on.map(str::to_owned);
             self.record(EventKind::TrialStarted {
                 trial: trial.id,
-                on,
+                on: self.slots.next_node(),
             })?;
-            match &mut self.crew {
-                Some(crew) => crew.start_trial(trial, attempt, self.context),
-                None => start(trial, attempt, self.context.clone(), &self.sender, None),
-            }
+            self.slots.start(trial, attempt, self.context);
         }
         Ok(())
     }
 
     /// Takes note of a slot that is ready, or that is gone. Without any slot the run stops; it can be resumed.
     fn slot_changed(&mut self, news: SlotNews) -> Result<(), StoreError> {
-        let Some(crew) = &mut self.crew else {
-            return Ok(());
-        };
-        crew.hear(news);
-        if crew.failure().is_none() || self.is_stopping() {
+        self.slots.hear(news);
+        if !self.slots.have_failed() || self.is_stopping() {
             return Ok(());
         }
         self.record(EventKind::Stopping {
@@ -423,12 +399,8 @@ impl Run<'_> {
 
     fn signal(&mut self) -> Result<(), StoreError> {
         self.signals += 1;
-        match &self.crew {
-            Some(crew) if self.signals == 1 => crew.stop(),
-            Some(crew) => crew.kill(),
-            None => {}
-        }
         if self.signals == 1 {
+            self.slots.stop();
             self.record(EventKind::Stopping {
                 reason: StopReason::Interrupted,
             })

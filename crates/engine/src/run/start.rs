@@ -4,24 +4,26 @@
 //! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
 //! ```
 
-mod workers;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
+use terca_core::plan::workers::chosen_workers;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
-use terca_core::run::run_file::{RunFacts, RunFile, SettledSandboxes};
+use terca_core::run::run_file::{CaseSandbox, RunFacts, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
+use terca_core::text::diagnostic::Diagnostics;
 use terca_core::text::mask::Mask;
+use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
 use crate::host::credentials;
@@ -31,17 +33,15 @@ use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
-use crate::remote::WorkerError;
-use crate::remote::message::Opened;
-use crate::run::crew::Crew;
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::scheduler;
 use crate::run::scheduler::{Past, RunRequest};
 use crate::run::signals::{self, Stopper};
+use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread;
-use crate::run::trial_thread::Mailbox;
+use crate::run::trial_thread::{GivenUp, Mailbox};
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
@@ -51,7 +51,6 @@ use crate::workspace::overlays::{self, Overlays, Wish};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::trial_dirs::WorkDir;
-use workers::Workers;
 
 /// A run that could not be started, or that could not go on.
 #[derive(Debug, Error)]
@@ -83,14 +82,6 @@ pub enum StartError {
     /// The run's directory cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No worker can be started.
-    #[error("no worker of `{place}` can be started: {error}")]
-    Worker {
-        /// The name of its place.
-        place: String,
-        /// The reason.
-        error: WorkerError,
-    },
 }
 
 /// The facts of the running program that a run depends on.
@@ -100,17 +91,72 @@ pub struct Program<'a> {
     pub version: &'a str,
     /// Makes the layers of `prepare` again, although they are in the cache.
     pub rebuild_layers: bool,
-    /// The place of the suite's files while the run goes on.
-    pub suite_files: SuiteFiles<'a>,
+    /// On a worker: the directory below which the suite's files are at the paths of the coordinator.
+    pub files_below: Option<&'a Utf8Path>,
+    /// Workspaces are kept as a whole, since the machine that they are for has no layers to compare with.
+    pub keeps_whole: bool,
 }
 
-/// The place of the suite's files while a run goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuiteFiles<'a> {
-    /// They are copied, because the user may edit them.
-    Copied,
-    /// They are a copy already, below this directory of a worker.
-    InPlace(&'a Utf8Path),
+impl<'a> Program<'a> {
+    /// Returns a program of a version that runs trials for itself.
+    pub fn new(version: &'a str) -> Self {
+        Program {
+            version,
+            rebuild_layers: false,
+            files_below: None,
+            keeps_whole: false,
+        }
+    }
+}
+
+/// How the agents of a run are contained.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Containment {
+    /// The sandbox of each case.
+    pub sandboxes: Vec<CaseSandbox>,
+    /// The networks of contained agents, in words; several where variants differ.
+    pub networks: BTreeSet<String>,
+    /// The reason why agents have no sandbox, although nobody wanted that.
+    pub not_contained: Option<String>,
+}
+
+/// The machines that the trials of a run are for.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Trials run on this machine, too.
+    pub(crate) is_local: bool,
+    /// The slots of this machine, where there are others beside it.
+    pub(crate) local_slots: Option<usize>,
+    /// The pools of other machines.
+    pub(crate) pools: Vec<WorkerPool>,
+}
+
+impl Places {
+    /// Returns the places that the settings name. Unknown names were reported when the plan was made.
+    fn chosen(plan: &RunPlan, settings: &RunSettings) -> Self {
+        let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
+        let (is_local, pools) = match chosen {
+            Some(chosen) => (chosen.is_local, chosen.pools.into_iter().cloned().collect()),
+            None => (true, Vec::new()),
+        };
+        let own = match plan.suite.local_slots {
+            Some(slots) => slots as usize,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        Places {
+            is_local,
+            local_slots: (is_local && !pools.is_empty()).then_some(own),
+            pools,
+        }
+    }
+
+    /// Returns the number of slots; `None` where trials run on this machine alone.
+    fn slots(&self) -> Option<usize> {
+        let pools = self.pools.iter();
+        let remote = pools.map(|pool| pool.places().len() * pool.slots as usize);
+        let slots = remote.sum::<usize>() + self.local_slots.unwrap_or(0);
+        (!self.pools.is_empty()).then_some(slots)
+    }
 }
 
 /// Fewer trials at once than were asked for, because of the limit of open files.
@@ -125,30 +171,30 @@ pub struct Reduced {
 /// Everything that is needed to run trials, before there is a directory for them.
 #[derive(Debug)]
 pub struct PreparedRun<'a> {
-    plan: &'a RunPlan,
-    settings: &'a RunSettings,
-    program: Program<'a>,
-    host: Host,
-    work: WorkDir,
+    pub(crate) plan: &'a RunPlan,
+    pub(crate) settings: &'a RunSettings,
+    pub(crate) program: Program<'a>,
+    pub(crate) host: Host,
+    pub(crate) work: WorkDir,
     workspaces: Wish,
     mask: Mask,
     limits: Limits,
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
-    sealed: SealedSuite,
+    pub(crate) sealed: SealedSuite,
     sandboxes: Sandboxes,
     limit_keeper: LimitKeeper,
-    interrupt: Arc<Interrupt>,
+    pub(crate) interrupt: Arc<Interrupt>,
     stopper: Stopper,
-    mailbox: Mailbox,
+    pub(crate) mailbox: Mailbox,
     replay: Option<ReplaySource>,
-    launcher: Arc<Launcher>,
-    workers: Workers,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) places: Places,
     /// The sandboxes that it was started with, where it goes on.
-    settled: SettledSandboxes,
-    crew: Option<Crew>,
-    /// The facts about the run on the first worker.
-    opened: Option<Opened>,
+    pub(crate) settled: SettledSandboxes,
+    slots: Slots,
+    /// How agents are contained elsewhere, if no trial runs on this machine.
+    elsewhere: Option<Containment>,
 }
 
 /// A run that has come to an end.
@@ -158,10 +204,10 @@ pub struct FinishedRun {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
-    /// The places of workers that were given up, and the reasons.
-    pub given_up: BTreeMap<String, WorkerError>,
-    /// No worker was left.
-    pub is_without_workers: bool,
+    /// The places of slots that were given up, and the reasons.
+    pub given_up: BTreeMap<String, GivenUp>,
+    /// No slot was left.
+    pub is_without_slots: bool,
     /// The files of its record that somebody changed meanwhile. They have been restored.
     pub changed: Vec<&'static str>,
     /// Its directory.
@@ -201,14 +247,11 @@ impl<'a> PreparedRun<'a> {
             .and_then(|dir| {
                 let suite_dir = &plan.suite.root;
                 let inputs = Inputs::of(&plan.plan, suite_dir);
-                Ok(match program.suite_files {
-                    SuiteFiles::Copied => SealedSuite::create(dir, suite_dir, &inputs)?,
-                    SuiteFiles::InPlace(root) => SealedSuite::in_place(root, suite_dir, &inputs)?,
-                })
+                Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
             })
             .map_err(StartError::NoCopyOfSuite)?;
-        let workers = Workers::chosen(plan, settings);
-        let sandboxes = if workers.is_local {
+        let places = Places::chosen(plan, settings);
+        let sandboxes = if places.is_local {
             sandboxes(plan, settled, &host, &work, &sealed)?
         } else {
             Sandboxes::default()
@@ -216,21 +259,22 @@ impl<'a> PreparedRun<'a> {
         let replay = replay_source(plan, settings)?;
         let cases = plan.plan.cases();
         // The engine of a container keeps those of its own.
-        let cases = cases.filter(|_| workers.is_local);
+        let cases = cases.filter(|_| places.is_local);
         let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
         let asked = outside.map(|case| case.limits);
         let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
-        let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
-        let mut limits = plan.limits(settings.concurrency, workers.slots);
-        let reduced = reduced(plan, &limits, &workers);
+        let fingerprints = plan.sealed_fingerprints(&mask, &sealed, program.files_below);
+        let mut limits = plan.limits(settings.concurrency, places.slots());
+        let reduced = reduced(plan, &limits, &places);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
         let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
         let mailbox = trial_thread::mailbox();
         let stopper = signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
+        let slots = Slots::local(mailbox.0.clone());
         Ok(PreparedRun {
-            workspaces: match workers.is_local {
+            workspaces: match places.is_local {
                 true => workspaces,
                 false => Wish::Copy,
             },
@@ -251,10 +295,10 @@ impl<'a> PreparedRun<'a> {
             mailbox,
             replay,
             launcher: Launcher::of_this_program(),
-            workers,
+            places,
             settled: settled.clone(),
-            crew: None,
-            opened: None,
+            slots,
+            elsewhere: None,
         })
     }
 
@@ -273,32 +317,44 @@ impl<'a> PreparedRun<'a> {
         self.reduced
     }
 
-    /// Returns the facts about the run on workers, if it runs on workers alone.
-    fn on_workers(&self) -> Option<Opened> {
-        self.opened.clone().filter(|_| !self.workers.is_local)
+    /// Returns the names of the pools whose machines it runs on.
+    pub fn pools(&self) -> Vec<String> {
+        let pools = self.places.pools.iter();
+        pools.map(|pool| pool.name.clone()).collect()
+    }
+
+    /// Uses slots of other machines. `elsewhere` says how they contain agents, if this machine runs no trial.
+    pub(crate) fn use_slots(&mut self, slots: Slots, elsewhere: Option<Containment>) {
+        (self.slots, self.elsewhere) = (slots, elsewhere);
+    }
+
+    /// Returns how agents are contained.
+    pub fn containment(&self) -> Containment {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.clone();
+        }
+        let sandbox_of = |asked| CaseSandbox {
+            contained_by: self.sandboxes.contained_by(asked),
+            image: self.sandboxes.image(asked).cloned(),
+        };
+        let cases = self.plan.plan.cases();
+        let has_agents = self.agents().next().is_some();
+        let impossible = self.sandboxes.impossible().filter(|_| has_agents);
+        Containment {
+            sandboxes: cases
+                .map(|case| sandbox_of(case.variant.sandbox.as_ref()))
+                .collect(),
+            networks: self.networks(),
+            not_contained: impossible.map(ToString::to_string),
+        }
     }
 
     /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents
     /// itself.
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
-        if let Some(opened) = self.on_workers() {
-            let cases = self.plan.plan.cases().zip(opened.sandboxes);
-            let agents = cases.filter(|(case, _)| !is_played(&case.variant));
-            return agents.map(|(_, sandbox)| sandbox.contained_by).collect();
-        }
-        let contained = self
-            .agents()
-            .map(|variant| self.sandboxes.contained_by(variant.sandbox.as_ref()));
-        contained.collect()
-    }
-
-    /// Returns why agents have no sandbox, although nobody wanted that.
-    pub fn not_contained(&self) -> Option<String> {
-        self.agents().next()?;
-        match self.on_workers() {
-            Some(opened) => opened.not_contained,
-            None => self.sandboxes.impossible().map(ToString::to_string),
-        }
+        let cases = self.plan.plan.cases().zip(self.containment().sandboxes);
+        let agents = cases.filter(|(case, _)| !is_played(&case.variant));
+        agents.map(|(_, sandbox)| sandbox.contained_by).collect()
     }
 
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
@@ -313,11 +369,7 @@ impl<'a> PreparedRun<'a> {
         variants.filter(|variant| !is_played(variant))
     }
 
-    /// Returns the networks of contained agents in words; several where variants differ.
-    pub fn networks(&self) -> BTreeSet<String> {
-        if let Some(opened) = self.on_workers() {
-            return opened.networks.into_iter().collect();
-        }
+    fn networks(&self) -> BTreeSet<String> {
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
@@ -363,7 +415,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Returns how many trials can be in flight; at least one.
-    pub(super) fn at_once(&self) -> usize {
+    pub(crate) fn at_once(&self) -> usize {
         self.plan.total(&self.limits).max(1)
     }
 
@@ -391,7 +443,7 @@ impl<'a> PreparedRun<'a> {
                 credentials::access(&self.host, profile, &env, variant.config.as_ref())
             })
             .collect();
-        let sandboxes = self.on_workers().unwrap_or_else(|| self.opened()).sandboxes;
+        let sandboxes = self.containment().sandboxes;
         let suite_commit = commit_of(&plan.suite.root);
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -437,10 +489,8 @@ impl<'a> PreparedRun<'a> {
         };
         let dir = store.dir.clone();
         let fingerprints = self.fingerprints.clone();
-        let mut this = self;
-        let crew = this.crew.take();
-        let (context, mailbox) = this.into_context(&dir);
-        let finished = scheduler::run(&request, &context, store, mailbox, crew, observer)?;
+        let (context, slots, (_, receiver)) = self.into_context(&dir);
+        let finished = scheduler::run(&request, &context, store, &receiver, slots, observer)?;
         let mut not_removed = context.supervisors.take_remains();
         not_removed.extend(context.base_layers.remove_unneeded());
         not_removed.extend(context.work.remove());
@@ -448,7 +498,7 @@ impl<'a> PreparedRun<'a> {
             state: finished.state,
             interrupted: finished.interrupted,
             given_up: finished.given_up,
-            is_without_workers: finished.is_without_workers,
+            is_without_slots: finished.is_without_slots,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
@@ -457,7 +507,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Makes what all trials share.
-    pub fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
+    pub fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Slots, Mailbox) {
         let launcher = self.launcher;
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
@@ -465,7 +515,7 @@ impl<'a> PreparedRun<'a> {
             base_layers: BaseLayers::new(run_dir, &suite_dir),
             merged_layers: Default::default(),
             checked_layers: Default::default(),
-            keeps_whole: matches!(self.program.suite_files, SuiteFiles::InPlace(_)),
+            keeps_whole: self.program.keeps_whole,
             suite_dir,
             run_dir: run_dir.to_owned(),
             overlays: Overlays::new(self.workspaces, launcher.clone()),
@@ -486,7 +536,7 @@ impl<'a> PreparedRun<'a> {
             package_hosts: self.plan.plan.package_hosts(),
             sealed: self.sealed,
         };
-        (Arc::new(context), self.mailbox)
+        (Arc::new(context), self.slots, self.mailbox)
     }
 }
 
@@ -532,11 +582,11 @@ fn sandboxes(
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.
-fn reduced(plan: &RunPlan, limits: &Limits, workers: &Workers) -> Option<Reduced> {
+fn reduced(plan: &RunPlan, limits: &Limits, places: &Places) -> Option<Reduced> {
     let wanted = plan.total(limits).min(plan.trials.len());
-    let local = match workers.pools.is_empty() {
+    let local = match places.pools.is_empty() {
         true => wanted,
-        false => workers.local_slots.unwrap_or(0).min(wanted),
+        false => places.local_slots.unwrap_or(0).min(wanted),
     };
     let possible = open_file_limit::make_room_for(local, wanted - local);
     (possible < wanted).then_some(Reduced { wanted, possible })

@@ -10,8 +10,6 @@ use terca_core::run::event::EventKind;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use crate::remote::WorkerError;
-use crate::remote::message::Opened;
 use crate::trial::{self, Context};
 
 /// The number of a slot.
@@ -20,16 +18,14 @@ pub type SlotId = usize;
 /// Something that happened to a slot.
 #[derive(Debug)]
 pub enum SlotNews {
-    /// It can take a trial, on this node.
+    /// It can take a trial.
     Ready {
         /// The slot.
         slot: SlotId,
-        /// The name of the node; `None` for this machine.
+        /// The name of its node; `None` for this machine.
         node: Option<String>,
-        /// The facts about the run there.
-        opened: Option<Opened>,
     },
-    /// Its worker is gone, and is started again.
+    /// It cannot take a trial before it is ready again.
     Gone {
         /// The slot.
         slot: SlotId,
@@ -41,8 +37,17 @@ pub enum SlotNews {
         /// The name of its place.
         place: String,
         /// The reason.
-        error: WorkerError,
+        reason: GivenUp,
     },
+}
+
+/// The reason why a slot was given up.
+#[derive(Debug, Clone)]
+pub struct GivenUp {
+    /// The reason.
+    pub reason: String,
+    /// The next step.
+    pub help: Option<String>,
 }
 
 /// A message to the loop.
@@ -52,15 +57,6 @@ pub enum Message {
     Trial(Box<EventKind>),
     /// Something happened to a slot.
     Slot(Box<SlotNews>),
-    /// An attempt at a trial that was taken for lost has ended after all. It does not count.
-    Late {
-        /// The trial's id.
-        trial: u32,
-        /// The number of the attempt.
-        attempt: u32,
-        /// The node.
-        node: String,
-    },
     /// SIGINT, SIGTERM or SIGHUP.
     Signal,
     /// Ctrl+Z: the terminal goes to another program.
@@ -128,7 +124,6 @@ fn free(slot: Option<SlotId>, sender: &Sender<Message>) {
         let _ = sender.send(Message::Slot(Box::new(SlotNews::Ready {
             slot,
             node: None,
-            opened: None,
         })));
     }
 }

@@ -11,8 +11,10 @@
 //! | `walk` | goes over the entries of a tree, one at a time; lists and measures them |
 //! | `copy`, `remove`, `hash` | the operations |
 //! | `meta`, `limits`, `error` | the facts about an entry, the most that is allowed, what went wrong |
+//! | `archive` | trees on their way to another machine |
 //! | `os` | the calls that differ between systems |
 
+pub mod archive;
 mod copy;
 mod dir;
 mod error;
@@ -20,9 +22,7 @@ mod hash;
 mod limits;
 mod meta;
 mod os;
-pub mod parcel;
 mod remove;
-mod stretches;
 mod walk;
 
 #[cfg(test)]

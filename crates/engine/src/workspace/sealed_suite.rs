@@ -29,7 +29,7 @@ use terca_core::text::mask::Mask;
 use thiserror::Error;
 
 use crate::tree;
-use crate::tree::parcel::Packer;
+use crate::tree::archive::Packer;
 use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity};
 use crate::workspace::suite_inputs::{Inputs, normal};
 use crate::workspace::tree_hash::TreeHashes;
@@ -58,8 +58,6 @@ pub struct SealBroken(Utf8PathBuf);
 pub struct SealedSuite {
     /// The directory that has all of the files.
     root: Utf8PathBuf,
-    /// The files were copied.
-    is_copy: bool,
     suite_dir: Utf8PathBuf,
     seals: BTreeMap<Utf8PathBuf, Seal>,
     /// The seals that commands may rely on without naming a file, by the eval they are for.
@@ -100,18 +98,8 @@ impl SealedSuite {
         suite_dir: &Utf8Path,
         inputs: &Inputs,
     ) -> Result<Self, TreeError> {
-        SealedSuite::make(root, true, suite_dir, inputs)
-    }
-
-    fn make(
-        root: Utf8PathBuf,
-        is_copy: bool,
-        suite_dir: &Utf8Path,
-        inputs: &Inputs,
-    ) -> Result<Self, TreeError> {
         let mut sealed = SealedSuite {
             root,
-            is_copy,
             suite_dir: suite_dir.to_owned(),
             seals: BTreeMap::new(),
             surroundings: Vec::new(),
@@ -146,16 +134,7 @@ impl SealedSuite {
         Ok(sealed)
     }
 
-    /// Seals what a run uses where it is: below `root`, in a copy which nobody else changes.
-    pub fn in_place(
-        root: &Utf8Path,
-        suite_dir: &Utf8Path,
-        inputs: &Inputs,
-    ) -> Result<Self, TreeError> {
-        SealedSuite::make(root.to_owned(), false, suite_dir, inputs)
-    }
-
-    /// Puts all sealed files into a parcel, each at its own path.
+    /// Puts all sealed files into an archive, each at its own path.
     pub fn pack(&self, packer: &mut Packer<impl io::Write>) -> io::Result<()> {
         for (path, seal) in &self.seals {
             let place = self.place(path);
@@ -190,10 +169,15 @@ impl SealedSuite {
     }
 
     /// Uses a fingerprinter that reads the sealed files.
-    pub fn fingerprint<T>(&self, mask: &Mask, take: impl FnOnce(&Fingerprinter<'_>) -> T) -> T {
+    pub fn fingerprint<T>(
+        &self,
+        mask: &Mask,
+        root: Option<&Utf8Path>,
+        take: impl FnOnce(&Fingerprinter<'_>) -> T,
+    ) -> T {
         take(&Fingerprinter {
             suite_dir: &self.suite_dir,
-            root: None,
+            root,
             mask,
             content: &|path| self.hash(path),
             script: &|path| self.script_hash(path),
@@ -245,9 +229,6 @@ impl SealedSuite {
     /// Makes links that lead into the copy lead to the originals. The copy is gone when the run is over, but a
     /// workspace may be kept.
     pub fn restore_links(&self, workspace: &Utf8Path) -> Result<(), TreeError> {
-        if !self.is_copy {
-            return Ok(());
-        }
         let dir = Dir::open_no_link(workspace)?;
         let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
         let options = Options {
@@ -278,9 +259,6 @@ impl SealedSuite {
 
     /// Returns the place of a path in the copy, if it is there.
     pub fn place(&self, path: &Utf8Path) -> Utf8PathBuf {
-        if !self.is_copy {
-            return path.to_owned();
-        }
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
@@ -329,7 +307,6 @@ impl SealedSuite {
             make_dirs(above)?;
         }
         let copied = match path.is_dir() {
-            _ if !self.is_copy => Ok(()),
             true => copy_dir(path, &place),
             false => copy_file(path, &place),
         };
@@ -384,12 +361,6 @@ impl SealedSuite {
             let Some(meta) = dir.meta_at(&name)? else {
                 continue;
             };
-            if !self.is_copy {
-                if meta.is_file() && meta.size <= SURROUNDINGS.bytes {
-                    files.push(name);
-                }
-                continue;
-            }
             let is_sealed = target.meta_at(&name)?.is_some();
             if !is_sealed && meta.is_file() && meta.size <= SURROUNDINGS.bytes {
                 let copied = dir
@@ -410,9 +381,6 @@ impl SealedSuite {
 
     /// Fills the directories above sealed files with links to everything that is not copied.
     fn link_the_rest(&self) -> Result<(), TreeError> {
-        if !self.is_copy {
-            return Ok(());
-        }
         let mut partial: BTreeSet<&Utf8Path> = BTreeSet::new();
         for (path, seal) in &self.seals {
             let above = path.ancestors().skip(usize::from(seal.files.is_none()));

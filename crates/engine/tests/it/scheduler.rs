@@ -13,6 +13,7 @@ use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::files::EVENTS;
 use terca_engine::run::scheduler::{self, Finished, RunRequest};
+use terca_engine::run::slots::Slots;
 use terca_engine::run::store::Store;
 use terca_engine::run::trial_thread::{Message, mailbox};
 use terca_engine::trial::Context;
@@ -91,14 +92,17 @@ fn run(
         past: None,
     };
     change(&mut request);
-    let mail = mailbox();
-    let sender = mail.0.clone();
+    let (sender, receiver) = mailbox();
+    let slots = Slots::local(sender.clone());
     let hands = Hands {
         context: &suite.context,
         sender: &sender,
     };
     let mut watcher = Watcher(|event: &Event, state: &RunState| on_event(event, state, &hands));
-    scheduler::run(&request, &suite.context, store, mail, None, &mut watcher).unwrap()
+    scheduler::run(
+        &request, &suite.context, store, &receiver, slots, &mut watcher,
+    )
+    .unwrap()
 }
 
 fn statuses(finished: &Finished) -> Vec<Status> {

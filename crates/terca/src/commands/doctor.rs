@@ -1,32 +1,33 @@
 //! `terca doctor`: what is here, and on workers.
 
 mod answer;
-mod elsewhere;
 
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
+use jiff::SignedDuration;
 use terca_core::agent::{self, AgentChoice};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::prose;
-use terca_engine::checkup::{self, Findings};
-use terca_engine::host::doctor::Checkup;
 use terca_engine::host::environment::Host;
+use terca_engine::machine_check::{self, Findings, FoundAgent, RemoteFindings, RemoteMachines};
 use terca_engine::process::interrupt::Interrupt;
-use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox::Strength;
+use terca_engine::workers::WorkerError;
 use terca_engine::workspace::overlays::WorkspacesMade;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
 use self::answer::Answer;
 use crate::args::{Common, TableFormat};
-use crate::cli_error::{CliError, Outcome, TROUBLE};
-use crate::{run_output, screen};
+use crate::cli_error::{CliError, INTERRUPTED, Outcome, TROUBLE};
+use crate::{VERSION, run_output, screen};
 
+/// Clocks that are further apart than this are worth a warning.
+const FAR_APART: SignedDuration = SignedDuration::from_secs(2);
 /// Less than this is worth a warning: an agent's packages alone can take as much.
 const LITTLE_SPACE: u64 = 1_000_000_000;
 
@@ -42,23 +43,22 @@ pub struct DoctorArgs {
 
 pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let round = elsewhere::round(&args.on, common, &host)?;
+    let others = other_machines(&args.on, common, &host)?;
     let suite = SuiteAgents::of(common, &host);
     let no_work_dir = |error: io::Error| CliError::no_work_dir(TROUBLE, &error);
     let interrupt = Interrupt::new().map_err(no_work_dir)?;
-    let launcher = Launcher::of_this_program();
-    let found = checkup::examine(&host, &launcher, &suite.own_programs, &interrupt);
+    let found = machine_check::examine(&host, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
         run_output::json(&Answer::new(&found, &suite.names))?;
         return Ok(0);
     }
-    if round.is_some() {
+    if others.is_some() {
         screen::out("this machine:");
     }
     show(&found, &suite.names, common, screen::short);
-    match round {
-        Some(round) => elsewhere::visit(&round, &suite.names, &host, common),
+    match others {
+        Some(others) => show_others(&others, &suite.names, &host, common),
         None => Ok(0),
     }
 }
@@ -93,15 +93,15 @@ fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
 }
 
 /// Returns the row of an agent, which Terca of the same version knows.
-fn row(checkup: &Checkup, short: Shorten) -> Option<AgentRow> {
-    let profile = agent::find(&checkup.agent)?.profile();
+fn row(found: &FoundAgent, short: Shorten) -> Option<AgentRow> {
+    let profile = agent::find(&found.agent)?.profile();
     let accepted = profile.credential_variables.iter();
     Some(AgentRow {
-        agent: checkup.agent.clone(),
-        program: (checkup.program.as_ref()).map(|path| short(path).to_string()),
-        version: checkup.version.clone(),
+        agent: found.agent.clone(),
+        program: (found.program.as_ref()).map(|path| short(path).to_string()),
+        version: found.version.clone(),
         proved_with: profile.tested_version.to_owned(),
-        credentials: checkup.credentials.clone(),
+        credentials: found.credentials.clone(),
         accepted: accepted.map(|name| format!("${name}")).collect(),
         install: profile.how_to_install(),
     })
@@ -225,4 +225,88 @@ impl SuiteAgents {
         }
         agents
     }
+}
+
+/// Returns the machines of the workers of these names, or refuses names that the suite does not have.
+fn other_machines(
+    on: &[String],
+    common: &Common,
+    host: &Host,
+) -> Result<Option<RemoteMachines>, CliError> {
+    if on.is_empty() {
+        return Ok(None);
+    }
+    let settings = RunSettings {
+        on: on.to_vec(),
+        ..RunSettings::default()
+    };
+    let plan = crate::load::plan(&settings, common, host)?;
+    Ok(Some(RemoteMachines::new(&plan, &settings, VERSION, host)))
+}
+
+/// Starts the workers, and shows the findings of each place.
+fn show_others(
+    others: &RemoteMachines,
+    of_suite: &[&str],
+    host: &Host,
+    common: &Common,
+) -> Outcome {
+    let places = others.places();
+    if places.is_empty() {
+        return Ok(0);
+    }
+    screen::err(&format!(
+        "starting workers on {}",
+        prose::list(&places, "and")
+    ));
+    let mut status = 0;
+    let examined = others.examine(host, |place, found| match found {
+        Ok(found) => {
+            screen::out(&format!("\n{place}:"));
+            show_worker(&found);
+            show(&found.findings, of_suite, common, |path| path);
+        }
+        Err(WorkerError::Interrupted) => status = INTERRUPTED,
+        Err(error) => {
+            status = status.max(TROUBLE);
+            screen::out(&format!("\n{place}:\n✗ worker: {error}"));
+            if let Some(help) = error.help() {
+                screen::out(&format!("    help: {help}"));
+            }
+        }
+    });
+    examined.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
+    Ok(status)
+}
+
+fn show_worker(found: &RemoteFindings) {
+    screen::out(&format!(
+        "✓ worker: Terca {VERSION} on {}, the same version as here",
+        found.node
+    ));
+    screen::out(&format!(
+        "✓ connection: started in {:.1} s, answers in {:.1} ms",
+        found.start.as_secs_f64(),
+        found.latency.as_secs_f64() * 1000.0
+    ));
+    screen::out(&clock(found.ahead));
+}
+
+fn clock(ahead: SignedDuration) -> String {
+    let apart = ahead.abs();
+    if apart <= FAR_APART {
+        return format!(
+            "✓ clock: differs by {:.1} s from this machine's",
+            apart.as_secs_f64()
+        );
+    }
+    let direction = if ahead.is_positive() {
+        "ahead of"
+    } else {
+        "behind"
+    };
+    format!(
+        "! clock: {:.1} s {direction} this machine's; the times of its trials are off by as much",
+        apart.as_secs_f64()
+    )
 }

@@ -10,7 +10,7 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
-use terca_engine::run::start::{Program, SuiteFiles};
+use terca_engine::run::start::Program;
 use terca_engine::tree::TreeError;
 use terca_engine::workspace::saved::restore::RestoreError;
 use terca_report::Painted;
@@ -48,11 +48,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
     open.adopt_into(&mut plan);
-    let program = Program {
-        version: VERSION,
-        rebuild_layers: false,
-        suite_files: SuiteFiles::Copied,
-    };
+    let program = Program::new(VERSION);
     let run = open.prepare(&plan, &settings, program, host)?;
     run_output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);

@@ -6,7 +6,7 @@ use terca_core::run::settings;
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;
-use terca_engine::run::start::{PreparedRun, Program, SuiteFiles};
+use terca_engine::run::start::{PreparedRun, Program};
 
 use super::run;
 use crate::args::values::{share, within};
@@ -69,11 +69,7 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     settings.keep = args.keep.into();
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let plan = load::plan(&settings, common, &host)?;
-    let program = Program {
-        version: VERSION,
-        rebuild_layers: false,
-        suite_files: SuiteFiles::Copied,
-    };
+    let program = Program::new(VERSION);
     let prepared = PreparedRun::new(&plan, &settings, program, host)?;
     let recorded = prepared.recorded_trials().unwrap_or(0);
     let source = settings.replay.as_ref();

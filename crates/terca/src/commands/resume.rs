@@ -7,7 +7,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::replay;
 use terca_engine::run::resume::{OpenRun, Remaining};
-use terca_engine::run::start::{Program, SuiteFiles};
+use terca_engine::run::start::Program;
 use terca_engine::workspace::trial_dirs::WorkDir;
 
 use crate::args::values::{usd, within};
@@ -60,11 +60,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         run_output::warn_of_leftovers(&left.unwrap_or_default());
         return Ok(nothing_left(&open.past, &settings, args, common));
     }
-    let program = Program {
-        version: VERSION,
-        rebuild_layers: false,
-        suite_files: SuiteFiles::Copied,
-    };
+    let program = Program::new(VERSION);
     let mut run = open.prepare(&plan, &settings, program, host)?;
     check_changes(&open.changes(&run), args)?;
     let display = Display {

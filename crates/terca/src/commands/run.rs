@@ -7,7 +7,7 @@ use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
-use terca_engine::run::start::{FinishedRun, PreparedRun, Program, SuiteFiles};
+use terca_engine::run::start::{FinishedRun, PreparedRun, Program};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
@@ -149,9 +149,8 @@ pub(super) fn start_and_keep(
     common: &Common,
 ) -> Result<(u8, FinishedRun), CliError> {
     let program = Program {
-        version: VERSION,
         rebuild_layers,
-        suite_files: SuiteFiles::Copied,
+        ..Program::new(VERSION)
     };
     let mut run = PreparedRun::new(plan, settings, program, host)?;
     run_output::connect(&mut run, display.quiet)?;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use terca_core::text::explain::Code;
+use terca_engine::{machine_check, workers};
 
 use crate::VERSION;
 use crate::cli_error::{CliError, Outcome};
@@ -15,5 +16,5 @@ pub(super) fn worker() -> Outcome {
         )
         .help("`terca run --on NAME` starts the workers that `workers` in terca.yaml defines"));
     }
-    Ok(terca_engine::worker::serve(VERSION))
+    Ok(workers::serve(VERSION, machine_check::inspect))
 }

@@ -101,7 +101,7 @@ fn a_place_that_cannot_be_reached_keeps_no_other_from_being_told() {
     assert!(bad.contains("help: run the command by hand"), "{bad}");
     let old = section(&said.stdout, "boxes/old").join("\n");
     assert!(
-        old.contains("✗ worker: the worker is Terca with protocol 999"),
+        old.contains("✗ worker: the worker is Terca 999, and this is Terca"),
         "{old}"
     );
     let good = section(&said.stdout, "boxes/good").join("\n");

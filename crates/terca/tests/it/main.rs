@@ -96,7 +96,6 @@ mod saved_workspace;
 mod sealed;
 mod sealed_runs;
 mod selection;
-mod sent_program;
 mod service_faults;
 mod setup;
 mod shards;

@@ -1,7 +1,10 @@
 //! Trials on workers: the same run over pipes, on this machine. Real clusters are in `machine`.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use terca_testkit::{Outcome, Project};
@@ -117,12 +120,16 @@ pub(crate) fn events(project: &Project, name: &str) -> Vec<Value> {
     events.filter(|event| event["event"] == name).collect()
 }
 
-/// No process is left, and no directory of a run. Suites stay for the next run.
+/// Returns the directory that a worker makes in the work directory.
+fn own_dir(project: &Project) -> Utf8PathBuf {
+    let user = rustix::process::getuid().as_raw();
+    project.work_dir().join(format!("terca-{user}"))
+}
+
+/// No process is left, and no directory of a run.
 fn assert_nothing_left(project: &Project) {
     project.wait_until_nothing_runs();
-    let left = project.work_dir().read_dir_utf8().unwrap().flatten();
-    let left: Vec<String> = left.map(|entry| entry.file_name().to_owned()).collect();
-    assert_eq!(left, ["suites"]);
+    project.assert_nothing_left();
 }
 
 /// Every trial has ended once.
@@ -256,7 +263,56 @@ fn another_version_is_refused_with_the_next_step() {
         "#!/bin/sh\necho 'terca-worker-speaks 999'\nexec cat > notes/heard\n",
     );
     let said = run(&project, &["--on", "here"]).expect_status(2).stderr;
-    assert!(said.contains("terca: copy"), "{said}");
+    for words in [
+        "the worker is Terca 999, and this is Terca",
+        "help: install Terca",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_missing_terca_is_told_with_its_place_and_the_next_step() {
+    let project = suite(1);
+    let text = project.read("terca.yaml");
+    let project = project.file("terca.yaml", text.replace(PROGRAM, "/opt/none/terca"));
+    let said = run(&project, &["--on", "here"]).expect_status(2).stderr;
+    for words in [
+        "error[no-worker]: no worker of `here` can be started: Terca is missing there",
+        "env /opt/none/terca worker",
+        "help: install Terca",
+        "set `terca:` of the pool",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_directory_that_others_have_access_to_is_refused() {
+    let target = |project: &Project| project.path("notes/target");
+    let refused = |make: &dyn Fn(&Project, &Utf8Path)| {
+        let project = suite(1);
+        std::fs::create_dir_all(project.work_dir()).unwrap();
+        make(&project, &own_dir(&project));
+        let said = run(&project, &["--on", "here"]).expect_status(2).stderr;
+        assert!(said.contains("help: mend it"), "{said}");
+        assert_eq!(started(&project), 0);
+        said
+    };
+    let said = refused(&|project, dir| {
+        std::fs::create_dir(target(project)).unwrap();
+        std::os::unix::fs::symlink(target(project), dir).unwrap();
+    });
+    assert!(said.contains("is a symbolic link"), "{said}");
+    let said = refused(&|_, dir| {
+        std::fs::create_dir(dir).unwrap();
+        std::fs::set_permissions(dir, Permissions::from_mode(0o777)).unwrap();
+    });
+    assert!(said.contains("is open to other users (mode 777"), "{said}");
+    let said = refused(&|project, _| {
+        std::fs::set_permissions(project.work_dir(), Permissions::from_mode(0o777)).unwrap();
+    });
+    assert!(said.contains("lets other users change"), "{said}");
 }
 
 #[test]
@@ -307,45 +363,50 @@ fn a_start_that_hangs_is_left_with_ctrl_c() {
     assert!(!project.has_run());
 }
 
-#[test]
-fn a_suite_is_sent_once_to_a_machine_and_again_if_it_was_changed_there() {
+/// A suite with one worker, whose input is kept in `notes/sent`.
+fn suite_that_counts(pool: &str) -> Project {
     let counting = "#!/bin/sh\ntee -a notes/sent | \"$@\"\n";
-    let project = suite_started_by("./counting", 2).executable("counting", counting);
-    // It cannot be compressed, so that it is seen on the wire.
-    let mut state = 7_u64;
-    let noise: Vec<u8> = (0..300_000)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state as u8
-        })
-        .collect();
-    let project = project.file("rules/noise", &noise);
-    let sent = |project: &Project| {
-        std::fs::metadata(project.path("notes/sent")).map_or(0, |meta| meta.len())
-    };
-    run(&project, &["-n", "2", "--on", "here"]).expect_status(1);
-    let first = sent(&project);
-    assert!(first > 200_000 && first < 500_000, "{first}");
-    run(&project, &["-n", "2", "--on", "here"]).expect_status(1);
-    assert!(
-        sent(&project) - first < 100_000,
-        "{} after {first}",
-        sent(&project)
-    );
-    let cached = project.work_dir().join("suites");
-    let suites: Vec<_> = cached.read_dir_utf8().unwrap().flatten().collect();
-    let suite = suites
-        .iter()
-        .find(|entry| entry.file_type().unwrap().is_dir())
-        .unwrap();
-    let inside = suite.path().join(project.dir().strip_prefix("/").unwrap());
-    std::fs::write(inside.join("rules/secret-rules"), "be bad").unwrap();
-    let before = sent(&project);
-    run(&project, &["-n", "1", "--on", "here"]).expect_status(1);
-    assert!(sent(&project) - before > 200_000);
-    assert_eq!(project.results()["trials"][0]["status"], "passed");
+    let project = suite_started_by("./counting", 1).executable("counting", counting);
+    let text = project.read("terca.yaml");
+    let text = text.replace("slots: 1", &format!("slots: 1{pool}"));
+    project
+        .file("terca.yaml", text)
+        .file("rules/noise", vec![7; 300_000])
+}
+
+fn sent(project: &Project) -> u64 {
+    std::fs::metadata(project.path("notes/sent")).unwrap().len()
+}
+
+#[test]
+fn a_suite_is_sent_once_to_each_worker() {
+    let project = suite_that_counts("");
+    run(&project, &["-n", "3", "--on", "here"]).expect_status(1);
+    let bytes = sent(&project);
+    assert!((300_000..500_000).contains(&bytes), "{bytes}");
+    assert_each_ended_once(&project, 6);
+}
+
+#[test]
+fn a_suite_that_is_there_is_not_sent_and_must_be_the_same() {
+    let project = suite_that_counts("");
+    let elsewhere = project.path("notes/suite");
+    let text = project.read("terca.yaml");
+    let text = text.replace("slots: 1", &format!("slots: 1, dir: '{elsewhere}'"));
+    let project = project.file("terca.yaml", text);
+    std::fs::create_dir(&elsewhere).unwrap();
+    for name in ["terca.yaml", "agent.sh", "rules"] {
+        let mut copy = std::process::Command::new("cp");
+        copy.args(["-r", project.path(name).as_str(), elsewhere.as_str()]);
+        assert!(copy.status().unwrap().success());
+    }
+    run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+    assert!(sent(&project) < 100_000);
+    std::fs::write(elsewhere.join("rules/secret-rules"), "be bad").unwrap();
+    let said = run(&project, &["-t", "a", "--on", "here"])
+        .expect_status(2)
+        .stderr;
+    assert!(said.contains("the suite differs there"), "{said}");
 }
 
 #[test]
@@ -380,12 +441,6 @@ fn secrets_travel_in_the_conversation_alone() {
     session.finish().expect_status(0);
     let log = project.trial_file("run.log");
     assert!(log.contains("token ") && !log.contains("s3cret"), "{log}");
-    let sent = project.work_dir().join("suites");
-    let found = std::process::Command::new("grep")
-        .args(["-rq", "s3cret", sent.as_str()])
-        .status()
-        .unwrap();
-    assert_eq!(found.code(), Some(1));
 }
 
 #[test]

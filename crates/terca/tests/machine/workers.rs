@@ -55,15 +55,6 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Lets the pool have the program sent, in the place of the one that is installed.
-    pub(crate) fn send_program(&self) {
-        let path = self.project.path("terca.yaml");
-        let suite = std::fs::read_to_string(&path).unwrap();
-        let installed = format!("terca: '{}'", env!("CARGO_BIN_EXE_terca"));
-        assert!(suite.contains(&installed), "{suite}");
-        std::fs::write(path, suite.replace(&installed, "terca: copy")).unwrap();
-    }
-
     fn gate(&self) -> Utf8PathBuf {
         Utf8Path::from_path(self.gate.path()).unwrap().join("wait")
     }

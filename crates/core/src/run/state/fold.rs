@@ -51,8 +51,6 @@ impl RunState {
             EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
             // News for the display alone.
             EventKind::StepsFound { .. } | EventKind::StepMade { .. } => {}
-            // For the record: the result that counts is another's.
-            EventKind::LateResult { .. } => {}
             EventKind::VariantStopped {
                 environment,
                 experiment,

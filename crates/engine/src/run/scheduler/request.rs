@@ -10,7 +10,7 @@ use terca_core::plan::{TrialSpec, VariantName};
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
-use crate::remote::WorkerError;
+use crate::run::trial_thread::GivenUp;
 
 /// The trials of a run, and how they are run.
 #[derive(Debug)]
@@ -69,10 +69,10 @@ pub struct Finished {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
-    /// The places of workers that were given up, and the reasons.
-    pub given_up: BTreeMap<String, WorkerError>,
-    /// No worker was left.
-    pub is_without_workers: bool,
+    /// The places of slots that were given up, and the reasons.
+    pub given_up: BTreeMap<String, GivenUp>,
+    /// No slot was left.
+    pub is_without_slots: bool,
     /// The files of its record that somebody changed meanwhile. They have been restored.
     pub changed: Vec<&'static str>,
 }

@@ -207,7 +207,7 @@ fn name_in_cache(context: &Context, image: Option<&str>, layer: &PreparedLayer) 
 /// Returns the hash of everything that a layer is made from.
 fn key(context: &Context, layer: &PreparedLayer) -> String {
     let sealed = &context.sealed;
-    sealed.fingerprint(&context.mask, |fingerprinter| {
+    sealed.fingerprint(&context.mask, None, |fingerprinter| {
         fingerprinter.layer_key(layer)
     })
 }

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use terca_core::agent;
 use terca_core::config::sandbox::ContainerEngine;
-use terca_engine::checkup::Findings;
-use terca_engine::host::doctor::Checkup;
+use terca_engine::machine_check::{Findings, FoundAgent};
 use terca_engine::workspace::overlays::WorkspacesMade;
 
 /// The answer.
@@ -55,7 +54,7 @@ impl<'a> Answer<'a> {
         let mut agents: Vec<Agent<'a>> = found
             .agents
             .iter()
-            .map(|checkup| Agent::new(checkup, of_suite))
+            .map(|found| Agent::new(found, of_suite))
             .collect();
         agents.sort_by_key(|agent| !agent.of_suite);
         let engines = ContainerEngine::ALL.into_iter().zip(&found.engines);
@@ -91,16 +90,16 @@ fn kind<'a>(sandbox: &'static str, error: Option<&'a String>) -> SandboxKind<'a>
 }
 
 impl<'a> Agent<'a> {
-    fn new(checkup: &'a Checkup, of_suite: &[&str]) -> Self {
-        let profile = agent::find(&checkup.agent).map(agent::AgentRef::profile);
+    fn new(found: &'a FoundAgent, of_suite: &[&str]) -> Self {
+        let profile = agent::find(&found.agent).map(agent::AgentRef::profile);
         Agent {
-            agent: &checkup.agent,
-            of_suite: of_suite.contains(&checkup.agent.as_str()),
-            ready: checkup.version.is_some() && !checkup.credentials.is_empty(),
-            program: checkup.program.as_ref().map(|path| path.as_str()),
-            version: checkup.version.as_deref(),
+            agent: &found.agent,
+            of_suite: of_suite.contains(&found.agent.as_str()),
+            ready: found.version.is_some() && !found.credentials.is_empty(),
+            program: found.program.as_ref().map(|path| path.as_str()),
+            version: found.version.as_deref(),
             tested_version: profile.map(|profile| profile.tested_version),
-            credentials: &checkup.credentials,
+            credentials: &found.credentials,
             accepts: profile.map_or(&[], |profile| profile.credential_variables),
             install: profile.map_or_else(String::new, terca_core::agent::Profile::how_to_install),
         }

@@ -1,6 +1,5 @@
 //! Runs of Terca on hosts that are reached with SSH.
 
-use camino::Utf8Path;
 use terca_testkit::{Process, SshHosts};
 
 use crate::workers::{self, Workers};
@@ -47,26 +46,5 @@ fn a_killed_terca_leaves_nothing_on_the_hosts_and_is_resumed() {
 fn an_interrupted_run_leaves_nothing() {
     with_hosts(10, |_, workers| {
         workers::an_interrupted_run_leaves_nothing(workers);
-    });
-}
-
-/// The script that receives the program goes through two shells.
-#[test]
-#[ignore = "needs ssh"]
-fn hosts_without_terca_get_the_program_sent() {
-    with_hosts(4, |hosts, workers| {
-        workers.send_program();
-        // The program takes a while to arrive, and a host that has it first may run all trials.
-        let nodes = workers::trials_elsewhere_equal_those_at_home(workers);
-        for host in hosts
-            .hosts()
-            .iter()
-            .filter(|host| nodes.contains(&host.name().to_owned()))
-        {
-            let dir = host.on_disk(Utf8Path::new("/var/tmp"));
-            let entries = dir.read_dir_utf8().unwrap().flatten();
-            let mut names = entries.map(|entry| entry.file_name().to_owned());
-            assert!(names.any(|name| name.starts_with("terca-programs-")));
-        }
     });
 }

@@ -1,6 +1,6 @@
-//! Parcels: trees of files on their way to another machine, as a compressed archive.
+//! Trees of files on their way to another machine, as plain `tar` archives.
 //!
-//! What comes from a worker is foreign: an agent may have written all of it. So nothing in a parcel leads out of the
+//! What comes from a worker is foreign: an agent may have written all of it. So nothing in an archive leads out of the
 //! directory that it is unpacked in, and nothing that is there already is replaced or followed.
 
 use std::cell::Cell;
@@ -11,33 +11,28 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use camino::Utf8Path;
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use tar::{Archive, Builder, EntryType, Header};
 
-use crate::tree::stretches::{self, Stretches, has_holes};
 use crate::tree::{self, Dir, Kind, Limits, Meta, Options, Visit};
 
-/// The most that a parcel may come to when it is unpacked.
-const LARGEST: Limits = Limits {
-    bytes: 1 << 40,
-    entries: 10_000_000,
-    ..Limits::NONE
-};
-
+/// The most entries of an archive.
+const MOST_ENTRIES: u64 = 10_000_000;
 /// The most bytes between two files of an archive: what is said about the next one. Nobody has longer paths.
 const MOST_HEADERS: u64 = 256 * 1024;
-/// The kind of a file that is sent in stretches, since it has holes. Archives have no name for it.
-const WITH_HOLES: u8 = b'H';
+/// The most bytes that an archive has beside the content of an entry and its path.
+const OF_AN_ENTRY: u64 = 2048;
+/// The bytes at the end of an archive.
+const OF_THE_END: u64 = 1024;
 /// The longest text of a link that is in the header itself.
 const SHORT_LINK: usize = 100;
-/// The most bytes after the last file of an archive. Ours has two empty blocks there.
-const MOST_PADDING: u64 = 64 * 1024;
 
 /// Writes files and trees into an archive.
 pub struct Packer<W: Write> {
-    archive: Builder<GzEncoder<W>>,
+    archive: Builder<W>,
+    /// The bytes that there is still room for.
+    left: u64,
+    /// The entries that had no room.
+    left_out: Vec<PathBuf>,
 }
 
 impl<W: Write> std::fmt::Debug for Packer<W> {
@@ -47,10 +42,12 @@ impl<W: Write> std::fmt::Debug for Packer<W> {
 }
 
 impl<W: Write> Packer<W> {
-    /// Begins an archive. The quickest compression: most parcels are small texts, and the network is rarely slow.
-    pub fn new(to: W) -> Self {
+    /// Begins an archive of at most so many bytes. What has no room is left out.
+    pub fn new(to: W, most: u64) -> Self {
         Packer {
-            archive: Builder::new(GzEncoder::new(to, Compression::fast())),
+            archive: Builder::new(to),
+            left: most.saturating_sub(OF_THE_END),
+            left_out: Vec::new(),
         }
     }
 
@@ -99,13 +96,9 @@ impl<W: Write> Packer<W> {
         }
     }
 
-    /// Adds a file.
     fn add_file(&mut self, path: &Path, file: File, meta: &Meta) -> io::Result<()> {
-        if has_holes(meta) {
-            let stretches = Stretches::of(&file, meta.size)?;
-            let mut header = header(EntryType::new(WITH_HOLES), meta);
-            header.set_size(stretches.length());
-            return self.archive.append_data(&mut header, path, stretches);
+        if !self.has_room(path, meta.size) {
+            return Ok(());
         }
         let mut header = header(EntryType::Regular, meta);
         header.set_size(meta.size);
@@ -116,7 +109,7 @@ impl<W: Write> Packer<W> {
 
     /// Adds a directory.
     pub fn add_dir(&mut self, path: &Path, meta: &Meta) -> io::Result<()> {
-        if path.as_os_str().is_empty() {
+        if path.as_os_str().is_empty() || !self.has_room(path, 0) {
             return Ok(());
         }
         let mut header = header(EntryType::Directory, meta);
@@ -124,6 +117,9 @@ impl<W: Write> Packer<W> {
     }
 
     fn add_link(&mut self, path: &Path, text: &Path, meta: &Meta) -> io::Result<()> {
+        if !self.has_room(path, text.as_os_str().len() as u64) {
+            return Ok(());
+        }
         let mut header = header(EntryType::Symlink, meta);
         if text.as_os_str().len() > SHORT_LINK {
             return self.archive.append_link(&mut header, path, text);
@@ -133,9 +129,20 @@ impl<W: Write> Packer<W> {
         self.archive.append_data(&mut header, path, io::empty())
     }
 
-    /// Ends the archive.
-    pub fn finish(self) -> io::Result<W> {
-        self.archive.into_inner()?.finish()
+    /// Makes room for an entry, or notes that there is none.
+    fn has_room(&mut self, path: &Path, content: u64) -> bool {
+        let beside = OF_AN_ENTRY + path.as_os_str().len() as u64;
+        let left = self.left.checked_sub(content.saturating_add(beside));
+        match left {
+            Some(left) => self.left = left,
+            None => self.left_out.push(path.to_owned()),
+        }
+        left.is_some()
+    }
+
+    /// Ends the archive. Returns the entries that had no room.
+    pub fn finish(self) -> io::Result<(W, Vec<PathBuf>)> {
+        Ok((self.archive.into_inner()?, self.left_out))
     }
 }
 
@@ -153,20 +160,17 @@ fn header(kind: EntryType, meta: &Meta) -> Header {
 pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
     let left = Rc::new(Cell::new(MOST_HEADERS));
     let mut archive = Archive::new(Metered {
-        from: GzDecoder::new(from),
+        from,
         left: left.clone(),
     });
     let mut modes: Vec<(PathBuf, u32)> = Vec::new();
-    let (mut bytes, mut entries) = (0_u64, 0_u64);
-    for entry in archive.entries()? {
+    for (number, entry) in (1..).zip(archive.entries()?) {
         let mut entry = entry?;
+        if number > MOST_ENTRIES {
+            return Err(io::Error::other("the archive has too many entries"));
+        }
         left.set(entry.size().saturating_add(MOST_HEADERS));
         let path = inside(&entry.path()?)?;
-        bytes = bytes.saturating_add(entry.size());
-        entries += 1;
-        if bytes > LARGEST.bytes || entries > LARGEST.entries {
-            return Err(io::Error::other("the parcel is too large"));
-        }
         let mode = entry.header().mode()? & 0o777;
         match entry.header().entry_type() {
             EntryType::Directory => {
@@ -174,34 +178,30 @@ pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
                 modes.push((path, mode));
             }
             EntryType::Regular => {
-                io::copy(&mut entry, &mut new_file(into, &path, mode)?)?;
-            }
-            kind if kind.as_byte() == WITH_HOLES => {
-                stretches::write(&mut entry, &mut new_file(into, &path, mode)?)?;
+                let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+                if let Some(above) = above {
+                    into.create_dir_all(above, 0o755)?;
+                }
+                io::copy(&mut entry, &mut into.create_file(&path, mode)?)?;
             }
             EntryType::Symlink => {
                 let text = entry.link_name()?;
                 let text = text.ok_or_else(|| io::Error::other("a link leads nowhere"))?;
                 into.create_link(text, &path)?;
             }
-            _ => return Err(io::Error::other("the parcel has something that is no file")),
+            _ => {
+                return Err(refused(
+                    "has an entry of a kind that is not unpacked",
+                    &path,
+                ));
+            }
         }
     }
-    left.set(MOST_PADDING + 1);
-    check_end(archive.into_inner())?;
     // Last, and the deepest first: a directory that cannot be written could not be filled.
     for (path, mode) in modes.iter().rev() {
         into.open_dir(path)?.set_mode(*mode)?;
     }
     Ok(())
-}
-
-/// Makes a file, and the directories above it.
-fn new_file(into: &Dir, path: &Path, mode: u32) -> io::Result<File> {
-    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
-        into.create_dir_all(above, 0o755)?;
-    }
-    Ok(into.create_file(path, mode)?)
 }
 
 /// A reader that gives no more than it was allowed to. An archive may have names of any length, which would be read at
@@ -217,19 +217,10 @@ impl<R: Read> Read for Metered<R> {
         let length = self.from.read(buffer)?;
         match self.left.get().checked_sub(length as u64) {
             Some(left) => self.left.set(left),
-            None => return Err(io::Error::other("the parcel has a name that is too long")),
+            None => return Err(io::Error::other("the archive has a name that is too long")),
         }
         Ok(length)
     }
-}
-
-/// Reads what is left after the last file, since the sum that proves the content comes last.
-fn check_end(rest: impl Read) -> io::Result<()> {
-    let read = io::copy(&mut rest.take(MOST_PADDING + 1), &mut io::sink())?;
-    if read > MOST_PADDING {
-        return Err(io::Error::other("the parcel goes on after its end"));
-    }
-    Ok(())
 }
 
 /// Returns a path that leads into a directory, or an error.
@@ -240,18 +231,17 @@ fn inside(path: &Path) -> io::Result<PathBuf> {
     if is_inside && path.file_name().is_some() {
         return Ok(path.components().collect());
     }
-    let message = format!(
-        "the parcel has a path that leads out of it: {}",
-        path.display()
-    );
-    Err(io::Error::other(message))
+    Err(refused("has a path that leads out of it", path))
+}
+
+fn refused(why: &str, path: &Path) -> io::Error {
+    io::Error::other(format!("the archive {why}: {}", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{Seek, SeekFrom};
-    use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -273,7 +263,7 @@ mod tests {
 
     /// Returns an archive with these entries, whose paths are written as they are.
     fn archive(entries: &[Forged]) -> Vec<u8> {
-        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        let mut builder = Builder::new(Vec::new());
         for entry in entries {
             let mut header = Header::new_gnu();
             let name = entry.path.as_bytes();
@@ -291,7 +281,7 @@ mod tests {
             header.set_cksum();
             builder.append(&header, content).unwrap();
         }
-        builder.into_inner().unwrap().finish().unwrap()
+        builder.into_inner().unwrap()
     }
 
     /// Unpacks an archive into `in/to`, beside a file that must stay as it is.
@@ -309,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_out_of_a_parcel_or_replaces_a_file() {
+    fn nothing_leads_out_of_an_archive_or_replaces_a_file() {
         let link = |path, text| Forged {
             kind: EntryType::Symlink,
             path,
@@ -395,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_name_without_end_takes_no_memory() {
-        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        let mut builder = Builder::new(Vec::new());
         let mut header = Header::new_gnu();
         header.as_mut_bytes()[..4].copy_from_slice(b"long");
         header.set_entry_type(EntryType::GNULongName);
@@ -405,42 +395,27 @@ mod tests {
         builder
             .append(&header, io::repeat(b'a').take(length))
             .unwrap();
-        let (_dir, result) = unpacked(&builder.into_inner().unwrap().finish().unwrap());
+        let (_dir, result) = unpacked(&builder.into_inner().unwrap());
         let error = result.unwrap_err().to_string();
         assert!(error.contains("a name that is too long"), "{error}");
     }
 
     #[test]
-    fn a_file_with_holes_keeps_them() {
+    fn a_file_that_has_no_room_is_left_out_and_named() {
         let from = tempfile::tempdir().unwrap();
-        let mut file = fs::File::create(from.path().join("sparse")).unwrap();
-        let size = 1 << 40;
-        file.write_all(&[b'a'; 5000]).unwrap();
-        file.seek(SeekFrom::Start(1 << 30)).unwrap();
-        file.write_all(&[b'b'; 5000]).unwrap();
-        file.set_len(size).unwrap();
-        let mut packer = Packer::new(Vec::new());
+        fs::File::create(from.path().join("huge"))
+            .unwrap()
+            .set_len(1 << 40)
+            .unwrap();
+        fs::write(from.path().join("small"), "text").unwrap();
+        let mut packer = Packer::new(Vec::new(), 1 << 20);
         let dir = Dir::open(Utf8Path::from_path(from.path()).unwrap()).unwrap();
         packer.add_tree(&dir, Utf8Path::new("")).unwrap();
-        let parcel = packer.finish().unwrap();
-        assert!(parcel.len() < 10_000, "{}", parcel.len());
-        let (to, result) = unpacked(&parcel);
+        let (archive, left_out) = packer.finish().unwrap();
+        assert_eq!(left_out, [Path::new("huge")]);
+        let (to, result) = unpacked(&archive);
         result.unwrap();
-        let file = fs::File::open(to.path().join("to/sparse")).unwrap();
-        let meta = file.metadata().unwrap();
-        assert_eq!(meta.len(), size);
-        assert!(meta.blocks() * 512 < 1 << 20, "{}", meta.blocks());
-        for (place, byte) in [
-            (0, b'a'),
-            (4999, b'a'),
-            (5000, 0),
-            (1 << 30, b'b'),
-            (size - 1, 0),
-        ] {
-            let mut read = [7];
-            file.read_exact_at(&mut read, place).unwrap();
-            assert_eq!(read, [byte], "{place}");
-        }
+        assert!(to.path().join("to/small").exists() && !to.path().join("to/huge").exists());
     }
 
     #[test]
@@ -451,10 +426,10 @@ mod tests {
         for (number, text) in texts.iter().enumerate() {
             symlink(text, from.path().join(number.to_string())).unwrap();
         }
-        let mut packer = Packer::new(Vec::new());
+        let mut packer = Packer::new(Vec::new(), u64::MAX);
         let dir = Dir::open(Utf8Path::from_path(from.path()).unwrap()).unwrap();
         packer.add_tree(&dir, Utf8Path::new("")).unwrap();
-        let (to, result) = unpacked(&packer.finish().unwrap());
+        let (to, result) = unpacked(&packer.finish().unwrap().0);
         result.unwrap();
         for (number, text) in texts.iter().enumerate() {
             let link = fs::read_link(to.path().join("to").join(number.to_string())).unwrap();
@@ -463,9 +438,9 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_parcel_is_an_error() {
+    fn an_archive_that_is_cut_is_an_error() {
         let whole = archive(&[FILE]);
-        for cut in [0, 5, whole.len() / 2, whole.len() - 1] {
+        for cut in [5, 515] {
             let (_dir, result) = unpacked(&whole[..cut]);
             assert!(result.is_err(), "{cut}");
         }
@@ -481,10 +456,10 @@ mod tests {
         fs::set_permissions(root.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(root.join("deep/closed"), fs::Permissions::from_mode(0o555)).unwrap();
         symlink("deep/closed", root.join("link")).unwrap();
-        let mut packer = Packer::new(Vec::new());
+        let mut packer = Packer::new(Vec::new(), u64::MAX);
         let dir = Dir::open(Utf8Path::from_path(root).unwrap()).unwrap();
         packer.add_tree(&dir, Utf8Path::new("")).unwrap();
-        let (to, result) = unpacked(&packer.finish().unwrap());
+        let (to, result) = unpacked(&packer.finish().unwrap().0);
         result.unwrap();
         let to = to.path().join("to");
         let mode = |path: &str| fs::metadata(to.join(path)).unwrap().permissions().mode() & 0o777;

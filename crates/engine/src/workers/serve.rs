@@ -1,0 +1,485 @@
+//! `terca worker`: runs trials for a coordinator, which talks to it over standard input and output.
+//!
+//! Everything ends when the input closes, or when a signal comes.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Seek, Stdin, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use terca_core::plan::TrialSpec;
+use terca_core::plan::fingerprint::{CaseFingerprint, VARIABLES, differences};
+use terca_core::run::event::{EventKind, TrialHead};
+use terca_core::run::outcome::TrialReport;
+use terca_core::text::diagnostic::Severity;
+
+use super::most_bytes;
+use super::slot::locked;
+use super::wire::{self, FromWorker, Hello, Order, ToWorker};
+use crate::host::environment::{Host, Variables};
+use crate::process::interrupt::Interrupt;
+use crate::run::load;
+use crate::run::start::{PreparedRun, Program};
+use crate::run::trial_thread::{Message, internal_error, start};
+use crate::suite::discover::Extent;
+use crate::tree::archive::{self, Packer};
+use crate::tree::{Dir, Options};
+use crate::trial::Context;
+use crate::workspace::trial_dirs::{WorkDir, own_dir};
+
+/// The time between two signs of life.
+const BEAT: Duration = Duration::from_secs(3);
+/// The time for a trial to see its processes dead before the worker leaves anyway.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+/// The variable with the directory that trials work in.
+const WORK_DIR: &str = "TERCA_WORK_DIR";
+
+/// Looks at this machine, for `terca doctor`.
+pub type Inspect = fn(&Host, &Interrupt) -> io::Result<serde_json::Value>;
+
+/// The output of the process: messages, each of them whole.
+#[derive(Debug, Clone)]
+struct Output(Arc<Mutex<Stdout>>);
+
+impl Output {
+    fn lock(&self) -> MutexGuard<'_, Stdout> {
+        locked(&self.0)
+    }
+
+    fn send(&self, message: &FromWorker) -> io::Result<()> {
+        wire::send(&mut *self.lock(), message)
+    }
+}
+
+/// Serves a coordinator until it hangs up.
+pub fn serve(version: &str, inspect: Inspect) -> u8 {
+    let output = Output(Arc::new(Mutex::new(io::stdout())));
+    match converse(version, inspect, &output) {
+        Ok(()) => 0,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "terca worker: {error}");
+            1
+        }
+    }
+}
+
+fn converse(version: &str, inspect: Inspect, output: &Output) -> io::Result<()> {
+    let hello = Hello {
+        node: node_name(),
+        now: Timestamp::now(),
+    };
+    wire::greet(&mut *output.lock(), version, &hello)?;
+    beat(output.clone())?;
+    let mut input = BufReader::new(io::stdin());
+    let mut work: Option<Work> = None;
+    let mut inspections = Vec::new();
+    while let Some(message) = wire::receive(&mut input)? {
+        match (message, &mut work) {
+            (ToWorker::Ping, _) => output.send(&FromWorker::Alive)?,
+            (ToWorker::Inspect(variables), _) => {
+                inspections.push(Inspection::start(variables.0, inspect, output.clone())?);
+            }
+            (ToWorker::Open(order), None) => {
+                match Work::open(&order, version, &mut input, output) {
+                    Ok(new) => work = Some(new),
+                    Err(refusal) => {
+                        let (reason, help) = (refusal.reason, refusal.help);
+                        return output.send(&FromWorker::Refused { reason, help });
+                    }
+                }
+            }
+            (ToWorker::Run { trial, attempt }, Some(work)) => work.run(&trial, attempt),
+            (ToWorker::Stop, Some(work)) => work.context.interrupt.stop(),
+            (ToWorker::Stop, None) => return Ok(()),
+            (ToWorker::Open(_), Some(_)) => return Err(io::Error::other("a second run came")),
+            (ToWorker::Run { .. }, None) => {
+                return Err(io::Error::other("a trial came before its run"));
+            }
+        }
+    }
+    if let Some(work) = work {
+        leave(&work.context, &work.suite, &work.current);
+    }
+    Ok(())
+}
+
+/// Says every few seconds that this worker is there. A connection that is gone is noticed by who reads.
+fn beat(output: Output) -> io::Result<()> {
+    let beats = std::thread::Builder::new().name("beat".into());
+    beats.spawn(move || {
+        loop {
+            std::thread::sleep(BEAT);
+            if output.send(&FromWorker::Alive).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Returns the name of this machine. Slurm gives its nodes names of their own.
+fn node_name() -> String {
+    if let Ok(name) = std::env::var("SLURMD_NODENAME") {
+        return name;
+    }
+    let system = rustix::system::uname();
+    system.nodename().to_string_lossy().into_owned()
+}
+
+/// A reason why this worker cannot run the suite.
+struct Refusal {
+    reason: String,
+    help: Option<String>,
+}
+
+impl<E: std::fmt::Display> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Refusal {
+            reason: error.to_string(),
+            help: None,
+        }
+    }
+}
+
+/// Returns the environment of this machine, with the variables that the coordinator sent, and a directory that nobody
+/// but this user has access to.
+fn host_of(sent: Variables) -> io::Result<Host> {
+    let here = Host::of_this_process();
+    let named = |name| here.get(name).filter(|dir| !dir.is_empty());
+    // `TMPDIR` of a job is on the node's own disk, and gone with the job.
+    let base = named(WORK_DIR).or_else(|| named("TMPDIR"));
+    let dir = own_dir(base.map_or(Utf8Path::new("/var/tmp"), Utf8Path::new))?;
+    let own = here.all();
+    let mut variables: Variables = own
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    variables.extend(sent);
+    variables.insert(WORK_DIR.to_owned(), dir.into_string());
+    Ok(Host::new(variables))
+}
+
+/// A look at this machine that goes on while the worker listens. It is ended with the value, and leaves nothing.
+struct Inspection {
+    interrupt: Arc<Interrupt>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Inspection {
+    fn start(variables: Variables, inspect: Inspect, output: Output) -> io::Result<Self> {
+        let interrupt = Arc::new(Interrupt::new()?);
+        let own = interrupt.clone();
+        let thread = std::thread::Builder::new().name("inspection".into());
+        let thread = thread.spawn(move || {
+            let found = host_of(variables).and_then(|host| inspect(&host, &own));
+            // Nobody listens any more when this fails.
+            let _ = output.send(&match found {
+                Ok(findings) => FromWorker::Inspected(findings),
+                Err(error) => FromWorker::Refused {
+                    reason: error.to_string(),
+                    help: Some(OTHER_DIR.to_owned()),
+                },
+            });
+        })?;
+        Ok(Inspection {
+            interrupt,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Inspection {
+    fn drop(&mut self) {
+        self.interrupt.kill();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The help where the directory of a worker is refused.
+const OTHER_DIR: &str = "mend it, or name another directory with `TERCA_WORK_DIR` on that machine";
+
+/// The run that this worker works for.
+struct Work {
+    context: Arc<Context>,
+    /// The trials of the suite by their names, as this worker has planned them.
+    trials: HashMap<TrialName, TrialSpec>,
+    sender: Sender<Message>,
+    /// The trial that runs now.
+    current: Arc<Mutex<Option<Current>>>,
+    /// The directory with the suite that was sent.
+    suite: Arc<WorkDir>,
+}
+
+/// The names by which a trial is known on all machines: eval, environment, experiment, repetition.
+type TrialName = (String, String, String, u32);
+
+fn name_of(head: &TrialHead) -> TrialName {
+    let TrialHead {
+        eval,
+        environment,
+        experiment,
+        repetition,
+        ..
+    } = head.clone();
+    (eval, environment, experiment, repetition)
+}
+
+/// The trial that runs.
+#[derive(Debug, Clone)]
+struct Current {
+    trial: u32,
+    attempt: u32,
+    /// Its folder, relative to the run's.
+    dir: Utf8PathBuf,
+    /// The most bytes of its files.
+    most: u64,
+}
+
+impl Work {
+    /// Prepares this machine for the trials of a run, and says that they can be run.
+    fn open(
+        order: &Order,
+        version: &str,
+        input: &mut BufReader<Stdin>,
+        output: &Output,
+    ) -> Result<Self, Refusal> {
+        let host = host_of(order.variables.0.clone()).map_err(|error| Refusal {
+            reason: error.to_string(),
+            help: Some(OTHER_DIR.to_owned()),
+        })?;
+        let suite = Arc::new(WorkDir::create(host.get(WORK_DIR))?);
+        let root = suite.new_dir()?;
+        let (suite_dir, extent) = match order.archive {
+            Some(length) => {
+                let into = Dir::open_no_link(&root)?;
+                wire::receive_bytes(input, length, |bytes| archive::unpack(bytes, &into))??;
+                let inside = order.suite_dir.strip_prefix("/");
+                (root.join(inside.unwrap_or(&order.suite_dir)), Extent::Part)
+            }
+            None => (order.suite_dir.clone(), Extent::Whole),
+        };
+        let loaded = load::load_extent(&suite_dir, extent, &order.settings, &host)?;
+        let mut problems = loaded.problems.iter();
+        let problem = problems.find(|problem| problem.severity == Severity::Error);
+        let plan = loaded.plan.ok_or_else(|| match problem {
+            Some(problem) => Refusal {
+                reason: problem.message.clone(),
+                help: problem.help.first().cloned(),
+            },
+            None => Refusal::from("the suite cannot be loaded"),
+        })?;
+        let mut settings = order.settings.clone();
+        settings.on.clear();
+        let program = Program {
+            version,
+            rebuild_layers: order.rebuild_layers,
+            files_below: order.archive.map(|_| root.as_path()),
+            keeps_whole: true,
+        };
+        let prepared =
+            PreparedRun::with_sandboxes(&plan, &settings, program, host, &order.settled)?;
+        check_files(&order.fingerprints, prepared.fingerprints())?;
+        let opened = prepared.containment();
+        let run_dir = prepared.new_dir()?;
+        let (context, _, (sender, receiver)) = prepared.into_context(&run_dir);
+        let current = Arc::new(Mutex::new(None));
+        let reporter = Reporter {
+            context: context.clone(),
+            suite: suite.clone(),
+            output: output.clone(),
+            current: current.clone(),
+            is_leaving: AtomicBool::new(false),
+        };
+        let reports = std::thread::Builder::new().name("reports".into());
+        reports.spawn(move || reporter.run(&receiver))?;
+        output.send(&FromWorker::Opened(opened))?;
+        Ok(Work {
+            trials: (plan.trials.iter())
+                .map(|trial| (name_of(&TrialHead::of(trial)), trial.clone()))
+                .collect(),
+            context,
+            sender,
+            current,
+            suite,
+        })
+    }
+
+    /// Starts a trial.
+    fn run(&self, head: &TrialHead, attempt: u32) {
+        let planned = self.trials.get(&name_of(head));
+        *locked(&self.current) = Some(Current {
+            trial: head.id,
+            attempt,
+            dir: head.dir.clone(),
+            most: planned.map_or(0, |trial| most_bytes(&trial.case)),
+        });
+        match planned {
+            Some(trial) => {
+                let trial = TrialSpec {
+                    id: head.id,
+                    dir: head.dir.clone(),
+                    ..trial.clone()
+                };
+                start(trial, attempt, self.context.clone(), &self.sender, None);
+            }
+            None => {
+                let message = "the plan of the worker has no such trial".to_owned();
+                let finished = EventKind::TrialFinished {
+                    trial: head.id,
+                    report: Box::new(internal_error(message, attempt)),
+                };
+                let _ = self.sender.send(Message::Trial(Box::new(finished)));
+            }
+        }
+    }
+}
+
+/// Checks that the files of the suite are those of the coordinator.
+fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Result<(), Refusal> {
+    // Variables were sent as they are. Their fingerprint differs where one has the suite's directory in it.
+    let without_variables = |cases: &[CaseFingerprint]| {
+        let mut cases = cases.to_vec();
+        for case in &mut cases {
+            case.fingerprint.remove(VARIABLES);
+        }
+        cases
+    };
+    let changes = differences(&without_variables(expected), &without_variables(found));
+    if changes.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal {
+        reason: format!("the suite differs there: {}", changes.join(", ")),
+        help: Some(
+            "name all files of the suite by relative paths, so that they are sent; where the pool has `dir`, bring the \
+             suite there up to date"
+                .to_owned(),
+        ),
+    })
+}
+
+/// Passes on what happens to trials.
+struct Reporter {
+    context: Arc<Context>,
+    suite: Arc<WorkDir>,
+    output: Output,
+    current: Arc<Mutex<Option<Current>>>,
+    /// A signal came: nothing more is sent.
+    is_leaving: AtomicBool,
+}
+
+impl Reporter {
+    fn run(&self, receiver: &Receiver<Message>) {
+        for message in receiver {
+            let sent = match message {
+                Message::Trial(kind) => match *kind {
+                    EventKind::TrialFinished { trial, report } => self.ended(trial, report),
+                    kind => self.output.send(&FromWorker::Event(Box::new(kind))),
+                },
+                // The machine's owner wants it back. The trial is lost, and is run elsewhere.
+                Message::Signal => {
+                    self.is_leaving.store(true, Ordering::Release);
+                    let (context, suite) = (self.context.clone(), self.suite.clone());
+                    let current = self.current.clone();
+                    std::thread::spawn(move || {
+                        leave(&context, &suite, &current);
+                        std::process::exit(1);
+                    });
+                    Ok(())
+                }
+                Message::Slot(_) | Message::Suspend { .. } => Ok(()),
+            };
+            if sent.is_err() {
+                // Nobody listens: the input is closed too, or soon will be.
+                self.context.interrupt.kill();
+            }
+        }
+    }
+
+    /// Sends the result of a trial and its files.
+    fn ended(&self, trial: u32, report: Box<TrialReport>) -> io::Result<()> {
+        let ended = locked(&self.current).clone();
+        let Some(ended) = ended.filter(|current| current.trial == trial) else {
+            return Ok(());
+        };
+        // A trial that was cut because this worker leaves is lost, and its report is nobody's.
+        let sent = if self.is_leaving.load(Ordering::Acquire) {
+            Ok(())
+        } else {
+            self.send_result(&ended, report)
+        };
+        // The next one may have begun: the coordinator has the result by now.
+        let is_ended = |current: &mut Current| {
+            (current.trial, current.attempt) == (ended.trial, ended.attempt)
+        };
+        locked(&self.current).take_if(is_ended);
+        sent
+    }
+
+    fn send_result(&self, ended: &Current, mut report: Box<TrialReport>) -> io::Result<()> {
+        let (files, left_out) = self.files(ended)?;
+        if !left_out.is_empty() {
+            let names: Vec<String> = left_out
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            report.notes.push(format!(
+                "not kept, because the trial's files are too large for the limit on disk space: {}",
+                names.join(", ")
+            ));
+        }
+        let archive = files.metadata()?.len();
+        let mut output = self.output.lock();
+        wire::send(
+            &mut *output,
+            &FromWorker::Ended {
+                trial: ended.trial,
+                attempt: ended.attempt,
+                report,
+                archive,
+            },
+        )?;
+        wire::send_bytes(&mut *output, files, archive)
+    }
+
+    /// Packs the folder of a trial, and removes it. Returns the entries that had no room.
+    fn files(&self, ended: &Current) -> io::Result<(File, Vec<std::path::PathBuf>)> {
+        let run_dir = Dir::open_no_link(&self.context.run_dir)?;
+        let place = self.context.work.new_dir()?.join("files.tar");
+        let file = File::options()
+            .create_new(true)
+            .read(true)
+            .write(true)
+            .open(&place)?;
+        fs_err::remove_file(&place)?;
+        let mut packer = Packer::new(io::BufWriter::new(file), ended.most);
+        // A trial that could not even begin has no folder.
+        if let Ok(folder) = run_dir.open_dir(&ended.dir) {
+            packer.add_tree(&folder, Utf8Path::new(""))?;
+        }
+        let (file, left_out) = packer.finish()?;
+        let _left = run_dir.remove_tree(ended.dir.as_std_path(), &Options::default())?;
+        let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok((file, left_out))
+    }
+}
+
+/// Ends everything, and waits for that a moment. Processes end with their supervisors, which end with this process at the
+/// latest.
+fn leave(context: &Context, suite: &WorkDir, current: &Mutex<Option<Current>>) {
+    context.interrupt.kill();
+    let until = Instant::now() + LAST_WAIT;
+    while locked(current).is_some() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    context.work.remove();
+    suite.remove();
+}
