@@ -146,12 +146,14 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
 
 /// Declares how the eval runs and what tests it.
 fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
-    let mut eval = Eval::default();
-    eval.repetitions = fields.optional(
-        "repetitions",
-        count().value(),
-        "How often this eval is run in each variant. Default: the suite's `repetitions`.",
-    );
+    let mut eval = Eval {
+        repetitions: fields.optional(
+            "repetitions",
+            count().value(),
+            "How often this eval is run in each variant. Default: the suite's `repetitions`.",
+        ),
+        ..Eval::default()
+    };
     eval.timeout = fields.optional(
         "timeoutSeconds",
         seconds(),
