@@ -179,12 +179,12 @@ impl Connection {
         let unique = format!("{:016x}", fastrand::u64(..));
         let command = call.place.command_line(&unique);
         let errors = call.dir.join(&unique);
-        let mut child = start(&command, &errors, call.launcher).map_err(lost)?;
+        let mut child = start(&command, &errors, call.launcher).map_err(|error| lost(&error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let output = Output {
             child,
             launcher: call.launcher.clone(),
-            pipe: output.ok_or_else(|| lost("it has no output"))?,
+            pipe: output.ok_or_else(|| lost(&"it has no output"))?,
             silence: call.place.pool.silence,
             ending: call.ending.clone(),
             has_greeted: false,
@@ -208,7 +208,7 @@ impl Connection {
             }
             Ok(Ok((_, hello))) => {
                 connection.output.get_mut().has_greeted = true;
-                connection.hello = serde_json::from_str(&hello).map_err(lost)?;
+                connection.hello = serde_json::from_str(&hello).map_err(|error| lost(&error))?;
                 connection.hello.node = shown(&connection.hello.node);
                 return Ok(connection);
             }
@@ -230,8 +230,8 @@ impl Connection {
 
     /// Sends a message.
     pub fn send(&mut self, message: &ToWorker) -> Result<(), WorkerError> {
-        let input = self.input.as_mut().ok_or_else(|| lost("it is closed"))?;
-        wire::send(input, message).map_err(lost)
+        let input = self.input.as_mut().ok_or_else(|| lost(&"it is closed"))?;
+        wire::send(input, message).map_err(|error| lost(&error))
     }
 
     /// Sends a message and a file, while its answer is waited for. A worker that reads nothing is noticed by that.
@@ -331,7 +331,7 @@ impl Drop for Connection {
     }
 }
 
-fn lost(error: impl ToString) -> WorkerError {
+fn lost(error: &impl ToString) -> WorkerError {
     WorkerError::Lost(error.to_string())
 }
 
