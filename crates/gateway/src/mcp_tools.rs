@@ -145,9 +145,8 @@ impl<'a> Session<'a> {
                 NextInTalk::Send(messages) => messages,
                 NextInTalk::Tools(tools) => return Ok(Some(tools)),
             };
-            let (question, before) = match messages.split_last() {
-                Some(split) => split,
-                None => return Ok(Some(Vec::new())),
+            let Some((question, before)) = messages.split_last() else {
+                return Ok(Some(Vec::new()));
             };
             for message in before {
                 self.send(Method::POST, message.to_string()).await?;
