@@ -163,7 +163,7 @@ impl Seen {
         // A body that is not JSON has no texts.
         let _ = Texts {
             request: &mut request,
-            place: Place::Elsewhere,
+            place: SearchedPlace::Elsewhere,
         }
         .deserialize(&mut reader);
         let mut found: Vec<&Sought> = sought.iter().filter(|part| part.is_in(&request)).collect();
@@ -191,8 +191,8 @@ struct RequestText {
 }
 
 impl RequestText {
-    fn add(&mut self, text: &str, place: Place) {
-        if place == Place::ToolName {
+    fn add(&mut self, text: &str, place: SearchedPlace) {
+        if place == SearchedPlace::ToolName {
             self.offers_tools = true;
             self.tools.push_str(&format!("_{}_ ", identifier(text)));
         }
@@ -204,7 +204,7 @@ impl RequestText {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SearchedPlace {
     Elsewhere,
     Tools,
     ToolName,
@@ -213,7 +213,7 @@ enum Place {
 /// Reads all texts of a document, without keeping the document.
 struct Texts<'a> {
     request: &'a mut RequestText,
-    place: Place,
+    place: SearchedPlace,
 }
 
 impl<'de> DeserializeSeed<'de> for Texts<'_> {
@@ -258,8 +258,8 @@ impl<'de> Visitor<'de> for Texts<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let inner = match self.place {
-            Place::Tools => Place::Tools,
-            _ => Place::Elsewhere,
+            SearchedPlace::Tools => SearchedPlace::Tools,
+            _ => SearchedPlace::Elsewhere,
         };
         while let Some(()) = items.next_element_seed(Texts {
             request: self.request,
@@ -271,10 +271,10 @@ impl<'de> Visitor<'de> for Texts<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         while let Some(key) = entries.next_key::<String>()? {
             let place = match (key.as_str(), self.place) {
-                ("tools", _) => Place::Tools,
-                ("name", Place::Tools) => Place::ToolName,
-                (_, Place::Tools) => Place::Tools,
-                _ => Place::Elsewhere,
+                ("tools", _) => SearchedPlace::Tools,
+                ("name", SearchedPlace::Tools) => SearchedPlace::ToolName,
+                (_, SearchedPlace::Tools) => SearchedPlace::Tools,
+                _ => SearchedPlace::Elsewhere,
             };
             entries.next_value_seed(Texts {
                 request: self.request,

@@ -66,7 +66,7 @@ impl TestKind for Budget {
 }
 
 /// One limit, and the figure to compare with it.
-struct Line {
+struct BudgetLine {
     what: &'static str,
     limit: f64,
     used: Used,
@@ -113,7 +113,7 @@ impl Budget {
         )))
     }
 
-    fn lines(&self, session: &Session) -> Vec<Line> {
+    fn lines(&self, session: &Session) -> Vec<BudgetLine> {
         let usage = &session.usage;
         let whole: fn(f64) -> String = |number| format!("{number}");
         let tokens = match (usage.input_tokens, usage.output_tokens) {
@@ -123,13 +123,13 @@ impl Budget {
         };
         let requests = Used::known(usage.requests.map(|requests| requests as f64));
         [
-            self.max_tokens.map(|limit| Line {
+            self.max_tokens.map(|limit| BudgetLine {
                 what: "tokens",
                 limit: limit as f64,
                 used: tokens,
                 write: whole,
             }),
-            self.max_cost_usd.map(|limit| Line {
+            self.max_cost_usd.map(|limit| BudgetLine {
                 what: "cost",
                 limit,
                 used: Used::known(usage.cost_usd),
@@ -137,14 +137,14 @@ impl Budget {
             }),
             self.max_seconds.map(|limit| {
                 let write = |seconds| format!("{seconds:.1}");
-                Line {
+                BudgetLine {
                     what: "seconds",
                     limit,
                     used: Used::Exactly(session.seconds),
                     write,
                 }
             }),
-            self.max_requests.map(|limit| Line {
+            self.max_requests.map(|limit| BudgetLine {
                 what: "requests",
                 limit: limit as f64,
                 used: requests,

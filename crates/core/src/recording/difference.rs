@@ -15,7 +15,7 @@ const BEFORE: usize = 40;
 
 /// A place in which two requests differ.
 #[derive(Debug, PartialEq)]
-struct Place<'a> {
+struct Difference<'a> {
     path: String,
     recorded: Option<&'a Value>,
     now: Option<&'a Value>,
@@ -55,7 +55,7 @@ fn compare<'a>(
     recorded: &'a Value,
     now: &'a Value,
     limit: usize,
-    places: &mut Vec<Place<'a>>,
+    places: &mut Vec<Difference<'a>>,
 ) {
     if places.len() >= limit || recorded == now {
         return;
@@ -66,7 +66,7 @@ fn compare<'a>(
                 let path = below(&path, name);
                 match other.get(name) {
                     Some(now) => compare(path, value, now, limit, places),
-                    None => places.push(Place {
+                    None => places.push(Difference {
                         path,
                         recorded: Some(value),
                         now: None,
@@ -74,7 +74,7 @@ fn compare<'a>(
                 }
             }
             for (name, value) in other.iter().filter(|(name, _)| !one.contains_key(*name)) {
-                places.push(Place {
+                places.push(Difference {
                     path: below(&path, name),
                     recorded: None,
                     now: Some(value),
@@ -86,7 +86,7 @@ fn compare<'a>(
                 let path = format!("{path}[{index}]");
                 match (one.get(index), other.get(index)) {
                     (Some(recorded), Some(now)) => compare(path, recorded, now, limit, places),
-                    (recorded, now) => places.push(Place {
+                    (recorded, now) => places.push(Difference {
                         path,
                         recorded,
                         now,
@@ -94,7 +94,7 @@ fn compare<'a>(
                 }
             }
         }
-        _ => places.push(Place {
+        _ => places.push(Difference {
             path,
             recorded: Some(recorded),
             now: Some(now),

@@ -12,7 +12,7 @@ use crate::run::limits::{Limits, Slots};
 /// Positions in the list of trials. Times count from the beginning of the run.
 #[derive(Debug)]
 pub struct Queue {
-    places: Vec<Place>,
+    places: Vec<QueuePlace>,
     /// For each agent, its trials as (turn, position).
     waiting: BTreeMap<String, VecDeque<(usize, usize)>>,
     /// Waiting for another attempt, until then.
@@ -22,7 +22,7 @@ pub struct Queue {
 }
 
 #[derive(Debug)]
-struct Place {
+struct QueuePlace {
     agent: String,
     variant: (String, String),
 }
@@ -30,7 +30,7 @@ struct Place {
 impl Queue {
     /// The trials in this order, positions in `trials`.
     pub fn new(trials: &[TrialSpec], order: &[usize], limits: Limits) -> Self {
-        let places: Vec<Place> = trials.iter().map(Place::of).collect();
+        let places: Vec<QueuePlace> = trials.iter().map(QueuePlace::of).collect();
         let mut waiting: BTreeMap<String, VecDeque<(usize, usize)>> = BTreeMap::new();
         for (turn, position) in order.iter().copied().enumerate() {
             waiting
@@ -129,10 +129,10 @@ impl Queue {
     }
 }
 
-impl Place {
+impl QueuePlace {
     fn of(trial: &TrialSpec) -> Self {
         let variant = &trial.case.variant;
-        Place {
+        QueuePlace {
             agent: variant.agent.agent.profile().name.to_owned(),
             variant: (variant.environment.clone(), variant.experiment.clone()),
         }
@@ -150,7 +150,7 @@ mod tests {
         let mut queue = Queue::new(&[], &[], limits);
         for (position, (agent, environment)) in trials.iter().enumerate() {
             let variant = ((*environment).to_owned(), "default".to_owned());
-            queue.places.push(Place {
+            queue.places.push(QueuePlace {
                 agent: (*agent).to_owned(),
                 variant,
             });

@@ -73,7 +73,7 @@ pub enum MergeRunsError {
 /// A run has a few layers for each eval. An eval of the name `layers` has its trials beside them.
 const MOST_LAYERS: u64 = 1_000_000;
 
-struct Part {
+struct MergedRun {
     name: String,
     dir: Utf8PathBuf,
     file: RunFile,
@@ -89,7 +89,7 @@ pub fn merge_runs(
     let parts = dirs
         .iter()
         .map(|dir| read(dir))
-        .collect::<Result<Vec<Part>, _>>()?;
+        .collect::<Result<Vec<MergedRun>, _>>()?;
     let names_and_files: Vec<(&str, &RunFile)> = parts
         .iter()
         .map(|part| (part.name.as_str(), &part.file))
@@ -126,7 +126,7 @@ pub fn merge_runs(
 /// Fills the new run with the trials' files and the events of the parts.
 fn fill(
     mut store: Store,
-    parts: &[Part],
+    parts: &[MergedRun],
     events: &[Event],
     journals: &[(String, Vec<Event>)],
 ) -> Result<PastRun, MergeRunsError> {
@@ -141,7 +141,7 @@ fn fill(
     Ok(merged)
 }
 
-fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
+fn read(dir: &Utf8Path) -> Result<MergedRun, MergeRunsError> {
     let name = run_name(dir);
     let file = past_runs::run_file(dir)?;
     if is_going_on(dir) {
@@ -151,7 +151,7 @@ fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
     past_runs::read(dir)?;
     let mut events = Vec::new();
     record::events(dir, usize::MAX, |event| events.push(event))?;
-    Ok(Part {
+    Ok(MergedRun {
         events,
         name,
         dir: dir.to_owned(),
@@ -159,7 +159,7 @@ fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
     })
 }
 
-fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
+fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsError> {
     let (a, b) = (&one.file, &other.file);
     let mut reasons = Vec::new();
     if a.suite != b.suite {
@@ -211,7 +211,7 @@ fn differences_of_verdicts(a: VerdictSettings, b: VerdictSettings) -> Vec<String
     reasons
 }
 
-fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
+fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     let present: Vec<Shard> = parts
         .iter()
         .filter_map(|part| part.file.settings.shard)
@@ -253,7 +253,7 @@ fn refused(from: &Utf8Path) -> impl FnOnce(TreeError) -> MergeRunsError {
 }
 
 /// Copies the layers that the workspaces of the parts started from, each once.
-fn copy_layers(parts: &[Part], to: &Utf8Path) -> Result<(), MergeRunsError> {
+fn copy_layers(parts: &[MergedRun], to: &Utf8Path) -> Result<(), MergeRunsError> {
     let target = open_run(to).map_err(refused(to))?;
     for part in parts {
         let from = part.dir.join(LAYERS);
@@ -281,7 +281,7 @@ fn copy_layers(parts: &[Part], to: &Utf8Path) -> Result<(), MergeRunsError> {
     Ok(())
 }
 
-fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
+fn copy_trials(parts: &[MergedRun], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
     let target = open_run(to).map_err(refused(to))?;
     let options = unlimited();
     for trial in whole.trials() {
@@ -306,7 +306,7 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Me
 }
 
 /// Carries over the remarks of each part about its own trials, which have the same numbers in the whole.
-fn copy_remarks(parts: &[Part], to: &Utf8Path) -> Result<(), MergeRunsError> {
+fn copy_remarks(parts: &[MergedRun], to: &Utf8Path) -> Result<(), MergeRunsError> {
     for part in parts {
         let state = RunState::fold(&part.events);
         for (trial, remark) in remarks::read(&part.dir) {

@@ -17,7 +17,7 @@ const LARGEST: u64 = 64 << 20;
 
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct RemarkLine {
     trial: u32,
     #[serde(flatten)]
     remark: Remark,
@@ -31,7 +31,7 @@ pub fn read(run_dir: &Utf8Path) -> BTreeMap<u32, Remark> {
         return found;
     };
     for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
-        let Ok(Line { trial, remark }) = serde_json::from_slice(&line) else {
+        let Ok(RemarkLine { trial, remark }) = serde_json::from_slice(&line) else {
             continue;
         };
         let remark = remark.tidy();
@@ -46,7 +46,7 @@ pub fn read(run_dir: &Utf8Path) -> BTreeMap<u32, Remark> {
 /// Adds a remark. One that says nothing takes the earlier one back.
 pub fn add(run_dir: &Utf8Path, trial: u32, remark: &Remark) -> io::Result<()> {
     let remark = remark.tidy();
-    let mut line = serde_json::to_vec(&Line { trial, remark })?;
+    let mut line = serde_json::to_vec(&RemarkLine { trial, remark })?;
     line.push(b'\n');
     // One call, so that the lines of two programs do not mix.
     open_run(run_dir)?

@@ -57,7 +57,7 @@ pub(super) struct EngineProgram {
 
 /// An engine that answered.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct EngineAnswer {
     /// Its version.
     pub(super) version: String,
     /// Its own users have numbers of their own; the superuser inside is the caller outside.
@@ -89,7 +89,7 @@ impl EngineProgram {
     }
 
     /// Asks for its version, which only an engine that works can say.
-    pub(super) fn answer(&self) -> Result<Answer, SandboxError> {
+    pub(super) fn answer(&self) -> Result<EngineAnswer, SandboxError> {
         let format = match self.engine {
             ContainerEngine::Docker => "{{.ServerVersion}} {{json .SecurityOptions}}",
             ContainerEngine::Podman => "{{.Version.Version}}",
@@ -99,7 +99,7 @@ impl EngineProgram {
         if version.is_empty() {
             return Err(self.refused("it does not report its version".to_owned()));
         }
-        Ok(Answer {
+        Ok(EngineAnswer {
             version: version.to_owned(),
             is_rootless: security.contains("name=rootless"),
             is_remapped: security.contains("name=userns"),

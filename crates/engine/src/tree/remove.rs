@@ -50,7 +50,7 @@ pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Notes, Tr
 /// Removes an entry of a directory, with everything in it.
 pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Notes, TreeError> {
     let mut removal = Removal::new(options);
-    let place = Place {
+    let place = RemovedEntry {
         parent,
         name,
         path: Path::new(""),
@@ -95,7 +95,7 @@ pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<Notes, TreeEr
 }
 
 /// The place of an entry that is to be removed.
-struct Place<'a> {
+struct RemovedEntry<'a> {
     parent: &'a Dir,
     name: &'a OsStr,
     /// The path from the root of the removal.
@@ -137,7 +137,7 @@ impl<'a> Removal<'a> {
         names.sort_unstable_by_key(|listed| listed.inode);
         for listed in names {
             self.options.check_stop()?;
-            let place = Place {
+            let place = RemovedEntry {
                 parent: dir,
                 name: &listed.name,
                 path: &path.join(&listed.name),
@@ -150,7 +150,7 @@ impl<'a> Removal<'a> {
 
     fn remove_entry(
         &mut self,
-        place: &Place<'_>,
+        place: &RemovedEntry<'_>,
         kind: Option<Kind>,
         top: Option<&Dir>,
     ) -> Result<(), TreeError> {
@@ -206,7 +206,7 @@ impl<'a> Removal<'a> {
         Ok(())
     }
 
-    fn move_to(&mut self, top: &Dir, place: &Place<'_>) {
+    fn move_to(&mut self, top: &Dir, place: &RemovedEntry<'_>) {
         let free = format!(".{:016x}", fastrand::u64(..));
         match renameat(place.parent, place.name, top, free.as_str()) {
             Ok(()) => self.moved += 1,
@@ -214,7 +214,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    fn note(&mut self, place: &Place<'_>, answer: Result<(), Errno>) {
+    fn note(&mut self, place: &RemovedEntry<'_>, answer: Result<(), Errno>) {
         let why = match answer {
             Ok(()) => {
                 self.removed += 1;
@@ -228,8 +228,8 @@ impl<'a> Removal<'a> {
     }
 }
 
-fn unlink(place: &Place<'_>, kind: Option<Kind>, flags: AtFlags) -> Result<(), Errno> {
-    let Place { parent, name, .. } = *place;
+fn unlink(place: &RemovedEntry<'_>, kind: Option<Kind>, flags: AtFlags) -> Result<(), Errno> {
+    let RemovedEntry { parent, name, .. } = *place;
     let answer = match unlinkat(parent, name, flags) {
         Err(Errno::PERM) if unmark(parent, name, kind) => unlinkat(parent, name, flags),
         answer => answer,

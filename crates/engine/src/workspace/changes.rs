@@ -81,11 +81,11 @@ struct Noted {
     changed: (i64, u32),
     mode: u32,
     size: u64,
-    content: Content,
+    content: FileContent,
 }
 
 #[derive(Debug)]
-enum Content {
+enum FileContent {
     /// In a tree outside the workspace, at the same path.
     In(Arc<Dir>),
     /// The target of a symbolic link.
@@ -138,17 +138,17 @@ impl Snapshot {
                 return Ok(Visit::Continue);
             }
             let content = match meta.kind {
-                Kind::Link => Content::Link(entry.read_link()?),
+                Kind::Link => FileContent::Link(entry.read_link()?),
                 Kind::File if !meta.is_mount_in(entry.parent.meta()) => {
                     match layers.source_of(entry.path, meta) {
-                        Some(layer) => Content::In(layer.clone()),
+                        Some(layer) => FileContent::In(layer.clone()),
                         None => {
                             unkept.insert(entry.path.to_owned());
-                            Content::NotKept
+                            FileContent::NotKept
                         }
                     }
                 }
-                _ => Content::NotKept,
+                _ => FileContent::NotKept,
             };
             files.insert(entry.path.to_owned(), Noted::new(meta, content));
             Ok(Visit::Continue)
@@ -170,9 +170,9 @@ impl Snapshot {
     fn noted_below(&self, path: &Path) -> Option<Noted> {
         let (layer, meta) = self.base.as_ref()?.file_before(path)?;
         let content = match meta.kind {
-            Kind::Link => Content::Link(layer.read_link(path).ok()?),
-            Kind::File => Content::In(layer.clone()),
-            _ => Content::NotKept,
+            Kind::Link => FileContent::Link(layer.read_link(path).ok()?),
+            Kind::File => FileContent::In(layer.clone()),
+            _ => FileContent::NotKept,
         };
         // What is in the changes is another file, so its identity says nothing.
         let (inode, changed) = (0, (0, 0));
@@ -214,7 +214,7 @@ impl Snapshot {
         make_readable(&store, options)?;
         for path in unkept {
             if let Some(noted) = self.files.get_mut(path) {
-                noted.content = Content::In(store.clone());
+                noted.content = FileContent::In(store.clone());
             }
         }
         Ok(())
@@ -388,7 +388,7 @@ impl Comparison<'_> {
 }
 
 impl Noted {
-    fn new(meta: &Meta, content: Content) -> Self {
+    fn new(meta: &Meta, content: FileContent) -> Self {
         Noted {
             inode: meta.inode,
             changed: meta.changed,
@@ -412,7 +412,7 @@ impl Noted {
             return Ok(false);
         }
         match &self.content {
-            Content::In(tree) => {
+            FileContent::In(tree) => {
                 if meta.is_mount_in(entry.parent.meta()) {
                     return Ok(false);
                 }
@@ -422,9 +422,9 @@ impl Noted {
                     Err(_) => Ok(false),
                 }
             }
-            Content::Link(target) => Ok(entry.read_link()? == *target),
+            FileContent::Link(target) => Ok(entry.read_link()? == *target),
             // It has no content, so that it is the same for as long as it is there.
-            Content::NotKept => Ok(self.has_same_time(meta)),
+            FileContent::NotKept => Ok(self.has_same_time(meta)),
         }
     }
 
@@ -443,9 +443,9 @@ impl Noted {
 
     fn version(&self, path: &Path) -> Version {
         match &self.content {
-            Content::In(tree) => Version::kept(self.mode, self.size, tree, path),
-            Content::Link(target) => Version::link(target),
-            Content::NotKept => Version::opaque(self.mode),
+            FileContent::In(tree) => Version::kept(self.mode, self.size, tree, path),
+            FileContent::Link(target) => Version::link(target),
+            FileContent::NotKept => Version::opaque(self.mode),
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct NetworkExit {
 
 /// The place that a socket leads to.
 #[derive(Debug, Clone)]
-enum Place {
+enum SocketTarget {
     Proxy(Arc<HostRules>, Arc<OpenPassages>),
     Service(SocketAddr),
     Gateway(Arc<OpenPassages>),
@@ -58,18 +58,18 @@ impl NetworkExit {
 
     /// Serves a proxy on a socket, for the hosts that are allowed.
     pub fn serve_proxy(&self, listener: TcpListener) -> io::Result<()> {
-        let place = Place::Proxy(Arc::clone(&self.rules), Arc::clone(&self.gateway));
+        let place = SocketTarget::Proxy(Arc::clone(&self.rules), Arc::clone(&self.gateway));
         self.serve(listener, place)
     }
 
     /// Leads a socket to a service on this machine.
     pub fn serve_service(&self, listener: TcpListener, service: SocketAddr) -> io::Result<()> {
-        self.serve(listener, Place::Service(service))
+        self.serve(listener, SocketTarget::Service(service))
     }
 
     /// Leads a socket to the gateway.
     pub fn serve_gateway(&self, listener: TcpListener) -> io::Result<()> {
-        self.serve(listener, Place::Gateway(Arc::clone(&self.gateway)))
+        self.serve(listener, SocketTarget::Gateway(Arc::clone(&self.gateway)))
     }
 
     /// Returns the hosts that were refused so far.
@@ -77,7 +77,7 @@ impl NetworkExit {
         self.rules.network()
     }
 
-    fn serve(&self, listener: TcpListener, place: Place) -> io::Result<()> {
+    fn serve(&self, listener: TcpListener, place: SocketTarget) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let guard = self.runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -88,7 +88,7 @@ impl NetworkExit {
     }
 }
 
-async fn accept(listener: tokio::net::TcpListener, place: Place, room: Arc<Semaphore>) {
+async fn accept(listener: tokio::net::TcpListener, place: SocketTarget, room: Arc<Semaphore>) {
     let mut connections = JoinSet::new();
     loop {
         // Tasks that have ended are forgotten.
@@ -109,14 +109,14 @@ async fn accept(listener: tokio::net::TcpListener, place: Place, room: Arc<Semap
     }
 }
 
-impl Place {
+impl SocketTarget {
     /// Serves one connection to its end.
     async fn lead(self, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         match self {
-            Place::Proxy(rules, passages) => requests::serve(stream, rules, passages).await,
-            Place::Gateway(passages) => passages.serve(stream).await,
-            Place::Service(address) => {
+            SocketTarget::Proxy(rules, passages) => requests::serve(stream, rules, passages).await,
+            SocketTarget::Gateway(passages) => passages.serve(stream).await,
+            SocketTarget::Service(address) => {
                 // A service that is not there looks like one that hangs up.
                 if let Ok(mut service) = TcpStream::connect(address).await {
                     let _ = service.set_nodelay(true);

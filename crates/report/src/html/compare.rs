@@ -9,7 +9,7 @@ use terca_core::run::event::TrialHead;
 
 use super::changed::{Sides, what_changed};
 use super::overview::agents;
-use super::shell::{Kind, document};
+use super::shell::{PageSource, document};
 use super::text::{clean, navigation, run_status, sentence, time};
 use super::verdicts::{Comparisons, words};
 use crate::metrics;
@@ -35,7 +35,7 @@ pub fn compare_page(first: &Results, second: &Results, found: Result<&Compared, 
         }
     };
     let title = format!("{} and {}", first.run, second.run);
-    document(Kind::Served, &title, &body)
+    document(PageSource::Served, &title, &body)
 }
 
 fn about(letter: &str, results: &Results) -> Markup {

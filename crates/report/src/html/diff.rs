@@ -65,9 +65,9 @@ fn list(files: &[FileDiff<'_>], trial: u32) -> Markup {
 
 fn counts(file: &FileDiff<'_>) -> Markup {
     html! {
-        span.plus { "+" (file.count(Kind::Added)) }
+        span.plus { "+" (file.count(DiffLineKind::Added)) }
         " "
-        span.minus { "−" (file.count(Kind::Removed)) }
+        span.minus { "−" (file.count(DiffLineKind::Removed)) }
     }
 }
 
@@ -124,7 +124,7 @@ fn within(blocks: &[(usize, Markup)], room: usize) -> Markup {
 }
 
 fn block(block: &Block<'_>) -> Markup {
-    if matches!(block.kind, Kind::Hunk | Kind::Note) {
+    if matches!(block.kind, DiffLineKind::Hunk | DiffLineKind::Note) {
         // Line by line: a terminal sequence that one line leaves open must not take the next with it.
         let lines: Vec<String> = block
             .lines
@@ -134,8 +134,8 @@ fn block(block: &Block<'_>) -> Markup {
         return html! { div.hunk { (lines.join("\n")) } };
     }
     let sign = match block.kind {
-        Kind::Added => "+",
-        Kind::Removed => "-",
+        DiffLineKind::Added => "+",
+        DiffLineKind::Removed => "-",
         _ => " ",
     };
     let count = block.lines.len();
@@ -153,15 +153,15 @@ fn block(block: &Block<'_>) -> Markup {
         span.text { (lines.join("\n")) }
     };
     match block.kind {
-        Kind::Added => html! { ins.added { (inner) } },
-        Kind::Removed => html! { del.removed { (inner) } },
+        DiffLineKind::Added => html! { ins.added { (inner) } },
+        DiffLineKind::Removed => html! { del.removed { (inner) } },
         _ => html! { div.same { (inner) } },
     }
 }
 
 /// What a line of a diff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DiffLineKind {
     /// `@@ … @@`
     Hunk,
     Added,
@@ -174,7 +174,7 @@ pub enum Kind {
 /// Neighbouring lines of one kind. Many lines are several blocks, which can be left out.
 #[derive(Debug)]
 pub struct Block<'a> {
-    pub kind: Kind,
+    pub kind: DiffLineKind,
     /// The number of the first line: in the old file if they were removed, else in the new one.
     pub first: usize,
     /// The lines, without their signs.
@@ -220,7 +220,7 @@ impl FileDiff<'_> {
     }
 
     /// Counts the lines of a kind.
-    pub fn count(&self, kind: Kind) -> usize {
+    pub fn count(&self, kind: DiffLineKind) -> usize {
         let blocks = self.blocks.iter().filter(|block| block.kind == kind);
         blocks.map(|block| block.lines.len()).sum()
     }
@@ -238,10 +238,10 @@ impl FileDiff<'_> {
 /// Splits a diff into its files. Lines before the first file are one without a name.
 pub fn files(text: &str) -> Vec<FileDiff<'_>> {
     let mut files: Vec<FileDiff<'_>> = Vec::new();
-    let mut place = Place::default();
+    let mut place = DiffPosition::default();
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("diff --git ") {
-            place = Place::default();
+            place = DiffPosition::default();
             files.push(FileDiff {
                 title,
                 old: same_name(title),
@@ -273,27 +273,27 @@ fn same_name(title: &str) -> Option<&str> {
 
 /// The place in a file while its diff is read.
 #[derive(Debug, Default)]
-struct Place {
+struct DiffPosition {
     is_in_hunk: bool,
     old: usize,
     new: usize,
 }
 
-impl Place {
+impl DiffPosition {
     fn read<'a>(&mut self, line: &'a str, file: &mut FileDiff<'a>) {
         if line.starts_with("@@") {
             (self.old, self.new) = starts(line);
             self.is_in_hunk = true;
-            self.add(Kind::Hunk, line, file);
+            self.add(DiffLineKind::Hunk, line, file);
         } else if !self.is_in_hunk {
             self.head(line, file);
         } else {
             match line.as_bytes().first() {
-                Some(b'+') => self.add(Kind::Added, &line[1..], file),
-                Some(b'-') => self.add(Kind::Removed, &line[1..], file),
-                Some(b'\\') => self.add(Kind::Note, line, file),
-                Some(b' ') => self.add(Kind::Same, &line[1..], file),
-                _ => self.add(Kind::Same, line, file),
+                Some(b'+') => self.add(DiffLineKind::Added, &line[1..], file),
+                Some(b'-') => self.add(DiffLineKind::Removed, &line[1..], file),
+                Some(b'\\') => self.add(DiffLineKind::Note, line, file),
+                Some(b' ') => self.add(DiffLineKind::Same, &line[1..], file),
+                _ => self.add(DiffLineKind::Same, line, file),
             }
         }
     }
@@ -317,22 +317,22 @@ impl Place {
             .iter()
             .any(|word| line.starts_with(word))
         {
-            self.push(Kind::Note, 0, line, file);
+            self.push(DiffLineKind::Note, 0, line, file);
         }
     }
 
-    fn add<'a>(&mut self, kind: Kind, line: &'a str, file: &mut FileDiff<'a>) {
-        let number = if kind == Kind::Removed {
+    fn add<'a>(&mut self, kind: DiffLineKind, line: &'a str, file: &mut FileDiff<'a>) {
+        let number = if kind == DiffLineKind::Removed {
             self.old
         } else {
             self.new
         };
         self.push(kind, number, line, file);
-        self.old += usize::from(matches!(kind, Kind::Removed | Kind::Same));
-        self.new += usize::from(matches!(kind, Kind::Added | Kind::Same));
+        self.old += usize::from(matches!(kind, DiffLineKind::Removed | DiffLineKind::Same));
+        self.new += usize::from(matches!(kind, DiffLineKind::Added | DiffLineKind::Same));
     }
 
-    fn push<'a>(&self, kind: Kind, number: usize, line: &'a str, file: &mut FileDiff<'a>) {
+    fn push<'a>(&self, kind: DiffLineKind, number: usize, line: &'a str, file: &mut FileDiff<'a>) {
         const MOST_LINES: usize = 20;
         match file.blocks.last_mut() {
             Some(block) if block.kind == kind && block.lines.len() < MOST_LINES => {
@@ -391,7 +391,7 @@ mod tests {
         let text =
             "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -3,3 +5,3 @@ fn\n same\n-old\n+new\n same\n";
         let file = files(text).pop().unwrap();
-        let blocks: Vec<(Kind, usize)> = file
+        let blocks: Vec<(DiffLineKind, usize)> = file
             .blocks
             .iter()
             .map(|one| (one.kind, one.first))
@@ -399,10 +399,10 @@ mod tests {
         assert_eq!(
             blocks[1..],
             [
-                (Kind::Same, 5),
-                (Kind::Removed, 4),
-                (Kind::Added, 6),
-                (Kind::Same, 7)
+                (DiffLineKind::Same, 5),
+                (DiffLineKind::Removed, 4),
+                (DiffLineKind::Added, 6),
+                (DiffLineKind::Same, 7)
             ]
         );
     }
@@ -427,9 +427,12 @@ mod tests {
             ]
         );
         assert_eq!(files[2].renamed_from(), Some("a.js"));
-        assert_eq!(files[3].count(Kind::Note), 1);
+        assert_eq!(files[3].count(DiffLineKind::Note), 1);
         assert_eq!(
-            (files[1].count(Kind::Removed), files[1].count(Kind::Added)),
+            (
+                files[1].count(DiffLineKind::Removed),
+                files[1].count(DiffLineKind::Added)
+            ),
             (1, 0)
         );
     }

@@ -8,14 +8,14 @@ use super::text::{clean, fit, note, preformatted};
 
 /// A part of a log: `── test: unit ──` and the lines below it.
 #[derive(Debug, Clone, PartialEq)]
-struct Part<'a> {
+struct LogSection<'a> {
     /// Empty for lines before the first title.
     title: &'a str,
     text: &'a str,
 }
 
 /// Splits a log at its titles.
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<LogSection<'_>> {
     let mut parts = Vec::new();
     let mut title = "";
     let mut start = 0;
@@ -26,7 +26,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
             .strip_prefix("── ")
             .and_then(|line| line.strip_suffix(" ──"));
         if let Some(next) = inner {
-            parts.push(Part {
+            parts.push(LogSection {
                 title,
                 text: &text[start..at],
             });
@@ -35,7 +35,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
         }
         at += line.len();
     }
-    parts.push(Part {
+    parts.push(LogSection {
         title,
         text: &text[start..],
     });
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(of_test(&log, "none"), None);
         assert_eq!(
             parts("torn line\n"),
-            [Part {
+            [LogSection {
                 title: "",
                 text: "torn line\n"
             }]

@@ -14,16 +14,16 @@ const LONGEST: usize = 100_000;
 const DEEPEST: usize = 12;
 
 /// A part of a message.
-enum Part {
+enum MessagePart {
     Text(String),
     Code(String),
     Break,
     Rule,
-    Block(Kind, Vec<Part>),
+    Block(BlockKind, Vec<MessagePart>),
 }
 
 #[derive(Clone)]
-enum Kind {
+enum BlockKind {
     Paragraph,
     Heading,
     Quote,
@@ -48,7 +48,7 @@ pub fn markdown(text: &str) -> Markup {
         return html! { pre { (text) } };
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let mut stack: Vec<(Kind, Vec<Part>)> = vec![(Kind::Plain, Vec::new())];
+    let mut stack: Vec<(BlockKind, Vec<MessagePart>)> = vec![(BlockKind::Plain, Vec::new())];
     let mut too_deep = 0_usize;
     for event in Parser::new_ext(&text, options) {
         let part = match event {
@@ -65,16 +65,16 @@ pub fn markdown(text: &str) -> Markup {
                 continue;
             }
             Event::End(_) => match stack.pop() {
-                Some((kind, parts)) => Part::Block(kind, parts),
+                Some((kind, parts)) => MessagePart::Block(kind, parts),
                 None => continue,
             },
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                Part::Text(text.into_string())
+                MessagePart::Text(text.into_string())
             }
-            Event::Code(code) => Part::Code(code.into_string()),
-            Event::SoftBreak => Part::Text("\n".to_owned()),
-            Event::HardBreak => Part::Break,
-            Event::Rule => Part::Rule,
+            Event::Code(code) => MessagePart::Code(code.into_string()),
+            Event::SoftBreak => MessagePart::Text("\n".to_owned()),
+            Event::HardBreak => MessagePart::Break,
+            Event::Rule => MessagePart::Rule,
             _ => continue,
         };
         if let Some((_, parts)) = stack.last_mut() {
@@ -85,66 +85,66 @@ pub fn markdown(text: &str) -> Markup {
     html! { div.prose { @for part in parts { (written(&part)) } } }
 }
 
-fn kind(tag: Tag<'_>) -> Kind {
+fn kind(tag: Tag<'_>) -> BlockKind {
     match tag {
-        Tag::Paragraph => Kind::Paragraph,
-        Tag::Heading { .. } => Kind::Heading,
-        Tag::BlockQuote(_) => Kind::Quote,
-        Tag::CodeBlock(_) => Kind::CodeBlock,
-        Tag::List(start) => Kind::List(start),
-        Tag::Item => Kind::Item,
-        Tag::Emphasis => Kind::Emphasis,
-        Tag::Strong => Kind::Strong,
-        Tag::Strikethrough => Kind::Struck,
-        Tag::Table(_) => Kind::Table,
-        Tag::TableHead | Tag::TableRow => Kind::Row,
-        Tag::TableCell => Kind::Cell,
+        Tag::Paragraph => BlockKind::Paragraph,
+        Tag::Heading { .. } => BlockKind::Heading,
+        Tag::BlockQuote(_) => BlockKind::Quote,
+        Tag::CodeBlock(_) => BlockKind::CodeBlock,
+        Tag::List(start) => BlockKind::List(start),
+        Tag::Item => BlockKind::Item,
+        Tag::Emphasis => BlockKind::Emphasis,
+        Tag::Strong => BlockKind::Strong,
+        Tag::Strikethrough => BlockKind::Struck,
+        Tag::Table(_) => BlockKind::Table,
+        Tag::TableHead | Tag::TableRow => BlockKind::Row,
+        Tag::TableCell => BlockKind::Cell,
         Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-            Kind::Link(dest_url.into_string())
+            BlockKind::Link(dest_url.into_string())
         }
-        _ => Kind::Plain,
+        _ => BlockKind::Plain,
     }
 }
 
-fn written(part: &Part) -> Markup {
+fn written(part: &MessagePart) -> Markup {
     match part {
-        Part::Text(text) => html! { (text) },
-        Part::Code(code) => html! { code { (code) } },
-        Part::Break => html! { br; },
-        Part::Rule => html! { hr; },
-        Part::Block(kind, parts) => block(kind, parts),
+        MessagePart::Text(text) => html! { (text) },
+        MessagePart::Code(code) => html! { code { (code) } },
+        MessagePart::Break => html! { br; },
+        MessagePart::Rule => html! { hr; },
+        MessagePart::Block(kind, parts) => block(kind, parts),
     }
 }
 
-fn block(kind: &Kind, parts: &[Part]) -> Markup {
+fn block(kind: &BlockKind, parts: &[MessagePart]) -> Markup {
     let inner = html! { @for part in parts { (written(part)) } };
     match kind {
-        Kind::Paragraph => html! { p { (inner) } },
+        BlockKind::Paragraph => html! { p { (inner) } },
         // A message has no place in the outline of the page.
-        Kind::Heading => html! { p.heading { (inner) } },
-        Kind::Quote => html! { blockquote { (inner) } },
-        Kind::CodeBlock => html! { pre.code { (words(parts).trim_end_matches('\n')) } },
-        Kind::List(Some(start)) => html! { ol start=(start) { (inner) } },
-        Kind::List(None) => html! { ul { (inner) } },
-        Kind::Item => html! { li { (inner) } },
-        Kind::Emphasis => html! { em { (inner) } },
-        Kind::Strong => html! { strong { (inner) } },
-        Kind::Struck => html! { s { (inner) } },
-        Kind::Table => html! { table { tbody { (inner) } } },
-        Kind::Row => html! { tr { (inner) } },
-        Kind::Cell => html! { td { (inner) } },
-        Kind::Link(address) if words(parts) == *address => html! { (inner) },
-        Kind::Link(address) => html! { (inner) " (" span.address { (address) } ")" },
-        Kind::Plain => inner,
+        BlockKind::Heading => html! { p.heading { (inner) } },
+        BlockKind::Quote => html! { blockquote { (inner) } },
+        BlockKind::CodeBlock => html! { pre.code { (words(parts).trim_end_matches('\n')) } },
+        BlockKind::List(Some(start)) => html! { ol start=(start) { (inner) } },
+        BlockKind::List(None) => html! { ul { (inner) } },
+        BlockKind::Item => html! { li { (inner) } },
+        BlockKind::Emphasis => html! { em { (inner) } },
+        BlockKind::Strong => html! { strong { (inner) } },
+        BlockKind::Struck => html! { s { (inner) } },
+        BlockKind::Table => html! { table { tbody { (inner) } } },
+        BlockKind::Row => html! { tr { (inner) } },
+        BlockKind::Cell => html! { td { (inner) } },
+        BlockKind::Link(address) if words(parts) == *address => html! { (inner) },
+        BlockKind::Link(address) => html! { (inner) " (" span.address { (address) } ")" },
+        BlockKind::Plain => inner,
     }
 }
 
 /// Returns the words of some parts, without what they look like.
-fn words(parts: &[Part]) -> String {
-    let word = |part: &Part| match part {
-        Part::Text(text) | Part::Code(text) => text.clone(),
-        Part::Break | Part::Rule => "\n".to_owned(),
-        Part::Block(_, parts) => words(parts),
+fn words(parts: &[MessagePart]) -> String {
+    let word = |part: &MessagePart| match part {
+        MessagePart::Text(text) | MessagePart::Code(text) => text.clone(),
+        MessagePart::Break | MessagePart::Rule => "\n".to_owned(),
+        MessagePart::Block(_, parts) => words(parts),
     };
     parts.iter().map(word).collect()
 }

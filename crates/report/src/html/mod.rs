@@ -46,6 +46,6 @@ pub use compare::compare_page;
 pub use heat_map::Matrix;
 pub use page::{Bound, Told, rows_json, run_page, write_run_page};
 pub use runs::{ListedRun, runs_page};
-pub use shell::{Kind, message_page};
+pub use shell::{PageSource, message_page};
 pub use trial::{Files, TrialPage, trial_document, trial_page};
 pub use trials::Prompts;

@@ -14,7 +14,7 @@ use terca_core::run::state::RunState;
 use super::bodies::{Bodies, Packed};
 use super::heat_map::Matrix;
 use super::overview::overview;
-use super::shell::{Kind, frame, keys};
+use super::shell::{PageSource, frame, keys};
 use super::text::{navigation, without_control_characters};
 use super::trials::trials;
 use super::trials::{Prompts, Tools, row_json, write_rows};
@@ -59,8 +59,8 @@ pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -
     let results = Results::of(state);
     let matrix = Matrix::of(&results.summary);
     let (kind, seen, prompts) = match bound {
-        Bound::Within(bodies) => (Kind::File, None, Some(bodies.prompts)),
-        Bound::OnDemand { seen } => (Kind::Served, Some(*seen), None),
+        Bound::Within(bodies) => (PageSource::File, None, Some(bodies.prompts)),
+        Bound::OnDemand { seen } => (PageSource::Served, Some(*seen), None),
     };
     let body = html! {
         (top(kind))
@@ -84,9 +84,9 @@ pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -
     to.write_all(after.as_bytes())
 }
 
-fn top(kind: Kind) -> Markup {
+fn top(kind: PageSource) -> Markup {
     navigation(&html! {
-        @if kind == Kind::Served { a href="../../" { "All runs" } }
+        @if kind == PageSource::Served { a href="../../" { "All runs" } }
         a #to-run href="#" { "Run" }
         a #to-trials href="#trials" { "Trials" }
         span.space {}

@@ -13,7 +13,7 @@ use terca_core::run::state::{RunState, SpentTotal};
 use terca_core::text::prose;
 
 use super::scale;
-use super::shell::{Kind, document};
+use super::shell::{PageSource, document};
 use super::text::{clean, navigation, or_dash, run_status, time};
 use crate::metrics;
 use crate::text::runs::{ListedStatus, RunRow};
@@ -52,7 +52,7 @@ pub fn runs_page(runs: &[ListedRun]) -> String {
             (trend(runs))
         }
     };
-    document(Kind::Served, "Runs", &body)
+    document(PageSource::Served, "Runs", &body)
 }
 
 fn row(run: &ListedRun) -> Markup {

@@ -9,7 +9,7 @@ use super::text::{clean, navigation, without_control_characters};
 /// Returns a whole document.
 ///
 /// Style and script are the only texts that are not escaped: constants, which must stay what their hashes say.
-pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
+pub fn document(kind: PageSource, title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -23,7 +23,7 @@ pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body data-served[kind == Kind::Served] {
+            body data-served[kind == PageSource::Served] {
                 a.skip href="#content" { "Skip to the content" }
                 (body)
                 script { (PreEscaped(SCRIPT)) }
@@ -43,12 +43,12 @@ pub fn message_page(message: &str, next: &Markup) -> String {
             (next)
         }
     };
-    document(Kind::Served, message, &body)
+    document(PageSource::Served, message, &body)
 }
 
 /// Returns a document without its body, as the text before the body and the text after it. A large page is written in
 /// parts, because its text may be larger than the run.
-pub(super) fn frame(kind: Kind, title: &str) -> (String, String) {
+pub(super) fn frame(kind: PageSource, title: &str) -> (String, String) {
     let mut before = document(kind, title, &html! {});
     let after = before.rfind(SCRIPT_BEGINS).unwrap_or(before.len());
     let after = before.split_off(after);
@@ -100,7 +100,7 @@ pub(super) const SCRIPT: &str = concat!(
 
 /// The place a page is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PageSource {
     /// A file that contains everything.
     File,
     /// A server that has more, and announces changes.
@@ -108,11 +108,11 @@ pub enum Kind {
 }
 
 /// Returns the value of `Content-Security-Policy`.
-pub fn policy(kind: Kind) -> String {
+pub fn policy(kind: PageSource) -> String {
     // The live view asks its own server for what is new; a file asks nobody for anything.
     let connect = match kind {
-        Kind::File => "'none'",
-        Kind::Served => "'self'",
+        PageSource::File => "'none'",
+        PageSource::Served => "'self'",
     };
     format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; connect-src {connect}; base-uri 'none'; \
@@ -204,7 +204,11 @@ mod tests {
     /// The policy knows them by their hashes.
     #[test]
     fn script_and_style_are_in_the_page_as_they_are() {
-        let page = document(Kind::File, "a \u{1b}[31mname\u{202e}", &html! { "\u{7}" });
+        let page = document(
+            PageSource::File,
+            "a \u{1b}[31mname\u{202e}",
+            &html! { "\u{7}" },
+        );
         assert!(page.contains(&format!("<style>{STYLE}</style>")));
         assert!(page.contains(&format!("<script>{SCRIPT}</script>")));
         assert!(
@@ -214,7 +218,7 @@ mod tests {
 
     #[test]
     fn nothing_unsafe() {
-        for kind in [Kind::File, Kind::Served] {
+        for kind in [PageSource::File, PageSource::Served] {
             let policy = policy(kind);
             assert!(
                 policy.starts_with("default-src 'none'; script-src 'sha256-"),
@@ -225,6 +229,6 @@ mod tests {
                 "{policy}"
             );
         }
-        assert!(policy(Kind::File).contains("connect-src 'none'"));
+        assert!(policy(PageSource::File).contains("connect-src 'none'"));
     }
 }

@@ -18,7 +18,7 @@ use terca_core::wire::Wire;
 use super::diff::diff;
 use super::heat_map::Matrix;
 use super::log::log;
-use super::shell::{Kind, document};
+use super::shell::{PageSource, document};
 use super::siblings::siblings;
 use super::step::Look;
 use super::test_list::{Tested, tests};
@@ -117,7 +117,7 @@ pub fn trial_document(page: &TrialPage<'_>, room: usize) -> String {
         main #content { (trial_page(page, room)) }
     };
     let title = format!("{} #{} · {}", head.eval, head.id, page.state.run());
-    document(Kind::Served, &title, &body)
+    document(PageSource::Served, &title, &body)
 }
 
 fn section(id: &str, title: &str, body: &Markup) -> Markup {

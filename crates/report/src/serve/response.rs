@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::spawn_blocking;
 
 use super::request::Refusal;
-use crate::html::Kind;
+use crate::html::PageSource;
 use crate::html::message_page;
 use crate::html::shell::policy;
 
@@ -91,7 +91,7 @@ impl Response {
         Response {
             status: StatusCode::OK,
             kind: "text/html; charset=utf-8",
-            policy: format!("{}; frame-ancestors 'none'", policy(Kind::Served)),
+            policy: format!("{}; frame-ancestors 'none'", policy(PageSource::Served)),
             location: None,
             body: Body::Text(page),
         }

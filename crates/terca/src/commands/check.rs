@@ -18,7 +18,7 @@ use terca_engine::suite::discover;
 use terca_report::Painted;
 use terca_report::{PlanOverview, given, plan_overview};
 
-use self::answer::Answer;
+use self::answer::CheckAnswer;
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::run::output;
@@ -69,15 +69,15 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
         machine_lints::report(plan, &host, &mut loaded.problems);
     }
     let found = match &loaded.plan {
-        Some(plan) => Found::of(plan, &host)?,
-        None => Found::default(),
+        Some(plan) => Findings::of(plan, &host)?,
+        None => Findings::default(),
     };
     match args.format {
         TableFormat::Table => show(&loaded, &found, &host, args, common),
         TableFormat::Json => {
             let dir = discover::canonical(&common.dir)?;
             let plan = loaded.plan.as_ref();
-            let answer = Answer::new(&dir, plan, &loaded.problems, &loaded.sources);
+            let answer = CheckAnswer::new(&dir, plan, &loaded.problems, &loaded.sources);
             output::json(&answer.with(&found.cases, &found.remarks))?;
         }
     }
@@ -91,24 +91,24 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
 
 /// What is to be said about a plan.
 #[derive(Default)]
-struct Found {
+struct Findings {
     remarks: Vec<Remark>,
     cases: Vec<RunCase>,
 }
 
-impl Found {
+impl Findings {
     fn of(plan: &RunPlan, host: &Host) -> Result<Self, CliError> {
         let mut remarks = remarks(&plan.trials);
         remarks.extend(long_rules(&plan.trials));
         remarks.extend(servers_in_files(&plan.plan));
         let cases = run_file::described(&plan.plan, &plan.mask(host));
         let cases = cases.map_err(|error| CliError::trouble(Code::Internal, error))?;
-        Ok(Found { remarks, cases })
+        Ok(Findings { remarks, cases })
     }
 }
 
 /// Shows the problems, then the plan.
-fn show(loaded: &LoadedPlan, found: &Found, host: &Host, args: &CheckArgs, common: &Common) {
+fn show(loaded: &LoadedPlan, found: &Findings, host: &Host, args: &CheckArgs, common: &Common) {
     load::show(&loaded.problems, &loaded.sources, common);
     let warnings = loaded.problems.warning_count();
     if args.deny_warnings && warnings > 0 {

@@ -21,7 +21,7 @@ use terca_engine::workspace::overlays::WorkspacesMade;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
-use self::answer::Answer;
+use self::answer::DoctorAnswer;
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome, TROUBLE};
 use crate::run::output;
@@ -51,7 +51,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let found = machine_check::examine(&host, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
-        output::json(&Answer::new(&found, &suite.names))?;
+        output::json(&DoctorAnswer::new(&found, &suite.names))?;
         return Ok(0);
     }
     if others.is_some() {

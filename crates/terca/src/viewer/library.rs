@@ -47,7 +47,7 @@ pub struct Library {
     suite_dir: Utf8PathBuf,
 }
 
-type Answer = Result<Response, Missing>;
+type PageAnswer = Result<Response, Missing>;
 
 /// What there is nothing of at an address.
 #[derive(Debug, thiserror::Error)]
@@ -98,14 +98,14 @@ impl Library {
     }
 
     /// Keeps what a page sends.
-    fn keep(&self, parts: &[&str], posted: &[u8]) -> Answer {
+    fn keep(&self, parts: &[&str], posted: &[u8]) -> PageAnswer {
         match parts {
             ["runs", run, "trials", id, "remark"] => self.remark(run, id, posted),
             _ => Ok(Response::refusal(Refusal::Method)),
         }
     }
 
-    fn find(&self, parts: &[&str]) -> Answer {
+    fn find(&self, parts: &[&str]) -> PageAnswer {
         match parts {
             [] | [""] => self.all_runs(),
             ["runs"] | ["runs", ""] => Ok(Response::redirect(up(parts))),
@@ -123,7 +123,7 @@ impl Library {
         }
     }
 
-    fn all_runs(&self) -> Answer {
+    fn all_runs(&self) -> PageAnswer {
         let names = past_runs::names(&self.suite_dir).map_err(|_| Missing::Page)?;
         let runs: Vec<_> = names
             .into_iter()
@@ -132,7 +132,7 @@ impl Library {
         Ok(Response::page(runs_page(&runs)))
     }
 
-    fn run(&self, name: &str) -> Answer {
+    fn run(&self, name: &str) -> PageAnswer {
         Ok(match past_runs::read(&self.dir_of(name)?) {
             Ok(run) => {
                 let seen = run.next_sequence;
@@ -142,20 +142,20 @@ impl Library {
         })
     }
 
-    fn events(&self, name: &str, seen: &str) -> Answer {
+    fn events(&self, name: &str, seen: &str) -> PageAnswer {
         let seen = seen.parse().map_err(|_| Missing::Page)?;
         let changes = Changes::of(&self.suite_dir, &self.dir_of(name)?, seen);
         Ok(Response::events(Box::new(changes)))
     }
 
-    fn growth(&self, name: &str, id: &str) -> Answer {
+    fn growth(&self, name: &str, id: &str) -> PageAnswer {
         let run = self.open(name)?;
         let growth = Growth::of(&run.dir, &trial_of(&run, id)?.head.dir);
         Ok(Response::events(Box::new(growth)))
     }
 
     /// Keeps a remark about a trial.
-    fn remark(&self, name: &str, id: &str, posted: &[u8]) -> Answer {
+    fn remark(&self, name: &str, id: &str, posted: &[u8]) -> PageAnswer {
         let run = self.open(name)?;
         let trial = trial_of(&run, id)?.head.id;
         let Ok(said) = serde_json::from_slice::<Said>(posted) else {
@@ -172,12 +172,12 @@ impl Library {
         })
     }
 
-    fn rows(&self, name: &str) -> Answer {
+    fn rows(&self, name: &str) -> PageAnswer {
         let run = self.open(name)?;
         Ok(Response::json(rows_json(&run.state, &past::prompts(&run))))
     }
 
-    fn tools(&self, name: &str) -> Answer {
+    fn tools(&self, name: &str) -> PageAnswer {
         let run = self.open(name)?;
         let of = |trial: &Trial| {
             let files = trial_files::read(&run.dir, &trial.head.dir, ROOM);
@@ -189,7 +189,7 @@ impl Library {
         ))
     }
 
-    fn search(&self, name: &str, words: &str, from: &str) -> Answer {
+    fn search(&self, name: &str, words: &str, from: &str) -> PageAnswer {
         let words = search::words(words).ok_or(Missing::Page)?;
         let from = from.parse().map_err(|_| Missing::Page)?;
         let found = search::search(&self.open(name)?, &words, from);
@@ -198,7 +198,7 @@ impl Library {
         ))
     }
 
-    fn trial(&self, name: &str, id: &str) -> Answer {
+    fn trial(&self, name: &str, id: &str) -> PageAnswer {
         let run = self.open(name)?;
         let trial = trial_of(&run, id)?;
         let prompts = past::prompts(&run);
@@ -219,7 +219,7 @@ impl Library {
         Ok(Response::page(trial_document(&page, ROOM)))
     }
 
-    fn file(&self, name: &str, id: &str, file: &str) -> Answer {
+    fn file(&self, name: &str, id: &str, file: &str) -> PageAnswer {
         let run = self.open(name)?;
         let trial = trial_of(&run, id)?;
         let file = match file {
@@ -232,7 +232,7 @@ impl Library {
             .map_err(|_| Missing::File)
     }
 
-    fn compare(&self, first: &str, second: &str) -> Answer {
+    fn compare(&self, first: &str, second: &str) -> PageAnswer {
         let (first, second) = (self.open(first)?, self.open(second)?);
         let found = past::compare(&first, &second, Choices::default());
         let found = found.map_err(|error| error.to_string());

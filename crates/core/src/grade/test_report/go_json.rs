@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Line {
+struct GoLine {
     action: String,
     #[serde(default)]
     package: String,
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Option<Cases> {
     let mut tests: BTreeMap<Name, Test> = BTreeMap::new();
     let mut order: Vec<Name> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let line: Line = match serde_json::from_str(line) {
+        let line: GoLine = match serde_json::from_str(line) {
             Ok(line) => line,
             Err(_) if number == 0 => return None,
             // What a test prints itself may be among them.

@@ -10,23 +10,23 @@ use crate::text::explain::Code;
 use crate::text::prose;
 
 /// A directory with a meaning, and the names that people give it by mistake.
-struct Part {
+struct KnownDirectory {
     right: &'static str,
     others: &'static [&'static str],
     about: &'static str,
 }
 
-const BASE: Part = Part {
+const BASE: KnownDirectory = KnownDirectory {
     right: "_base",
     others: &["base", "_bases", "__base__"],
     about: "the files that the workspace starts from",
 };
-const TESTS: Part = Part {
+const TESTS: KnownDirectory = KnownDirectory {
     right: "_tests",
     others: &["tests", "test", "_test", "__tests__", "__test__"],
     about: "the hidden files of the tests",
 };
-const SOLUTION: Part = Part {
+const SOLUTION: KnownDirectory = KnownDirectory {
     right: "_solution",
     others: &["solution", "solutions", "_solutions", "__solution__"],
     about: "the reference solution",
@@ -50,7 +50,7 @@ pub(super) fn of_eval(
     let missing = missing
         .into_iter()
         .filter_map(|(part, is_missing)| is_missing.then_some(part));
-    let parts: Vec<Part> = missing.collect();
+    let parts: Vec<KnownDirectory> = missing.collect();
     let directory = Beside {
         dir: &eval.dir,
         root,
@@ -84,7 +84,7 @@ struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    fn misspelt(&self, parts: &[Part], cases: &[&Case]) -> Vec<Diagnostic> {
+    fn misspelt(&self, parts: &[KnownDirectory], cases: &[&Case]) -> Vec<Diagnostic> {
         let names = self.surroundings.names_in(self.dir);
         let mut found = Vec::new();
         for part in parts {
@@ -100,8 +100,8 @@ impl Beside<'_> {
         found
     }
 
-    fn warning(&self, name: &str, part: &Part) -> Diagnostic {
-        let Part { right, about, .. } = *part;
+    fn warning(&self, name: &str, part: &KnownDirectory) -> Diagnostic {
+        let KnownDirectory { right, about, .. } = *part;
         let shown = |name: &str| -> Utf8PathBuf {
             let path = self.dir.join(name);
             path.strip_prefix(self.root).unwrap_or(&path).to_owned()
@@ -125,7 +125,7 @@ impl Beside<'_> {
 }
 
 /// Tells whether a name was probably meant to be that of a part.
-fn is_like(name: &str, part: &Part) -> bool {
+fn is_like(name: &str, part: &KnownDirectory) -> bool {
     let lower = name.to_lowercase();
     let is_known = part.others.contains(&lower.as_str()) || lower == part.right;
     let is_near = name.starts_with('_') && prose::did_you_mean(name, [part.right]).is_some();

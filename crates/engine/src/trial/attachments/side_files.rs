@@ -121,7 +121,7 @@ fn keep_own(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<Stri
         Err(_) => return Some(remark("it is not a directory any more")),
     };
     let to = dirs.artifacts.join(KEPT);
-    let mut found = Found::default();
+    let mut found = OwnArtifacts::default();
     let walked = walk(&root, options, &mut |entry, meta| {
         match meta.kind {
             Kind::Dir => return Ok(Visit::Continue),
@@ -165,7 +165,7 @@ fn keep_own(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<Stri
 
 /// The things that were found in the directory.
 #[derive(Default)]
-struct Found {
+struct OwnArtifacts {
     bytes: u64,
     files: u64,
     /// Tells whether there was more than is kept.
@@ -177,7 +177,7 @@ struct Found {
     trouble: Option<io::ErrorKind>,
 }
 
-impl Found {
+impl OwnArtifacts {
     fn remark(&self) -> Option<String> {
         let mut reasons = Vec::new();
         if self.is_cut {

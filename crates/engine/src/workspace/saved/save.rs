@@ -22,7 +22,7 @@ pub fn save(
     folder: &Dir,
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
-    let found = Found::of(workspace, layers, Some(is_untouched), options)?;
+    let found = Differences::of(workspace, layers, Some(is_untouched), options)?;
     write_down(workspace, layers, found, folder, options)
 }
 
@@ -33,14 +33,14 @@ pub fn save_overlay(
     folder: &Dir,
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
-    let found = Found::of(changes, layers, None, options)?;
+    let found = Differences::of(changes, layers, None, options)?;
     write_down(changes, layers, found, folder, options)
 }
 
 fn write_down(
     workspace: &Dir,
     layers: &MergedLayers,
-    found: Found,
+    found: Differences,
     folder: &Dir,
     options: &Options<'_>,
 ) -> Result<(), TreeError> {
@@ -76,7 +76,7 @@ fn write(changes: &Dir, record: &Record) -> Result<(), TreeError> {
 
 /// The differences between a workspace and its layers.
 #[derive(Debug, Default)]
-struct Found {
+struct Differences {
     /// Entries that are new or differ. A directory is one with everything in it.
     changed: HashSet<PathBuf>,
     /// Directories that are in both, and differ in themselves or in what is in them.
@@ -85,7 +85,7 @@ struct Found {
     removed: Vec<String>,
 }
 
-impl Found {
+impl Differences {
     /// Looks for the differences in a workspace or, without `is_untouched`, in the changes of an overlay.
     fn of(
         root: &Dir,
@@ -93,7 +93,7 @@ impl Found {
         is_untouched: Option<IsUntouched<'_>>,
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
-        let mut found = Found::default();
+        let mut found = Differences::default();
         let mut hidden = Hidden::default();
         // The paths of the layers that are there too; of directories, those that are such in both.
         let mut seen: HashSet<&Path> = HashSet::new();

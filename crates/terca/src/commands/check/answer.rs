@@ -11,7 +11,7 @@ use terca_engine::run::load::RunPlan;
 /// The answer. `suite` and what follows from it are missing where an error keeps the suite from being read.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer<'a> {
+pub(super) struct CheckAnswer<'a> {
     /// The suite's name.
     pub(super) suite: Option<&'a str>,
     /// The suite's directory.
@@ -53,14 +53,14 @@ pub(super) struct Said<'a> {
     sentence: &'a str,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> CheckAnswer<'a> {
     pub(super) fn new(
         suite_dir: &'a Utf8Path,
         plan: Option<&'a RunPlan>,
         problems: &'a Diagnostics,
         sources: &'a Sources,
     ) -> Self {
-        Answer {
+        CheckAnswer {
             suite: plan.map(|plan| plan.suite.name.as_str()),
             suite_dir,
             baseline: plan.map(|plan| plan.suite.baseline.as_str()),

@@ -9,7 +9,7 @@ use terca_engine::workspace::overlays::WorkspacesMade;
 /// The answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer<'a> {
+pub(super) struct DoctorAnswer<'a> {
     /// The agents, those of the suite first.
     agents: Vec<Agent<'a>>,
     /// The ways to contain agents.
@@ -49,7 +49,7 @@ struct SandboxKind<'a> {
     reason: Option<&'a str>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> DoctorAnswer<'a> {
     pub(super) fn new(found: &'a Findings, of_suite: &[&str]) -> Self {
         let mut agents: Vec<Agent<'a>> = found
             .agents
@@ -64,7 +64,7 @@ impl<'a> Answer<'a> {
             kind("landlock", found.landlock.as_ref().err()),
         ];
         sandboxes.extend(engines);
-        Answer {
+        DoctorAnswer {
             agents,
             sandboxes,
             workspaces: match &found.workspaces {
