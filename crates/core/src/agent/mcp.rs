@@ -8,8 +8,8 @@ use crate::text::json::{names_only, object};
 /// An MCP server.
 ///
 /// Its JSON has the names of variables and headers only: secrets are in their values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, bound(deserialize = "T: Default + Deserialize<'de>"))]
 pub enum McpServer<T> {
     /// A program that is spoken to by its standard input and output.
     Stdio {

@@ -85,7 +85,8 @@ mod tokens;
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use builtin::cheat;
 pub(crate) use config_secrets::is_name_of_key;
@@ -200,6 +201,13 @@ impl Serialize for AgentRef {
     }
 }
 
+impl<'de> Deserialize<'de> for AgentRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        find(&name).ok_or_else(|| D::Error::custom(format!("unknown agent `{name}`")))
+    }
+}
+
 impl PartialEq for AgentRef {
     fn eq(&self, other: &Self) -> bool {
         self.profile().name == other.profile().name
@@ -207,17 +215,20 @@ impl PartialEq for AgentRef {
 }
 
 /// An agent as a suite chooses it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentChoice {
     /// The agent.
     #[serde(rename = "name")]
     pub agent: AgentRef,
     /// The shell command of the agent `command`, its program's path made absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// A program in place of the agent's own: a name on `PATH`, or an absolute path.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// The file of the agent's rules, relative to the workspace, where it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rules_file: Option<String>,
 }
 

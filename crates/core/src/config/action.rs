@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::adds_up::adds_nothing;
 use crate::config::inputs::{self, Input};
@@ -22,7 +22,7 @@ const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 /// A step of a workspace's set-up, before the agent starts.
 ///
 /// In a suite the content of a file is a template; in a plan its variables are filled in.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Action<T = String> {
     /// Copies a file or directory.
@@ -47,7 +47,7 @@ pub enum Action<T = String> {
 }
 
 /// A shell command with a time limit.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShellCommand {
     /// The command.

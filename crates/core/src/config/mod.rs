@@ -60,8 +60,8 @@ pub struct ConfigFiles {
     pub evals: Vec<FileId>,
 }
 
-/// Returns the settings of a [`Suite`] or a [`suite::AppliedSetup`] that reach its trials unchanged, by key. They are
-/// in `run.json` and in fingerprints.
+/// Returns the settings of a [`Suite`] that reach its trials unchanged, or all of a [`suite::AppliedSetup`], by key. They
+/// are in `run.json` and in fingerprints.
 pub fn settings(of: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(of) {
         Ok(Value::Object(settings)) => settings,

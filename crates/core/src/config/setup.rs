@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::ablation::RulesWithout;
 use crate::agent::{AgentChoice, AgentRef};
@@ -94,32 +94,25 @@ impl Setup {
 
 /// An experiment applied to an environment: a value replaces, `null` removes, maps are merged.
 ///
-/// Serialized, it has the settings that reach every trial of a variant unchanged (see
-/// [`settings`](crate::config::settings)). A new field is among them, unless it is skipped because the fingerprint
-/// looks deeper: at the content of files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A new field is in `run.json` and in fingerprints as it is serialized.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedSetup {
     /// The agent's model.
-    #[serde(skip)]
     pub model: Option<String>,
     /// Rules files, absolute.
-    #[serde(skip)]
     pub rules: Vec<Utf8PathBuf>,
     /// The parts of the rules that an ablation leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules_without: Option<RulesWithout>,
     /// Directories with a `SKILL.md`, absolute.
-    #[serde(skip)]
     pub skills: Vec<Utf8PathBuf>,
     /// Tools that the agent is not offered, by the name of their server.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hide_tools: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
-    #[serde(skip)]
     pub config: Option<serde_json::Value>,
     /// A command that runs after all `before` actions.
-    #[serde(skip)]
     pub command: Option<ShellCommand>,
     /// The sandbox that is asked for; `None` is the best that the machine can make.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +121,7 @@ pub struct AppliedSetup {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// Further hosts that the agent reaches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<HostPattern>,
 }
 

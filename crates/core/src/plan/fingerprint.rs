@@ -111,7 +111,8 @@ impl Fingerprinter<'_> {
             };
             fingerprint.insert(part, self.hash(&value));
         }
-        for (key, value) in settings(&variant.setup) {
+        let others = settings(&variant.setup).into_iter();
+        for (key, value) in others.filter(|(key, _)| !OF_VARIANT.contains(&key.as_str())) {
             let part = format!("{VARIANT_SETTING}`{key}`");
             fingerprint.insert(part, self.hash(&value));
         }

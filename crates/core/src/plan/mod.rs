@@ -36,25 +36,32 @@ use crate::config::sandbox::ContainedBy;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
 use crate::network::{HostPattern, Network};
+use crate::text::json;
 
 /// One environment with one experiment applied to it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Variant {
     /// The environment's name.
     pub environment: String,
     /// The experiment's name.
     pub experiment: String,
     /// The experiment's name as the suite's own commands see it.
+    #[serde(skip)]
     pub told_experiment: String,
     /// The environment's name as the suite's own commands see it.
+    #[serde(skip)]
     pub told_environment: String,
     /// The agent that does the work.
     pub agent: AgentChoice,
     /// MCP servers by name, with variables filled in.
+    #[serde(with = "json::map")]
     pub mcp_servers: Vec<(String, McpServer<String>)>,
     /// The settings of environment and experiment.
+    #[serde(flatten)]
     pub setup: AppliedSetup,
     /// The settings of environment and experiment that are for another agent.
+    #[serde(skip)]
     pub unused: Vec<UnusedSettings>,
 }
 
@@ -89,7 +96,8 @@ impl Variant {
 }
 
 /// Files that a workspace starts from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Layer {
     /// A directory of the suite.
     Directory(Utf8PathBuf),
@@ -109,17 +117,22 @@ impl Layer {
 }
 
 /// A layer that is made once and shared by trials. It does not depend on variants or repetitions.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PreparedLayer {
     /// The layers that it is made from, lowest first.
     pub below: Vec<Layer>,
     /// The actions that make it.
+    #[serde(rename = "prepare")]
     pub actions: Vec<Action>,
     /// The variables of its commands.
+    #[serde(with = "json::names_only")]
     pub env: Vec<(String, String)>,
     /// The eval that it is for; `None` for the suite's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub eval: Option<String>,
     /// Tells whether its commands have access to private registries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
 }
 

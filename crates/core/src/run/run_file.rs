@@ -1,10 +1,9 @@
 //! `run.json`: what a run was asked for and what its plan came to.
 //!
-//! A run can be understood, resumed and merged from it without its suite. It has no secrets: [`RunFile::new`] masks
-//! every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
+//! A run can be understood, resumed and merged from it without its suite. It has the types of the plan as they are. It has
+//! no secrets: values of variables and headers are left out, and [`RunFile::new`] masks every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
 
 mod case;
-mod settled;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -12,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
-pub use settled::{CaseSandbox, SettledSandboxes};
+pub use case::{CaseSandbox, RunCase, RunVariant, SettledSandboxes};
 
 use crate::agent::access::Access;
 use crate::config::suite::Suite;
@@ -176,9 +174,9 @@ impl RunFile {
             if others.any(|other| other.is_none_or(|other| other.variant.access != *access)) {
                 case.variant.access = None;
             }
-            let sandbox = case.variant.sandbox();
+            let sandbox = case.variant.settled();
             let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
-            let is_other = |other: &RunCase| other.variant.sandbox() != sandbox;
+            let is_other = |other: &RunCase| other.variant.settled() != sandbox;
             if others.any(|other| other.is_none_or(is_other)) {
                 case.variant.contained_by = None;
                 case.variant.image = None;
@@ -199,10 +197,12 @@ impl RunFile {
             return Ok(self);
         }
         let settings = self.settings.masked(mask);
+        let cases = masked_cases(std::mem::take(&mut self.cases), mask)?;
         self.settings = RunSettings::default();
-        let document = masked(serde_json::to_value(self)?, mask);
+        let document = json::with_texts(serde_json::to_value(self)?, &|text| mask.text(text));
         Ok(RunFile {
             settings,
+            cases,
             ..serde_json::from_value(document)?
         })
     }
@@ -210,8 +210,12 @@ impl RunFile {
 
 /// Describes the cases of a plan, without secrets.
 pub fn described(plan: &Plan, mask: &Mask) -> serde_json::Result<Vec<RunCase>> {
-    let document = serde_json::to_value(plain(plan))?;
-    serde_json::from_value(masked(document, mask))
+    masked_cases(plain(plan), mask)
+}
+
+fn masked_cases(cases: Vec<RunCase>, mask: &Mask) -> serde_json::Result<Vec<RunCase>> {
+    let masked = |case| serde_json::from_value(masked_case(serde_json::to_value(case)?, mask));
+    cases.into_iter().map(masked).collect()
 }
 
 fn plain(plan: &Plan) -> Vec<RunCase> {
@@ -232,8 +236,22 @@ fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
     cases
 }
 
-fn masked(document: Value, mask: &Mask) -> Value {
-    json::with_texts(document, &|text| mask.text(text))
+/// Settings that suites write without variables. They stay readable, even if a word in them is the value of a variable.
+const WORDS: [&str; 8] = [
+    "/gateway", "/variant/agent/name", "/variant/rulesWithout", "/variant/sandbox",
+    "/variant/network", "/variant/allow", "/variant/containedBy", "/variant/image",
+];
+
+/// Hides secrets in a case.
+fn masked_case(case: Value, mask: &Mask) -> Value {
+    let words = WORDS.map(|place| case.pointer(place).cloned());
+    let mut case = json::with_texts(case, &|text| mask.text(text));
+    for (place, words) in WORDS.into_iter().zip(words) {
+        if let (Some(place), Some(words)) = (case.pointer_mut(place), words) {
+            *place = words;
+        }
+    }
+    case
 }
 
 #[cfg(test)]

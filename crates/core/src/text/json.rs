@@ -124,6 +124,29 @@ pub mod names_only {
     }
 }
 
+/// Writes pairs of names and values as an object.
+pub mod map {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes the object.
+    pub fn serialize<T: Serialize, S: Serializer>(
+        pairs: &[(String, T)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+    }
+
+    /// Reads the object, in the order of its names.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(String, T)>, D::Error> {
+        let map = BTreeMap::<String, T>::deserialize(deserializer)?;
+        Ok(map.into_iter().collect())
+    }
+}
+
 /// Writes a duration as a number of seconds.
 pub mod seconds {
     use std::time::Duration;

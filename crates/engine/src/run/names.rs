@@ -44,18 +44,17 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
     })
 }
 
-/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One of an older version has
-/// that of its first event. One without any event has that of its file, but none after the day in its name: a copy has
-/// younger files than its run. None means that the folder is no run.
+/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One that cannot be read has
+/// that of its file, but none after the day in its name: a copy has younger files than its run. None means that the folder
+/// is no run.
 fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     let dir = open_run(dir).ok()?;
     let journal = dir.meta_at(EVENTS).ok()?;
     let plan = dir.meta_at(RUN).ok()?;
     let written = plan.or(journal)?.modified.0;
     let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
-    let known = created_at(&dir).or_else(|| first_event(&dir));
     let day_is_over = day_is_over(name).unwrap_or(Timestamp::MAX);
-    Some(known.unwrap_or(by_file.min(day_is_over)))
+    Some(created_at(&dir).unwrap_or(by_file.min(day_is_over)))
 }
 
 /// Returns the time at which the day in a run's name is over everywhere on earth.
@@ -73,21 +72,10 @@ fn created_at(dir: &Dir) -> Option<Timestamp> {
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(END)))
         .ok()?;
-    time_after("\"createdAt\": \"", file.take(END))
-}
-
-/// Returns the time of the first event, reading no more than the beginning of its line.
-fn first_event(dir: &Dir) -> Option<Timestamp> {
-    const BEGINNING: u64 = 256;
-    let journal = dir.open_file(EVENTS).ok()?;
-    time_after("\"at\":\"", journal.take(BEGINNING))
-}
-
-fn time_after(key: &str, mut from: impl Read) -> Option<Timestamp> {
     let mut text = Vec::new();
-    from.read_to_end(&mut text).ok()?;
+    file.take(END).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let time = text.split_once(key)?.1.split_once('"')?.0;
+    let time = text.split_once("\"createdAt\": \"")?.1.split_once('"')?.0;
     time.parse().ok()
 }
 
@@ -140,12 +128,11 @@ mod tests {
         );
     }
 
-    /// Makes a run whose first event has this time.
+    /// Makes a run whose plan has this time.
     fn run(suite: &Utf8Path, name: &str, at: &str) {
         let dir = runs_dir(suite).join(name);
         std::fs::create_dir_all(&dir).unwrap();
-        let line = format!("{{\"seq\":0,\"at\":\"{at}\",\"event\":\"runStarted\"}}\n");
-        std::fs::write(dir.join(EVENTS), line).unwrap();
+        std::fs::write(dir.join(RUN), format!("{{\"createdAt\": \"{at}\"}}\n")).unwrap();
     }
 
     #[test]

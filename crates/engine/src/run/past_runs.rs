@@ -148,11 +148,15 @@ pub fn kind(dir: &Utf8Path) -> Option<RunKind> {
     }
     #[derive(Deserialize)]
     struct Variant {
-        agent: String,
+        agent: Agent,
+    }
+    #[derive(Deserialize)]
+    struct Agent {
+        name: String,
     }
     let text = open_run(dir).and_then(|dir| dir.read_file(RUN, LARGEST_RUN_FILE));
     let Header { command, cases } = serde_json::from_slice(&text.ok()?).ok()?;
-    let mut agents = cases.iter().map(|case| case.variant.agent.as_str());
+    let mut agents = cases.iter().map(|case| case.variant.agent.name.as_str());
     Some(if command.validate {
         RunKind::Validate
     } else if !cases.is_empty() && agents.all(is_control) {

@@ -1,8 +1,11 @@
 //! Shows what each variant gives to its agent, for `terca check -v`.
 
 use camino::Utf8Path;
-use terca_core::config::suite::TrialLimits;
-use terca_core::run::run_file::{RunAction, RunCase, RunLayer, RunMcpServer, RunVariant};
+use terca_core::agent::mcp::McpServer;
+use terca_core::config::settings;
+use terca_core::config::suite::{Action, TrialLimits};
+use terca_core::plan::{Layer, Variant};
+use terca_core::run::run_file::RunCase;
 use terca_core::text::prose;
 
 use crate::term::grid::{Grid, Side};
@@ -11,9 +14,9 @@ use crate::term::styled_line::StyledLine;
 
 /// Returns a block for each variant: the agent and its settings, then the task of each eval.
 pub fn given(cases: &[RunCase], suite_dir: &Utf8Path, palette: Palette) -> String {
-    let mut variants: Vec<(&RunVariant, Vec<&RunCase>)> = Vec::new();
+    let mut variants: Vec<(&Variant, Vec<&RunCase>)> = Vec::new();
     for case in cases {
-        let name = |variant: &RunVariant| (variant.environment.clone(), variant.experiment.clone());
+        let name = |variant: &Variant| (variant.environment.clone(), variant.experiment.clone());
         let known = variants
             .iter_mut()
             .find(|(variant, _)| name(variant) == name(&case.variant));
@@ -36,12 +39,7 @@ pub(crate) fn given_rows(case: &RunCase, suite_dir: &Utf8Path) -> Vec<(&'static 
     rows
 }
 
-fn block(
-    variant: &RunVariant,
-    cases: &[&RunCase],
-    suite_dir: &Utf8Path,
-    palette: Palette,
-) -> String {
+fn block(variant: &Variant, cases: &[&RunCase], suite_dir: &Utf8Path, palette: Palette) -> String {
     let title = format!("{}.{}", variant.environment, variant.experiment);
     let mut text = StyledLine::of(Role::Bold, &title).render(palette) + "\n";
     text += &rows(of_variant(variant, suite_dir), 2, palette);
@@ -68,7 +66,7 @@ fn rows(rows: Vec<(&'static str, String)>, indent: usize, palette: Palette) -> S
     grid.render(indent, palette)
 }
 
-fn of_variant(variant: &RunVariant, suite_dir: &Utf8Path) -> Vec<(&'static str, String)> {
+fn of_variant(variant: &Variant, suite_dir: &Utf8Path) -> Vec<(&'static str, String)> {
     let mut rows = vec![("agent", agent(variant))];
     rows.extend(variant.model.iter().map(|model| ("model", model.clone())));
     let paths = |paths: &[camino::Utf8PathBuf]| {
@@ -82,16 +80,17 @@ fn of_variant(variant: &RunVariant, suite_dir: &Utf8Path) -> Vec<(&'static str, 
         .map(|(name, server)| self::server(name, server))
         .collect();
     rows.push(("servers", servers.join("\n")));
-    let settings = variant.config.iter().map(ToString::to_string);
-    rows.extend(settings.map(|settings| ("settings", settings)));
+    let config = variant.config.iter().map(ToString::to_string);
+    rows.extend(config.map(|config| ("settings", config)));
     rows.extend(
         variant
             .command
             .iter()
-            .map(|command| ("command", command.clone())),
+            .map(|command| ("command", command.command.clone())),
     );
+    let written = settings(&variant.setup);
     for key in ["hideTools", "sandbox", "network", "allow"] {
-        let value = variant.settings.get(key).map(|value| match value {
+        let value = written.get(key).map(|value| match value {
             serde_json::Value::String(word) => word.clone(),
             other => other.to_string(),
         });
@@ -101,27 +100,29 @@ fn of_variant(variant: &RunVariant, suite_dir: &Utf8Path) -> Vec<(&'static str, 
     rows
 }
 
-fn agent(variant: &RunVariant) -> String {
+fn agent(variant: &Variant) -> String {
+    let name = variant.agent.agent.profile().name;
     let own = variant
-        .agent_command
+        .agent
+        .command
         .as_ref()
-        .or(variant.agent_program.as_ref());
+        .or(variant.agent.program.as_ref());
     match own {
-        Some(own) => format!("{}: {own}", variant.agent),
-        None => variant.agent.clone(),
+        Some(own) => format!("{name}: {own}"),
+        None => name.to_owned(),
     }
 }
 
-fn server(name: &str, server: &RunMcpServer) -> String {
+fn server(name: &str, server: &McpServer<String>) -> String {
     match server {
-        RunMcpServer::Stdio { command, args, .. } => {
+        McpServer::Stdio { command, args, .. } => {
             let words: Vec<&str> = std::iter::once(command)
                 .chain(args)
                 .map(String::as_str)
                 .collect();
             format!("{name}: {}", words.join(" "))
         }
-        RunMcpServer::Remote { url, .. } => format!("{name}: {url}"),
+        McpServer::Remote { url, .. } => format!("{name}: {url}"),
     }
 }
 
@@ -134,13 +135,18 @@ fn of_case(case: &RunCase, suite_dir: &Utf8Path) -> Vec<(&'static str, String)> 
         .iter()
         .map(|action| self::action(action, suite_dir))
         .collect();
-    let tests: Vec<&str> = case.tests.iter().map(|test| test.name.as_str()).collect();
+    let names = case
+        .tests
+        .iter()
+        .filter_map(|test| test.get("name")?.as_str());
+    let tests: Vec<&str> = names.collect();
+    let variables: Vec<&str> = case.env.iter().map(|(name, _)| name.as_str()).collect();
     let mut rows = vec![
         ("prompt", case.prompt.clone()),
         ("files", files.join("\n")),
         ("prepare", prepare.join("\n")),
         ("actions", before.join("\n")),
-        ("variables", case.env.join(", ")),
+        ("variables", variables.join(", ")),
         ("limits", limits(case)),
         ("tests", tests.join(", ")),
     ];
@@ -148,55 +154,55 @@ fn of_case(case: &RunCase, suite_dir: &Utf8Path) -> Vec<(&'static str, String)> 
     rows
 }
 
-fn layers(
-    of: &[RunLayer],
-    suite_dir: &Utf8Path,
-    files: &mut Vec<String>,
-    prepare: &mut Vec<String>,
-) {
+fn layers(of: &[Layer], suite_dir: &Utf8Path, files: &mut Vec<String>, prepare: &mut Vec<String>) {
     for layer in of {
         match layer {
-            RunLayer::Directory(dir) => files.push(short(dir, suite_dir).to_string()),
-            RunLayer::Prepared {
-                below,
-                prepare: own,
-            } => {
-                layers(below, suite_dir, files, prepare);
-                prepare.extend(own.iter().map(|action| self::action(action, suite_dir)));
+            Layer::Directory(dir) => files.push(short(dir, suite_dir).to_string()),
+            Layer::Prepared(layer) => {
+                layers(&layer.below, suite_dir, files, prepare);
+                prepare.extend(
+                    layer
+                        .actions
+                        .iter()
+                        .map(|action| self::action(action, suite_dir)),
+                );
             }
         }
     }
 }
 
-fn action(action: &RunAction, suite_dir: &Utf8Path) -> String {
+fn action(action: &Action, suite_dir: &Utf8Path) -> String {
     match action {
-        RunAction::Copy { copy, to } => {
+        Action::Copy {
+            source,
+            destination: to,
+        } => {
             let to = if to.as_str().is_empty() {
                 "."
             } else {
                 to.as_str()
             };
-            format!("copy {} to {to}", short(copy, suite_dir))
+            format!("copy {} to {to}", short(source, suite_dir))
         }
-        RunAction::Write { file, .. } => format!("write {file}"),
-        RunAction::Run { command } => format!("run {}", command.trim_end()),
+        Action::Write { destination, .. } => format!("write {destination}"),
+        Action::Run(command) => format!("run {}", command.command.trim_end()),
     }
 }
 
 fn limits(case: &RunCase) -> String {
-    let mut parts = vec![prose::duration(case.timeout_seconds)];
-    if let Some(TrialLimits {
+    let TrialLimits {
         disk,
         memory,
         processes,
         cpus,
-    }) = case.limits
-    {
-        parts.push(format!("disk {}", prose::bytes(disk)));
-        parts.extend(memory.map(|memory| format!("memory {}", prose::bytes(memory))));
-        parts.extend(processes.map(|number| format!("processes {number}")));
-        parts.extend(cpus.map(|cpus| format!("processors {cpus}")));
-    }
+    } = case.limits;
+    let mut parts = vec![
+        prose::duration(case.timeout.as_secs_f64()),
+        format!("disk {}", prose::bytes(disk)),
+    ];
+    parts.extend(memory.map(|memory| format!("memory {}", prose::bytes(memory))));
+    parts.extend(processes.map(|number| format!("processes {number}")));
+    parts.extend(cpus.map(|cpus| format!("processors {cpus}")));
     parts.join(", ")
 }
 

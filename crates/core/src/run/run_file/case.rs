@@ -1,23 +1,20 @@
-//! The cases of a plan as `run.json` has them. Values of variables and headers are left out: secrets are in them.
+//! The cases of a plan as `run.json` has them, with what was settled when the run started.
 
-use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::RunFile;
 use crate::agent::access::Access;
-use crate::agent::delivery::sha256;
-use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::gateway::GatewayMode;
-use crate::config::sandbox::{ContainedBy, Image};
+use crate::config::sandbox::{ContainedBy, Image, Sandbox};
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
-
-/// Of a longer file of `files`, its length and hash are enough.
-const LONGEST_CONTENT: usize = 16 * 1024;
+use crate::text::json;
 
 /// One eval in one variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,185 +34,67 @@ pub struct RunCase {
     /// The prompt as the agent gets it.
     pub prompt: String,
     /// The files that the workspace starts from, lowest first.
-    pub layers: Vec<RunLayer>,
+    pub layers: Vec<Layer>,
     /// The actions before the agent starts.
-    pub before: Vec<RunAction>,
-    /// The names of the variables.
-    pub env: Vec<String>,
+    pub before: Vec<Action>,
+    /// The variables, by name only.
+    #[serde(with = "json::names_only")]
+    pub env: Vec<(String, String)>,
     /// The agent's time limit.
-    pub timeout_seconds: f64,
-    /// The most that a trial may use. Runs of the first version have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<TrialLimits>,
+    #[serde(rename = "timeoutSeconds", with = "json::seconds")]
+    pub timeout: Duration,
+    /// The most that a trial may use.
+    pub limits: TrialLimits,
     /// The part of the gateway, where it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_delivery: bool,
-    /// The tests.
-    pub tests: Vec<RunTest>,
+    /// The tests as they are written, by key.
+    pub tests: Vec<Map<String, Value>>,
     /// Settings of the suite that reach its trials unchanged, by key.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
 }
 
-/// One environment with one experiment.
+/// One environment with one experiment, and what was settled for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunVariant {
-    /// The environment's name.
-    pub environment: String,
+    /// The variant as it is planned.
+    #[serde(flatten)]
+    pub planned: Variant,
     /// The environment's description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment_description: Option<String>,
-    /// The experiment's name.
-    pub experiment: String,
     /// The experiment's description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment_description: Option<String>,
-    /// The agent's name.
-    pub agent: String,
-    /// The agent's program, for agents that have none of their own.
-    pub agent_command: Option<String>,
-    /// The program that was started in place of the agent's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_program: Option<String>,
-    /// The file of its rules, where it is not the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_rules_file: Option<String>,
-    /// The model.
-    pub model: Option<String>,
-    /// Files with rules.
-    pub rules: Vec<Utf8PathBuf>,
-    /// Directories, each with a skill.
-    pub skills: Vec<Utf8PathBuf>,
-    /// The MCP servers by name.
-    pub mcp_servers: BTreeMap<String, RunMcpServer>,
-    /// Settings for the agent.
-    pub config: Option<Value>,
-    /// The command that sets up the variant.
-    pub command: Option<String>,
     /// The service that the agent is led to and its means to sign in, as known when the run starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
-    /// The sandbox of its commands on this machine. Older versions had none and do not say so.
+    /// The sandbox of its commands on this machine; `None` where merged parts differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
     /// The image of the containers of its commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
-    /// Settings of the variant that reach its trials unchanged, by key.
-    #[serde(flatten)]
-    pub settings: Map<String, Value>,
 }
 
-/// An MCP server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum RunMcpServer {
-    /// A program that the agent starts.
-    Stdio {
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// The names of its variables.
-        env: Vec<String>,
-        /// Its working directory.
-        cwd: Option<String>,
-    },
-    /// A service that the agent calls.
-    Remote {
-        /// Its address.
-        url: String,
-        /// The names of its headers.
-        headers: Vec<String>,
-        /// The protocol.
-        #[serde(rename = "type")]
-        transport: RemoteTransport,
-    },
-}
+/// `variant.agent` is `variant.planned.agent`.
+impl Deref for RunVariant {
+    type Target = Variant;
 
-/// Files that a workspace starts from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum RunLayer {
-    /// A directory of the suite.
-    Directory(Utf8PathBuf),
-    /// Other layers, changed once by actions.
-    Prepared {
-        /// The layers that it is made from.
-        below: Vec<RunLayer>,
-        /// The actions.
-        prepare: Vec<RunAction>,
-    },
-}
-
-/// A step before the agent starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum RunAction {
-    /// Copies a file or directory of the suite.
-    Copy {
-        /// The source.
-        copy: Utf8PathBuf,
-        /// The destination in the workspace.
-        to: Utf8PathBuf,
-    },
-    /// Writes a file. Runs of the first version have its name alone.
-    Write {
-        /// The file in the workspace.
-        file: Utf8PathBuf,
-        /// Its content, where it is short.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        content: Option<String>,
-        /// The length of a long content.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        bytes: Option<usize>,
-        /// The hash of a long content.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        sha256: Option<String>,
-    },
-    /// Runs a command.
-    Run {
-        /// The command.
-        command: String,
-    },
-}
-
-/// A test of an eval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunTest {
-    /// Its name.
-    pub name: String,
-    /// Its description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its part of the score.
-    pub weight: f64,
-    /// Its kind with the fields of that kind, and its time limit.
-    #[serde(flatten)]
-    pub settings: Map<String, Value>,
+    fn deref(&self) -> &Variant {
+        &self.planned
+    }
 }
 
 impl RunCase {
     /// Describes a case that has so many trials.
     pub(super) fn new(case: &Case, repetitions: usize) -> Self {
-        let Case {
-            suite,
-            eval,
-            variant,
-            prompt,
-            layers,
-            actions,
-            env,
-            judge_env: _,
-            timeout,
-            limits,
-            gateway,
-            require_delivery,
-        } = case;
+        let (suite, eval, variant) = (&case.suite, &case.eval, &case.variant);
         RunCase {
             eval: eval.name.clone(),
             description: eval.description.clone(),
@@ -224,135 +103,29 @@ impl RunCase {
             variant: RunVariant {
                 environment_description: description(&suite.environments, &variant.environment),
                 experiment_description: description(&suite.experiments, &variant.experiment),
-                ..RunVariant::from(&**variant)
+                planned: (**variant).clone(),
+                access: None,
+                contained_by: None,
+                image: None,
             },
-            prompt: prompt.clone(),
-            layers: layers.iter().map(RunLayer::from).collect(),
-            before: actions.iter().map(RunAction::from).collect(),
-            env: names(env),
-            timeout_seconds: timeout.as_secs_f64(),
-            limits: Some(*limits),
-            gateway: *gateway,
-            require_delivery: *require_delivery,
-            tests: eval.tests.iter().map(RunTest::from).collect(),
+            prompt: case.prompt.clone(),
+            layers: case.layers.clone(),
+            before: case.actions.clone(),
+            env: case.env.clone(),
+            timeout: case.timeout,
+            limits: case.limits,
+            gateway: case.gateway,
+            require_delivery: case.require_delivery,
+            tests: eval.tests.iter().map(test).collect(),
             settings: settings(&**suite),
         }
     }
 }
 
-impl From<&TestSpec> for RunTest {
-    fn from(test: &TestSpec) -> Self {
-        let mut settings = match test.document() {
-            Value::Object(settings) => settings,
-            _ => Map::new(),
-        };
-        settings.retain(|key, _| key != "name" && key != "weight");
-        RunTest {
-            name: test.name.clone(),
-            description: test.description.clone(),
-            weight: test.weight,
-            settings,
-        }
-    }
-}
-
-impl From<&Variant> for RunVariant {
-    fn from(variant: &Variant) -> Self {
-        let servers = variant.mcp_servers.iter();
-        RunVariant {
-            environment: variant.environment.clone(),
-            environment_description: None,
-            experiment: variant.experiment.clone(),
-            experiment_description: None,
-            agent: variant.agent.agent.profile().name.to_owned(),
-            agent_command: variant.agent.command.clone(),
-            agent_program: variant.agent.program.clone(),
-            agent_rules_file: variant.agent.rules_file.clone(),
-            model: variant.model.clone(),
-            rules: variant.rules.clone(),
-            skills: variant.skills.clone(),
-            mcp_servers: servers
-                .map(|(name, server)| (name.clone(), RunMcpServer::from(server)))
-                .collect(),
-            config: variant.config.clone(),
-            command: variant
-                .command
-                .as_ref()
-                .map(|command| command.command.clone()),
-            access: None,
-            contained_by: None,
-            image: None,
-            settings: settings(&variant.setup),
-        }
-    }
-}
-
-impl From<&McpServer<String>> for RunMcpServer {
-    fn from(server: &McpServer<String>) -> Self {
-        match server {
-            McpServer::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => RunMcpServer::Stdio {
-                command: command.clone(),
-                args: args.clone(),
-                env: names(env),
-                cwd: cwd.clone(),
-            },
-            McpServer::Remote {
-                url,
-                headers,
-                transport,
-            } => RunMcpServer::Remote {
-                url: url.clone(),
-                headers: names(headers),
-                transport: *transport,
-            },
-        }
-    }
-}
-
-impl From<&Layer> for RunLayer {
-    fn from(layer: &Layer) -> Self {
-        match layer {
-            Layer::Directory(dir) => RunLayer::Directory(dir.clone()),
-            Layer::Prepared(prepared) => RunLayer::Prepared {
-                below: prepared.below.iter().map(RunLayer::from).collect(),
-                prepare: prepared.actions.iter().map(RunAction::from).collect(),
-            },
-        }
-    }
-}
-
-impl From<&Action> for RunAction {
-    fn from(action: &Action) -> Self {
-        match action {
-            Action::Copy {
-                source,
-                destination,
-            } => RunAction::Copy {
-                copy: source.clone(),
-                to: destination.clone(),
-            },
-            Action::Write {
-                destination,
-                content,
-            } => {
-                let is_short = content.len() <= LONGEST_CONTENT;
-                RunAction::Write {
-                    file: destination.clone(),
-                    content: is_short.then(|| content.clone()),
-                    bytes: (!is_short).then_some(content.len()),
-                    sha256: (!is_short).then(|| sha256(content.as_bytes())),
-                }
-            }
-            Action::Run(command) => RunAction::Run {
-                command: command.command.clone(),
-            },
-        }
-    }
+fn test(test: &TestSpec) -> Map<String, Value> {
+    let mut keys = settings(&test.document());
+    keys.extend((test.description.clone()).map(|text| ("description".to_owned(), text.into())));
+    keys
 }
 
 fn description(setups: &[Setup], name: &str) -> Option<String> {
@@ -360,6 +133,49 @@ fn description(setups: &[Setup], name: &str) -> Option<String> {
     setup.description.clone()
 }
 
-fn names(pairs: &[(String, String)]) -> Vec<String> {
-    pairs.iter().map(|(name, _)| name.clone()).collect()
+/// The sandbox of a case's commands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseSandbox {
+    /// The kind.
+    pub contained_by: ContainedBy,
+    /// The image of a container.
+    pub image: Option<Image>,
+}
+
+/// The sandboxes of those who leave the choice to the machine, as a run settled it at its start. `None` where the run does
+/// not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettledSandboxes {
+    /// The sandbox of those who do not say.
+    pub unsaid: Option<Sandbox>,
+    /// The sandbox of those who ask for the best one.
+    pub auto: Option<Sandbox>,
+}
+
+impl RunFile {
+    /// Returns what was settled when the run was started.
+    pub fn settled_sandboxes(&self) -> SettledSandboxes {
+        let of = |asked: Option<&Sandbox>| {
+            let variants = self.cases.iter().map(|case| &case.variant);
+            let mut asking = variants.filter(|variant| variant.planned.sandbox.as_ref() == asked);
+            asking.find_map(RunVariant::settled)
+        };
+        SettledSandboxes {
+            unsaid: of(None),
+            auto: of(Some(&Sandbox::Auto)),
+        }
+    }
+}
+
+impl RunVariant {
+    /// Returns the sandbox that its commands were in, as it is asked for by name.
+    pub(super) fn settled(&self) -> Option<Sandbox> {
+        Some(match self.contained_by? {
+            ContainedBy::None => Sandbox::None,
+            ContainedBy::Bwrap => Sandbox::Bwrap,
+            ContainedBy::Landlock => Sandbox::Landlock,
+            ContainedBy::Docker => Sandbox::Docker(self.image.clone()?),
+            ContainedBy::Podman => Sandbox::Podman(self.image.clone()?),
+        })
+    }
 }

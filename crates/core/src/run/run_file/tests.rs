@@ -5,6 +5,11 @@ use serde_json::json;
 use jiff::Timestamp;
 
 use super::*;
+use std::sync::Arc;
+
+use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::sandbox::Sandbox;
+use crate::plan::{Layer, PreparedLayer};
 use crate::run::settings::Keep;
 
 /// A `run.json` with every kind of key.
@@ -169,13 +174,57 @@ fn deep_nesting_is_an_error() {
 fn secrets_are_hidden_and_words_of_the_format_are_not() {
     let mut file = file();
     file.settings.selection.evals = vec!["greeting".into()];
-    file.cases[0].variant.config = Some(json!({"key": ["a greeting"], "type": "greeting"}));
-    let mask = Mask::new(["greeting", "failed"]);
+    file.cases[0].variant.planned.setup.config =
+        Some(json!({"key": ["a greeting"], "type": "greeting"}));
+    file.cases[0].variant.planned.setup.sandbox = Some(Sandbox::Landlock);
+    let mask = Mask::new(["greeting", "failed", "landlock", "claude-code"]);
     let masked = file.masked(&mask).unwrap();
     assert_eq!(masked.settings.keep, Keep::Failed);
+    assert_eq!(masked.cases[0].variant.sandbox, Some(Sandbox::Landlock));
     let text = serde_json::to_string(&masked).unwrap();
     assert!(!text.contains("greeting"), "{text}");
     assert_eq!(RunFile::parse(text.as_bytes()).unwrap(), masked);
+}
+
+/// Values of variables and headers are left out, whether somebody calls them secret or not.
+#[test]
+fn values_of_variables_and_headers_are_not_written() {
+    let mut file = file();
+    let pairs = || vec![("NAME".to_owned(), "precious".to_owned())];
+    let case = &mut file.cases[0];
+    case.env = pairs();
+    case.layers = vec![Layer::Prepared(Arc::new(PreparedLayer {
+        below: Vec::new(),
+        actions: Vec::new(),
+        env: pairs(),
+        eval: None,
+        pass_registries: false,
+    }))];
+    case.variant.planned.mcp_servers = vec![
+        (
+            "local".to_owned(),
+            McpServer::Stdio {
+                command: "server".into(),
+                args: Vec::new(),
+                env: pairs(),
+                cwd: None,
+            },
+        ),
+        (
+            "remote".to_owned(),
+            McpServer::Remote {
+                url: "http://127.0.0.1/mcp".into(),
+                headers: pairs(),
+                transport: RemoteTransport::Http,
+            },
+        ),
+    ];
+    for mask in [Mask::default(), Mask::new(["something else"])] {
+        let file = file.clone().masked(&mask).unwrap();
+        let text = serde_json::to_string(&file).unwrap();
+        assert!(!text.contains("precious"), "{text}");
+        assert_eq!(text.matches("[\"NAME\"]").count(), 4, "{text}");
+    }
 }
 
 #[test]

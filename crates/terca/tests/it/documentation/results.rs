@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use terca_core::ablation::{Ablation, Kind};
+use terca_core::ablation::{Ablation, Kind, RulesWithout, Split};
+use terca_core::agent::AgentChoice;
 use terca_core::agent::access::Access;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
-use terca_core::config::suite::{KeptBy, LimitsKeptBy, TrialLimits};
+use terca_core::config::suite::{AppliedSetup, KeptBy, LimitsKeptBy};
 use terca_core::config::verdict::{Measure, VerdictSettings};
-use terca_core::network::{Network, NetworkMode, TrialNetwork};
+use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::recording::OnMiss;
 use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
 use terca_core::run::settings::{FailedSettings, ReplaySettings};
@@ -412,7 +413,6 @@ fn fill_case(case: &mut RunCase) {
     let RunCase {
         description,
         variant,
-        limits,
         gateway,
         require_delivery,
         eval: _,
@@ -422,41 +422,57 @@ fn fill_case(case: &mut RunCase) {
         layers: _,
         before: _,
         env: _,
-        timeout_seconds: _,
+        timeout: _,
+        limits: _,
         tests: _,
         settings: _,
     } = case;
     *description = text();
-    *limits = Some(TrialLimits::default());
     *gateway = Some(GatewayMode::Meter);
     *require_delivery = true;
     let RunVariant {
+        planned,
         environment_description,
         experiment_description,
-        agent_program,
-        agent_rules_file,
         access,
         contained_by,
         image,
-        environment: _,
-        experiment: _,
-        agent: _,
-        agent_command: _,
-        model: _,
-        rules: _,
-        skills: _,
-        mcp_servers: _,
-        config: _,
-        command: _,
-        settings: _,
     } = variant;
     *environment_description = text();
     *experiment_description = text();
-    *agent_program = text();
-    *agent_rules_file = text();
     *access = Some(Access::default());
     *image = Image::try_from("node:22".to_owned()).ok();
     *contained_by = Some(ContainedBy::Bwrap);
+    let AppliedSetup {
+        rules_without,
+        hide_tools,
+        sandbox,
+        network,
+        allow,
+        model: _,
+        rules: _,
+        skills: _,
+        config: _,
+        command: _,
+    } = &mut planned.setup;
+    *rules_without = Some(RulesWithout {
+        split: Split::Headings,
+        parts: 2,
+        left_out: vec![0],
+    });
+    *hide_tools = [("docs".to_owned(), vec!["search".to_owned()])].into();
+    *sandbox = Some(Sandbox::Auto);
+    *network = Some(Network::Model);
+    *allow = HostPattern::try_from("example.com".to_owned())
+        .into_iter()
+        .collect();
+    let AgentChoice {
+        agent: _,
+        command,
+        program,
+        rules_file,
+    } = &mut planned.agent;
+    (*command, *program, *rules_file) = (text(), text(), text());
 }
 
 /// The keys of an object in `run.json`, with those that not every run has.
@@ -507,6 +523,7 @@ fn every_key_of_run_json_is_documented() {
         ("selection", "/command/selection"),
         ("case", "/cases/0"),
         ("variant", "/cases/0/variant"),
+        ("agent", "/cases/0/variant/agent"),
     ];
     for (table, pointer) in tables {
         let told = page.table("keys", table).first_column();
