@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::agent::AgentChoice;
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{AgentChoice, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::network::{HostPattern, Network};
@@ -87,6 +87,15 @@ impl AgentDirs {
 
     pub(in crate::trial) fn prompt_file(&self) -> Utf8PathBuf {
         self.io.join("prompt.txt")
+    }
+
+    /// Returns the file that an agent reads; `None` is an empty input.
+    pub(in crate::trial) fn input(&self, stdin: &Stdin) -> Option<Utf8PathBuf> {
+        match stdin {
+            Stdin::Empty => None,
+            Stdin::Prompt => Some(self.prompt_file()),
+            Stdin::Text(_) => Some(self.stdin_file()),
+        }
     }
 
     /// The directory for files that an agent wants to be kept.

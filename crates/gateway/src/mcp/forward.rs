@@ -81,13 +81,10 @@ pub(crate) async fn forward(
     };
     match sent {
         Ok((response, from)) => match location_of(&response) {
-            Some(location) => send_on(
-                &way,
-                &parts.method,
-                &asked,
-                &from,
-                (response.status(), location),
-            ),
+            Some(location) => {
+                let to = (response.status(), location);
+                send_on(&way, &parts.method, &asked, &from, to)
+            }
             None => pass_back(&way, &parts, place, asked, response),
         },
         Err(why) => {
@@ -96,12 +93,10 @@ pub(crate) async fn forward(
                 .authority()
                 .map_or("", |authority| authority.as_str());
             let message = format!("{host} could not be reached: {why}");
-            way.hear(|talk, at_ms, events| {
-                events.extend(if parts.method == Method::GET {
-                    talk.not_begun(at_ms, &message)
-                } else {
-                    talk.lost(&asked, at_ms, &message)
-                });
+            let is_get = parts.method == Method::GET;
+            way.hear(|talk, at_ms, events| match is_get {
+                true => events.extend(talk.not_begun(at_ms, &message)),
+                false => events.extend(talk.lost(&asked, at_ms, &message)),
             });
             refuse(StatusCode::BAD_GATEWAY, &message)
         }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request;
 use hyper::{Request, Response, StatusCode, Uri};
 use terca_core::wire::ExchangeEnd;
 
@@ -113,18 +114,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         way: Arc::clone(&way),
         number: Some(number),
     });
-    let query = uri
-        .query()
-        .map(|query| with_key_in_query(&way, target.upstream, query));
-    let query = query.map_or(String::new(), |query| format!("?{query}"));
-    let address = format!("{}{}{query}", upstream.origin, target.path);
-    let Ok(address) = address.parse::<Uri>() else {
+    let Some(onward) = onward(&way, &target, &upstream.origin, parts, body) else {
         return refuse(StatusCode::BAD_REQUEST, "the path cannot be passed on");
     };
-    let mut onward = Request::new(Full::new(body));
-    *onward.method_mut() = parts.method;
-    *onward.uri_mut() = address;
-    *onward.headers_mut() = onward_headers(&way, target.upstream, parts.headers);
     let sent = tokio::select! {
         sent = upstream.send(onward) => sent,
         () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
@@ -140,6 +132,25 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             unreachable(&way, asked, &upstream.origin, reason)
         }
     }
+}
+
+/// Makes the request that the service is sent. `None` if its path cannot be passed on.
+fn onward(
+    way: &Way,
+    target: &Target<'_>,
+    origin: &str,
+    parts: request::Parts,
+    body: Bytes,
+) -> Option<Request<Full<Bytes>>> {
+    let query = parts.uri.query();
+    let query = query.map(|query| with_key_in_query(way, target.upstream, query));
+    let query = query.map_or(String::new(), |query| format!("?{query}"));
+    let address = format!("{origin}{}{query}", target.path);
+    let mut onward = Request::new(Full::new(body));
+    *onward.uri_mut() = address.parse::<Uri>().ok()?;
+    *onward.method_mut() = parts.method;
+    *onward.headers_mut() = onward_headers(way, target.upstream, parts.headers);
+    Some(onward)
 }
 
 /// Counts a request to a model, and lets its parts be looked for. Returns its number, unless there are too many.

@@ -14,7 +14,7 @@ use terca_core::text::mask::Mask;
 use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
@@ -78,34 +78,15 @@ pub(super) fn ask(
         sweep: true,
     };
     let mut handshake = Handshake::begin(requests);
-    // A supervisor of its own: what `before` has left running stays.
-    let ended = {
-        let mut supervisor = context
-            .supervisors
-            .acquire(&context.interrupt)
-            .map_err(io::Error::other)?;
-        let mut offset = 0;
-        supervisor.run(&job, enclosure.as_ref(), &mut |_| {
-            handshake.read(&stdout, &mut offset);
-            if handshake.outcome.is_some() {
-                Turn::Stop
-            } else {
-                Turn::Wait
-            }
-        })
-    };
+    let ended = run(context, &job, enclosure.as_ref(), &stdout, &mut handshake)?;
     if context.interrupt.is_stop() {
         return Err(StageError::Interrupted);
     }
     let ended = match ended {
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
-            return Ok(Answer::Failed(not_started(
-                context,
-                command,
-                cwd.as_ref(),
-                &reason,
-            )));
+            let why = not_started(context, command, cwd.as_ref(), &reason);
+            return Ok(Answer::Failed(why));
         }
         Err(error) => return Err(error.into()),
     };
@@ -123,6 +104,27 @@ pub(super) fn ask(
     } else {
         Answer::Failed(why)
     })
+}
+
+/// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
+fn run(
+    context: &Context,
+    job: &Job,
+    walls: Option<&Enclosure>,
+    stdout: &Output,
+    handshake: &mut Handshake,
+) -> io::Result<Result<Ended, SuperviseError>> {
+    let supervisor = context.supervisors.acquire(&context.interrupt);
+    let mut supervisor = supervisor.map_err(io::Error::other)?;
+    let mut offset = 0;
+    Ok(supervisor.run(job, walls, &mut |_| {
+        handshake.read(stdout, &mut offset);
+        if handshake.outcome.is_some() {
+            Turn::Stop
+        } else {
+            Turn::Wait
+        }
+    }))
 }
 
 /// Says why a program could not be started.

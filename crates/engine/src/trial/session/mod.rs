@@ -119,20 +119,16 @@ impl FoundAgent {
         start.own_env.extend(variables.clone());
         start.env.extend(variables);
         start.network.set_variables(&mut start.env);
+        let access = credentials::access(&context.host, profile, &start.own_env, request.config);
         let AgentStart {
             env,
-            own_env,
             network,
             notes,
             is_metered,
             began,
             ..
         } = start;
-        let stdin = match invocation.stdin {
-            Stdin::Empty => None,
-            Stdin::Prompt => Some(dirs.prompt_file()),
-            Stdin::Text(_) => Some(dirs.stdin_file()),
-        };
+        let stdin = dirs.input(&invocation.stdin);
         attachments.push(Box::new(SideFiles {
             files: invocation.side_files.clone(),
             dirs: dirs.clone(),
@@ -144,12 +140,7 @@ impl FoundAgent {
                 command: AgentCommand {
                     profile,
                     agent_program: program.unwrap_or_else(|| started.clone()),
-                    words: words_of(
-                        args.last()
-                            .map(String::as_str)
-                            .filter(|_| profile.takes_command),
-                        request.mcp_servers,
-                    ),
+                    words: words_of(shell_command(profile, &args), request.mcp_servers),
                     program: started,
                     args,
                     env,
@@ -168,7 +159,7 @@ impl FoundAgent {
         Ok(AgentSession {
             profile,
             version,
-            access: credentials::access(&context.host, profile, &own_env, request.config),
+            access,
             notes,
             is_metered,
             kind,
@@ -271,6 +262,12 @@ fn command_of(
         Launch::Cheat => Err(BuiltIn::Cheat),
         Launch::Nothing => Err(BuiltIn::Nothing),
     })
+}
+
+/// Returns the text of an agent that is a shell command.
+fn shell_command<'a>(profile: &Profile, args: &'a [String]) -> Option<&'a str> {
+    let last = args.last().map(String::as_str);
+    last.filter(|_| profile.takes_command)
 }
 
 /// Writes the prompt and the agent's settings. Returns how it is to be started, and the decoder for its output.
