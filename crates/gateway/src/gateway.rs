@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use terca_core::agent::redirect::ServiceKey;
-use terca_core::network::{HostPattern, NetworkMode};
-use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
+use terca_core::wire::network::{HostPattern, NetworkMode};
+use terca_core::wire::sent_parts::Sought;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 

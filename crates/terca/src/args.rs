@@ -7,8 +7,8 @@ use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
-use terca_core::network::Network;
 use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
+use terca_core::wire::network::Network;
 
 use self::values::{network, sandbox, seconds, usd, within};
 

@@ -111,8 +111,8 @@ fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
 mod tests {
     use terca_core::config::gateway::GatewayMode;
     use terca_core::config::sandbox::Sandbox;
-    use terca_core::network::Network;
     use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
+    use terca_core::wire::network::Network;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::profile::{FilesYield, Profile, provider_of};
-use crate::network::HostPattern;
+use crate::wire::network::HostPattern;
 
 /// The hosts of providers, by the names that [`provider_of`] has for them.
 const OF_PROVIDERS: [(&str, &[&str]); 16] = [

@@ -1,7 +1,7 @@
 //! The hosts that MCP servers are fetched from, where they are started by a package runner such as `npx`.
 
 use super::mcp::McpServer;
-use crate::network::HostPattern;
+use crate::wire::network::HostPattern;
 
 const NPM: &[&str] = &["registry.npmjs.org"];
 const YARN: &[&str] = &["registry.npmjs.org", "registry.yarnpkg.com"];

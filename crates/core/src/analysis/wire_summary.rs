@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::network::RefusedHost;
 use crate::run::outcome::TrialReport;
-use crate::sought::{Part, Sent};
 use crate::stats::sample::median;
 use crate::text::prose;
 use crate::wire::Wire;
+use crate::wire::network::RefusedHost;
+use crate::wire::sent_parts::{Part, Sent};
 
 /// The most parts of a variant, and the most hosts, that are named.
 const SHOWN: usize = 5;
@@ -98,7 +98,7 @@ impl WireSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{NetworkMode, TrialNetwork};
+    use crate::wire::network::{NetworkMode, TrialNetwork};
 
     #[test]
     fn trials_are_added_up_in_one_sentence() {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::network::{HostPattern, Network};
 use crate::reader::values::filled_text;
 use crate::reader::{Kind, Node, Reader, Value, list_of, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
+use crate::wire::network::{HostPattern, Network};
 
 const EXPECTED: &str = "`off`, `model`, `open` or a list of hosts";
 

@@ -18,7 +18,6 @@ use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
-use crate::network::{HostPattern, Network};
 use crate::reader::agent::agent_choice;
 use crate::reader::values::{boolean, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
@@ -26,6 +25,7 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
 use crate::text::source::{Located, Place};
+use crate::wire::network::{HostPattern, Network};
 
 /// An environment, or an experiment that is applied to one.
 #[derive(Debug, Clone, Default)]

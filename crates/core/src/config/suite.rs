@@ -29,7 +29,6 @@ use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
 use crate::config::workers::{ReadWorkers, joined, workers};
-use crate::network::{HostPattern, Network};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
@@ -37,6 +36,7 @@ use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
+use crate::wire::network::{HostPattern, Network};
 use crate::worker_pool::WorkerPool;
 
 pub use crate::config::action::{Action, ShellCommand};

@@ -6,11 +6,11 @@ use super::Variant;
 use crate::agent::Capabilities;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::Setup;
-use crate::network::Network;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
 use crate::text::source::Located;
+use crate::wire::network::Network;
 
 /// A variant, with the setups that it is made of.
 pub(super) struct Arm<'a> {

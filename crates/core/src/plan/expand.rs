@@ -13,7 +13,6 @@ use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
 use crate::config::setup::Containment;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
-use crate::network::Network;
 use crate::plan::arm::Arm;
 use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
@@ -21,6 +20,7 @@ use crate::plan::{identical, judges};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
+use crate::wire::network::Network;
 
 /// Settings of the command line that take precedence over the suite's.
 #[derive(Debug, Clone, Default)]

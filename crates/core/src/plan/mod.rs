@@ -35,8 +35,8 @@ use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
-use crate::network::{HostPattern, Network};
 use crate::text::json;
+use crate::wire::network::{HostPattern, Network};
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,11 +8,11 @@ use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
 use crate::grade::test_report::Case;
 use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
-use crate::network::RefusedHost;
 use crate::run::event::{EventKind, RegradedTrial, TrialHead};
 use crate::run::outcome::TrialReport;
 use crate::text::mask::Mask;
 use crate::trial_error::TrialError;
+use crate::wire::network::RefusedHost;
 
 impl EventKind {
     /// Masks the secrets in an event. It is done once, before the event is written, folded and shown.

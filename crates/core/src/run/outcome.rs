@@ -13,10 +13,10 @@ use crate::config::sandbox::ContainedBy;
 use crate::config::suite::LimitsKeptBy;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
-use crate::network::TrialNetwork;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
 use crate::wire::Wire;
+use crate::wire::network::TrialNetwork;
 
 /// The end of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

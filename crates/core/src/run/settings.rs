@@ -13,13 +13,13 @@ use crate::ablation::Ablation;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::verdict::check_margin;
-use crate::network::Network;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
-use crate::recording::OnMiss;
 use crate::run::outcome::Status;
 use crate::run::state::RunState;
 use crate::text::mask::Mask;
+use crate::wire::network::Network;
+use crate::wire::recording::OnMiss;
 
 /// Repetitions of each eval in each variant.
 pub const REPETITIONS: RangeInclusive<u32> = 1..=1_000_000;

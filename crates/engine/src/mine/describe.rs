@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use similar::TextDiff;
-use terca_core::mine::contents::ChangedFile;
-use terca_core::mine::describe::{
+use terca_core::new_suite::mine::contents::ChangedFile;
+use terca_core::new_suite::mine::describe::{
     Described, Material, NoTask, TASK_FILE, Writer, question, room_eval, room_file, task,
 };
-use terca_core::mine::draft::Draft;
-use terca_core::network::Network;
+use terca_core::new_suite::mine::draft::Draft;
 use terca_core::run::outcome::Status;
 use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
 use terca_core::run::state::Trial;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::network::Network;
 
 use super::MineError;
 use super::prove::{Counter, How, plan};

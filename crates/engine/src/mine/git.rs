@@ -9,8 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::mine::commit::{self, Change, Commit, Entry};
-use terca_core::mine::{Reason, Refusal};
+use terca_core::new_suite::mine::commit::{self, Change, Commit, Entry};
+use terca_core::new_suite::mine::{Reason, Refusal};
 
 use crate::suite::commit::Repository;
 

@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::Sandbox;
-use terca_core::mine::choice::{Chosen, choose, parent_of};
-use terca_core::mine::commit::{Change, Commit, Entry};
-use terca_core::mine::contents::{self, ChangedFile};
-use terca_core::mine::describe::Described;
-use terca_core::mine::draft::{Draft, Wishes, draft};
-use terca_core::mine::mined::{Mined, MinedCommit};
-use terca_core::mine::recipe::{Project, recipes};
-use terca_core::mine::{MARK, Reason, Refusal, proof_file};
+use terca_core::new_suite::mine::choice::{Chosen, choose, parent_of};
+use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
+use terca_core::new_suite::mine::contents::{self, ChangedFile};
+use terca_core::new_suite::mine::describe::Described;
+use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
+use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
+use terca_core::new_suite::mine::recipe::{Project, recipes};
+use terca_core::new_suite::mine::{MARK, Reason, Refusal, proof_file};
 use thiserror::Error;
 
 use crate::host::environment::Host;

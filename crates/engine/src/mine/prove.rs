@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::validation::{Flaw, Proof, proofs};
 use terca_core::config::sandbox::Sandbox;
-use terca_core::mine::{Reason, Refusal};
+use terca_core::new_suite::mine::{Reason, Refusal};
 use terca_core::run::event::Event;
 use terca_core::run::observer::Observer;
 use terca_core::run::settings::{RunSettings, SelectionSettings};

@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 
 use camino::Utf8Path;
 use fs_err::os::unix::fs::OpenOptionsExt;
-use terca_core::mine::commit::Kind;
-use terca_core::mine::draft::Draft;
-use terca_core::mine::paths::link_stays_inside;
-use terca_core::mine::{Reason, Refusal, suite_file};
+use terca_core::new_suite::mine::commit::Kind;
+use terca_core::new_suite::mine::draft::Draft;
+use terca_core::new_suite::mine::paths::link_stays_inside;
+use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
 
 use super::git::Git;
 use crate::suite::create;

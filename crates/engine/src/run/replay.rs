@@ -3,9 +3,9 @@
 //! A replay needs no key, so its trials are given one that is none where the recorded run had one.
 
 use camino::Utf8Path;
-use terca_core::recording::OnMiss;
 use terca_core::run::run_file::RunFile;
 use terca_core::run::settings::{ReplaySettings, RunSettings, SelectionSettings};
+use terca_core::wire::recording::OnMiss;
 
 use crate::host::environment::Host;
 use crate::run::past_runs::{self, RunsError};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::scaffold::NewFile;
+use terca_core::new_suite::scaffold::NewFile;
 
 use crate::suite::discover::SUITE_FILE;
 

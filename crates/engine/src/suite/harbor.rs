@@ -3,7 +3,7 @@
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::harbor::{Imported, Task, import};
+use terca_core::new_suite::harbor::{Imported, Task, import};
 
 use crate::tree::{Dir, Options, Visit, copy_file, list, remove, walk};
 

@@ -1,7 +1,7 @@
 //! Finds the library around a directory of this machine.
 
 use camino::Utf8Path;
-use terca_core::scaffold::library::{self, Library};
+use terca_core::new_suite::scaffold::library::{self, Library};
 
 use crate::suite::discover::{Extent, Machine};
 

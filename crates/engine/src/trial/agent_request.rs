@@ -9,8 +9,8 @@ use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{AgentChoice, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
-use terca_core::network::{HostPattern, Network};
-use terca_core::sought::Sought;
+use terca_core::wire::network::{HostPattern, Network};
+use terca_core::wire::sent_parts::Sought;
 
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use terca_core::config::sandbox::Sandbox;
-use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
+use terca_core::wire::network::HostPattern;
 
 use super::mcp_answers::Preflights;
 use super::model_source::{ReplaySource, RunGateway};

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::recording::{self, NEXT_STEP, OnMiss};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::recording::{self, NEXT_STEP, OnMiss};
 use terca_gateway::{Gateway, Recording, Replay};
 
 use super::stage_error::StageError;

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use terca_core::agent::redirect::ServiceKey;
-use terca_core::sought::{Seen, Sought};
 use terca_core::text::excerpt::beginning;
+use terca_core::wire::sent_parts::{Seen, Sought};
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 
 use crate::http::request_body::Room;

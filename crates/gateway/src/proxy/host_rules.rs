@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use terca_core::network::{HostPattern, NetworkMode, TrialNetwork};
+use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 
 /// The hosts that are allowed, and those that were refused.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use terca_core::network::TrialNetwork;
+use terca_core::wire::network::TrialNetwork;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;

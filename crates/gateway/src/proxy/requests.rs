@@ -17,7 +17,7 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use terca_core::network::HostPattern;
+use terca_core::wire::network::HostPattern;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;

@@ -14,10 +14,10 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use terca_core::recording::{NEXT_STEP, NormalForm, OnMiss, describe, distance, moved};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
+use terca_core::wire::recording::{NEXT_STEP, NormalForm, OnMiss, describe, distance, moved};
 
 use crate::http::BodyError;
 use crate::tape::recording::Recording;

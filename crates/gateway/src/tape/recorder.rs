@@ -16,12 +16,12 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
-use terca_core::recording::{
+use terca_core::text::mask::Mask;
+use terca_core::wire::ExchangeEnd;
+use terca_core::wire::recording::{
     self, Header, Line, Part, PartName, RecordedAnswer, RecordedRequest, Stopped, masked_answer,
     masked_request, parts_of,
 };
-use terca_core::text::mask::Mask;
-use terca_core::wire::ExchangeEnd;
 
 use crate::http::milliseconds;
 

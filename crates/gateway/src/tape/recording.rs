@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::GzDecoder;
-use terca_core::recording::{
+use terca_core::wire::recording::{
     FORMAT, Header, LARGEST, Line, Part, PartName, RecordedAnswer, RecordedRequest, VERSION,
 };
 use thiserror::Error;

@@ -8,8 +8,8 @@ use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::{McpServerSummary, Summary};
 use terca_core::mcp_tap::ServerTap;
 use terca_core::plan::descriptions::Descriptions;
-use terca_core::sought::{Part, Sent};
 use terca_core::text::prose;
+use terca_core::wire::sent_parts::{Part, Sent};
 
 use super::heat_map::Matrix;
 use super::text::{clean, column_titles, fit, fit_text, or_dash};

@@ -11,9 +11,9 @@
 
 use std::collections::BTreeMap;
 
-use terca_core::mine::Reason;
-use terca_core::mine::describe::{Described, NoTask};
-use terca_core::mine::mined::{Mined, MinedCommit};
+use terca_core::new_suite::mine::Reason;
+use terca_core::new_suite::mine::describe::{Described, NoTask};
+use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
 use terca_core::text::prose;
 
 use crate::term::answer::Answer;
@@ -98,9 +98,9 @@ fn row(commit: &MinedCommit) -> Vec<StyledLine> {
 
 #[cfg(test)]
 mod tests {
-    use terca_core::mine::Refusal;
-    use terca_core::mine::commit::Commit;
-    use terca_core::mine::describe::Writer;
+    use terca_core::new_suite::mine::Refusal;
+    use terca_core::new_suite::mine::commit::Commit;
+    use terca_core::new_suite::mine::describe::Writer;
     use terca_core::trial_error::ErrorKind;
 
     use super::*;

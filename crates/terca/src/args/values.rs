@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::builder::RangedI64ValueParser;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
-use terca_core::network::{BadHost, Network};
 use terca_core::run::settings::{check_budget, check_seconds, check_share};
+use terca_core::wire::network::{BadHost, Network};
 
 /// Parses a whole number in a range.
 pub fn within(range: RangeInclusive<u32>) -> RangedI64ValueParser<u32> {

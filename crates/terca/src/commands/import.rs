@@ -5,7 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
-use terca_core::harbor::Imported;
+use terca_core::new_suite::harbor::Imported;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::suite::{discover, harbor};

@@ -1,9 +1,9 @@
 //! `terca replay`: the suite once more, with the answers that a run has recorded.
 
 use clap::{Args, ValueEnum};
-use terca_core::recording::OnMiss;
 use terca_core::run::settings;
 use terca_core::text::explain::Code;
+use terca_core::wire::recording::OnMiss;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;
 use terca_engine::run::start::{PreparedRun, Program};

@@ -53,7 +53,7 @@ pub const REPLACED: &[(&str, &str)] = &[
 
 /// Sources whose words are the user's own, or those of another program, or are for a model.
 const NOT_FOR_READERS: &[&str] = &[
-    "core/src/grade/judgement/prompt.rs", "core/src/harbor/scripts.rs",
+    "core/src/grade/judgement/prompt.rs", "core/src/new_suite/harbor/scripts.rs",
 ];
 
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*\}").unwrap());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::{Installed, McpDelivery, McpStatus};
 use crate::run::outcome::TrialReport;
-use crate::sought::{Part, Sent};
+use crate::wire::sent_parts::{Part, Sent};
 
 /// In how many trials what was there, of those that came to their agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

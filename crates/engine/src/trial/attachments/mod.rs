@@ -19,9 +19,9 @@ use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Profile, Reading};
-use terca_core::network::TrialNetwork;
 use terca_core::transcript::Record;
 use terca_core::wire::Wire;
+use terca_core::wire::network::TrialNetwork;
 
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::context::Context;

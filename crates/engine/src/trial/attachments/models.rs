@@ -9,11 +9,11 @@ use terca_core::agent::redirect::{Redirect, addresses_of_shell};
 use terca_core::agent::{Ending, Profile, Reading};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::prices::Prices;
-use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::sent_parts::Sought;
 use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{Passage, Playback};
 

@@ -9,9 +9,9 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::model_hosts::model_hosts;
 use terca_core::config::sandbox::ContainedBy;
-use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_gateway::NetworkExit;
 
 use super::{AgentStart, Attachment, CommandEnd};

@@ -9,11 +9,11 @@ use camino::Utf8PathBuf;
 use terca_core::agent::Reading;
 use terca_core::agent::redirect::restore_addresses;
 use terca_core::prices::Prices;
-use terca_core::recording::{self, Header, OnMiss};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::trial_error::{ErrorKind, TrialError};
+use terca_core::wire::recording::{self, Header, OnMiss};
 use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{NewRecording, Played, Replay};
 

@@ -15,11 +15,11 @@ use terca_core::config::folder_name;
 use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, NoVerdict, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
-use terca_core::network::Network;
 use terca_core::process::Exit;
 use terca_core::text::mask::Masked;
 use terca_core::transcript::Stats;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::network::Network;
 
 use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
-use terca_core::network::TrialNetwork;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
+use terca_core::wire::network::TrialNetwork;
 
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, OnProgress};

@@ -7,8 +7,8 @@ mod sought;
 
 use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
-use terca_core::sought::Sought;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::sent_parts::Sought;
 
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use terca_core::agent::delivery::Installed;
 use terca_core::plan::Variant;
-use terca_core::sought::Sought;
+use terca_core::wire::sent_parts::Sought;
 
 use crate::tree::Dir;
 use crate::trial::stage_error::StageError;

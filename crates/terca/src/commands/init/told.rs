@@ -1,8 +1,8 @@
 //! The words of `terca init`: what it found, what to edit, and what to type next.
 
 use camino::Utf8Path;
-use terca_core::scaffold::library::Library;
-use terca_core::scaffold::{LibrarySuite, NewFile};
+use terca_core::new_suite::scaffold::library::Library;
+use terca_core::new_suite::scaffold::{LibrarySuite, NewFile};
 use terca_engine::suite::discover;
 
 use crate::screen;

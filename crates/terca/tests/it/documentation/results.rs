@@ -12,11 +12,11 @@ use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
 use terca_core::config::suite::{AppliedSetup, KeptBy, LimitsKeptBy};
 use terca_core::config::verdict::{Measure, VerdictSettings};
-use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
-use terca_core::recording::OnMiss;
 use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
 use terca_core::run::settings::{FailedSettings, ReplaySettings};
 use terca_core::run::{event, outcome};
+use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
+use terca_core::wire::recording::OnMiss;
 use terca_core::{stats, transcript};
 
 use crate::documentation::page::Page;

@@ -21,7 +21,7 @@ use super::file_role::{Role, role_of};
 use super::prompt::{prompt, without_pointers};
 use super::recipe::{Recipe, Step};
 use super::{Reason, Refusal};
-use crate::scaffold::{EVAL_SCHEMA, editor_line};
+use crate::new_suite::scaffold::{EVAL_SCHEMA, editor_line};
 use crate::text::json::yaml_line;
 use crate::text::shell::quoted;
 

@@ -122,7 +122,7 @@ fn without_spaces(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mine::commit::Commit;
+    use crate::new_suite::mine::commit::Commit;
 
     const SOURCE: &str = "use std::fmt;\n/// Returns the number of words in a text.\npub fn words(text: &str) -> usize {\n    \
                           text.split_whitespace().count()\n}\npub fn twelve() -> u8 { 6 + 6 }\n    all += b;\n";

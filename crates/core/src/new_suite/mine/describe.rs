@@ -238,7 +238,7 @@ pub fn task(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mine::commit::Commit;
+    use crate::new_suite::mine::commit::Commit;
 
     fn chosen() -> Chosen {
         Chosen {

@@ -3,14 +3,18 @@
 //! What an agent reports of itself is kept beside these figures. They do not depend on the agent: they are there for one
 //! that reports nothing, and for one that was killed.
 
+pub mod network;
+pub mod recording;
+pub mod sent_parts;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sought::{Seen, Sent, Sought};
 use crate::text::mask::Mask;
 use crate::text::prose;
 use crate::transcript::{Usage, total};
+use crate::wire::sent_parts::{Seen, Sent, Sought};
 
 /// A difference between the agent's figures and those of the wire that is worth a note, as a share.
 const NOTABLE: f64 = 0.01;

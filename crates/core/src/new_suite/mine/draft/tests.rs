@@ -1,7 +1,7 @@
 use super::*;
-use crate::mine::choice::{Language, choose};
-use crate::mine::commit::Commit;
-use crate::mine::recipe::{Project, recipes};
+use crate::new_suite::mine::choice::{Language, choose};
+use crate::new_suite::mine::commit::Commit;
+use crate::new_suite::mine::recipe::{Project, recipes};
 
 fn side(id: &str) -> Option<Side> {
     Some(Side {

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use serde_json::json;
 
-use crate::scaffold::{NewFile, SUITE_SCHEMA, editor_line, schemas};
+use crate::new_suite::scaffold::{NewFile, SUITE_SCHEMA, editor_line, schemas};
 use crate::text::json::yaml_line;
 
 /// The line by which such a suite is known.

@@ -111,7 +111,7 @@ fn is_only_renamed(changes: &[Change]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mine::commit::Side;
+    use crate::new_suite::mine::commit::Side;
 
     fn side(kind: Kind, id: &str) -> Option<Side> {
         let id = id.to_owned();

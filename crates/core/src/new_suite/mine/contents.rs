@@ -97,7 +97,7 @@ pub(super) fn added_lines<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mine::commit::Commit;
+    use crate::new_suite::mine::commit::Commit;
 
     fn refused(old: &[u8], new: &[u8]) -> Option<Refusal> {
         let chosen = Chosen {

@@ -1,0 +1,5 @@
+//! New suites: written by `terca init`, made from the tasks of others, or from the history of a repository.
+
+pub mod harbor;
+pub mod mine;
+pub mod scaffold;
