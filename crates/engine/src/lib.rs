@@ -7,9 +7,7 @@
 
 #![warn(missing_docs)]
 
-pub mod acp_client;
 pub mod host;
-pub mod limits;
 pub mod machine_check;
 pub mod mcp_tap;
 pub mod mine;

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         return status;
     }
     // It runs in a trial in the place of an agent that speaks a protocol.
-    if let Some(status) = terca_engine::acp_client::run_if_asked() {
+    if let Some(status) = terca_engine::trial::acp_client::run_if_asked() {
         return status;
     }
     report_panics_as_bugs();

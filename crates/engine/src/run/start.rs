@@ -28,7 +28,6 @@ use thiserror::Error;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
-use crate::limits::LimitKeeper;
 use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
@@ -42,6 +41,7 @@ use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread;
 use crate::run::trial_thread::{GivenUp, Mailbox};
+use crate::sandbox::limits::LimitKeeper;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};

@@ -22,6 +22,7 @@ mod carried_program;
 mod container;
 mod contents;
 mod landlock;
+pub mod limits;
 mod mount_points;
 mod mounts;
 mod names;

@@ -47,6 +47,7 @@
 //! - *Copying the workspace before and after to compare it.* Identities of files are noted instead
 //!   (`crate::workspace::changes`).
 
+pub mod acp_client;
 mod agent;
 mod agent_request;
 mod agent_work;

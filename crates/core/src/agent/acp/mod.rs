@@ -1,6 +1,6 @@
 //! `acp`: any agent that speaks the Agent Client Protocol, version 1, over its standard input and output.
 //!
-//! Terca's own program is the client. It runs inside the trial in the place of the agent (`engine::acp_client`), starts the
+//! Terca's own program is the client. It runs inside the trial in the place of the agent (`engine::trial::acp_client`), starts the
 //! agent's command, and prints the session as [`Event`]s, which the decoder here reads like the stream of any other agent. So
 //! limits, sandboxes, tails and kills are the same for all agents.
 //!

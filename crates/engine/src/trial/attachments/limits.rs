@@ -4,8 +4,8 @@ use rustix::process::Pid;
 use terca_core::config::suite::TrialLimits;
 
 use super::{Attachment, CommandEnd};
-use crate::limits::{LimitKeeper, LimitedCommand, WatchedDir};
 use crate::process::supervise::{Enclosure, Turn};
+use crate::sandbox::limits::{LimitKeeper, LimitedCommand, WatchedDir};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 
