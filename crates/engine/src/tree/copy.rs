@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 
 use crate::tree::dir::{Dir, set_facts, times};
 use crate::tree::error::{Notes, TreeError, Why};
-use crate::tree::hash::read_at;
+use crate::tree::hash::{next_data, read_at};
 use crate::tree::limits::{Budget, Limits, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
@@ -372,26 +372,6 @@ fn copy_content(
         }
     }
     to.set_len(meta.size)
-}
-
-/// Returns the next stretch of data at or after an offset, as start and end.
-pub(super) fn next_data(file: &File, offset: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
-    use rustix::fs::{SeekFrom, seek};
-    if offset >= size {
-        return Ok(None);
-    }
-    let start = match seek(file, SeekFrom::Data(offset)) {
-        Ok(start) => start,
-        Err(Errno::NXIO) => return Ok(None),
-        // The file system knows no holes.
-        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY) => return Ok(Some((offset, size))),
-        Err(errno) => return Err(errno.into()),
-    };
-    if start >= size {
-        return Ok(None);
-    }
-    let end = seek(file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
-    Ok(Some((start, end.max(start + 1))))
 }
 
 /// Returns whether the copy of a file can share its blocks with the original. The copy must be empty.

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
@@ -63,8 +64,9 @@ fn hash_content(file: &File, path: &Path, options: &Options<'_>) -> Result<[u8; 
     hasher.update(size.to_le_bytes());
     let mut buffer = vec![0; size.min(BLOCK) as usize];
     let mut offset = 0;
-    while offset < size {
+    while let Some(block) = next_block(file, offset, size).map_err(failed)? {
         options.check_stop()?;
+        offset = block;
         let read = read_at(file, &mut buffer, offset).map_err(failed)?;
         let block = &buffer[..read];
         if block.iter().any(|byte| *byte != 0) {
@@ -78,6 +80,32 @@ fn hash_content(file: &File, path: &Path, options: &Options<'_>) -> Result<[u8; 
         offset += read as u64;
     }
     Ok(hasher.finalize().into())
+}
+
+/// Returns the beginning of the next block that is not all a hole, at or after the beginning of a block.
+fn next_block(file: &File, offset: u64, size: u64) -> io::Result<Option<u64>> {
+    let data = next_data(file, offset, size)?;
+    Ok(data.map(|(start, _)| offset.max(start - start % BLOCK)))
+}
+
+/// Returns the next stretch of data at or after an offset, as start and end.
+pub(super) fn next_data(file: &File, offset: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
+    use rustix::fs::{SeekFrom, seek};
+    if offset >= size {
+        return Ok(None);
+    }
+    let start = match seek(file, SeekFrom::Data(offset)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        // The file system knows no holes.
+        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY) => return Ok(Some((offset, size))),
+        Err(errno) => return Err(errno.into()),
+    };
+    if start >= size {
+        return Ok(None);
+    }
+    let end = seek(file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
+    Ok(Some((start, end.max(start + 1))))
 }
 
 /// Reads until the buffer is full or the file ends.
@@ -108,8 +136,14 @@ pub fn have_same_content(
     let mut left = vec![0; size.min(BLOCK) as usize];
     let mut right = left.clone();
     let mut offset = 0;
-    while offset < size {
+    loop {
         options.check_stop()?;
+        let next = |file| next_block(file, offset, size).map_err(failed);
+        // A hole is as good as zeros.
+        let Some(block) = [next(one)?, next(other)?].into_iter().flatten().min() else {
+            break;
+        };
+        offset = block;
         let read = read_at(one, &mut left, offset).map_err(failed)?;
         let also_read = read_at(other, &mut right, offset).map_err(failed)?;
         if left[..read] != right[..also_read] {
