@@ -1,6 +1,7 @@
 //! A slot of a worker: a thread that keeps one worker alive, and the trial that the worker runs.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,7 +11,7 @@ use camino::Utf8PathBuf;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, TrialHead};
-use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::outcome::{Evidence, Status, TrialReport};
 use terca_core::run::run_file::CaseSandbox;
 use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::worker_pool::WorkerPool;
@@ -21,7 +22,8 @@ use super::wire::{self, FromWorker, Order, ToWorker};
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error};
-use crate::tree::{Dir, archive};
+use crate::tree::{Dir, Limits, Options, archive};
+use crate::trial::evidence::evidence;
 use crate::trial::{self, Context};
 
 /// The number of failed starts in a row after which a slot is given up.
@@ -156,11 +158,19 @@ impl Job {
         has_ended && report.has_possible_figures()
     }
 
-    /// Returns an empty folder for the trial's files, as if it had run here.
-    fn folder(&self) -> std::io::Result<Dir> {
+    /// Puts the files of the trial into its folder, as if it had run here. Returns their hashes: those of the worker are of
+    /// all files, and some may have had no room in the archive.
+    fn take_files(&self, archive: &mut dyn Read) -> io::Result<Evidence> {
         let run_dir = Dir::open_no_link(&self.context.run_dir)?;
         trial::clear_folder(&run_dir, &self.trial.dir, self.attempt)?;
-        Ok(run_dir.create_dir_all(&self.trial.dir, 0o777)?)
+        let folder = run_dir.create_dir_all(&self.trial.dir, 0o777)?;
+        archive::unpack(archive, &folder)?;
+        // An interrupt does not stop it: the trial has ended.
+        let options = Options {
+            limits: Limits::NONE,
+            ..Options::default()
+        };
+        Ok(evidence(&folder, &options)?)
     }
 }
 
@@ -242,7 +252,7 @@ impl SlotThread {
         })?;
         let mut order = request.order.clone();
         let mut file = None;
-        let lost = |error: std::io::Error| WorkerError::Lost(error.to_string());
+        let lost = |error: io::Error| WorkerError::Lost(error.to_string());
         match &place.pool.dir {
             Some(dir) => (order.suite_dir, order.archive) = (dir.clone(), None),
             None => {
@@ -341,7 +351,7 @@ impl SlotThread {
             let words = format!("it sends {archive} bytes of files, and {most} are allowed");
             Err(WorkerError::Lost(words))
         } else {
-            connection.receive_bytes(archive, |bytes| archive::unpack(bytes, &job.folder()?))
+            connection.receive_bytes(archive, |bytes| job.take_files(bytes))
         };
         match taken {
             Err(error) => {
@@ -352,7 +362,7 @@ impl SlotThread {
                 let message = format!("the trial's files could not be kept: {error}");
                 report = internal_error(message, job.attempt);
             }
-            Ok(Ok(())) => {}
+            Ok(Ok(evidence)) => report.evidence = evidence,
         }
         job.tell(report, Some(&node));
         self.ready(&node);

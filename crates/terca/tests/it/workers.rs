@@ -61,7 +61,7 @@ fn strip(value: &mut Value) {
                     .any(|end| name.ends_with(end));
                 !is_time
                     && ![
-                        "run", "ranOn", "phases", "concurrency", "seconds", "journal",
+                        "run", "ranOn", "phases", "concurrency", "seconds", "journal", "evidence",
                     ]
                     .contains(&name.as_str())
             });

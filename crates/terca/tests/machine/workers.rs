@@ -185,9 +185,9 @@ pub(crate) fn an_interrupted_run_leaves_nothing(workers: &Workers<'_>) {
 
 /// Results without what differs between any two runs, and without the node.
 pub(crate) fn timeless(mut results: Value) -> Value {
-    const TIMES: [&str; 10] = [
-        "run", "journal", "startedAt", "finishedAt", "durationSeconds", "phases", "meanSeconds",
-        "medianSeconds", "meanTrialSeconds", "ranOn",
+    const TIMES: [&str; 11] = [
+        "run", "journal", "evidence", "startedAt", "finishedAt", "durationSeconds", "phases",
+        "meanSeconds", "medianSeconds", "meanTrialSeconds", "ranOn",
     ];
     fn strip(value: &mut Value) {
         match value {
