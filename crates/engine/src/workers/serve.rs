@@ -203,7 +203,7 @@ impl Drop for Inspection {
 }
 
 /// The help where the directory of a worker is refused.
-const OTHER_DIR: &str = "mend it, or name another directory with `TERCA_WORK_DIR` on that machine";
+const OTHER_DIR: &str = "fix it, or name another directory with `TERCA_WORK_DIR` on that machine";
 
 /// The run that this worker works for.
 struct Work {

@@ -83,6 +83,7 @@ fn write_record(run_dir: &Utf8Path, heads: &[TrialHead]) {
     });
     std::fs::write(run_dir.join("events.jsonl"), journal.text()).unwrap();
     std::fs::write(run_dir.join("run.json"), plan(heads).to_string()).unwrap();
+    super::forge(run_dir, |_| {});
 }
 
 struct Journal {

@@ -250,6 +250,9 @@ fn runs_that_are_not_there_or_not_whole() {
     });
     std::fs::write(second.join("events.jsonl"), "{}\n{}\n").unwrap();
     std::fs::write(first.join("run.json"), "{}").unwrap();
+    // A run that tells no time is as old as this file: the other one stays the latest.
+    let file = std::fs::File::open(first.join("run.json")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
     tour.meets(&["show"], 3, &[Code::DamagedRun])
         .meets(&["resume", "1"], 3, &[Code::DamagedRun])
         .meets(&["merge", "1", "2"], 2, &[Code::DamagedRun]);

@@ -139,6 +139,7 @@ fn results_have_the_keys_they_are_documented_with() {
         "id", "eval", "environment", "experiment", "repetition", "dir", "agent", "agentVersion",
         "model", "status", "score", "tests", "stats", "exitCode", "timedOut", "attempts",
         "containedBy", "delivery", "startedAt", "durationSeconds", "phases", "spent", "error",
+        "evidence",
     ];
     expected.sort_unstable();
     assert_eq!(keys(&trial), expected);
@@ -480,7 +481,7 @@ fn the_plan_is_kept() {
         ("/cases/0/timeoutSeconds", json!(42.0)),
         ("/cases/0/variant/environment", json!("node")),
         ("/cases/0/variant/experiment", json!("with-rules")),
-        ("/cases/0/variant/agent", json!("command")),
+        ("/cases/0/variant/agent/name", json!("command")),
         ("/cases/0/variant/model", json!("m-1")),
         ("/trials/1/dir", json!("fib/node.with-rules.02")),
     ] {
