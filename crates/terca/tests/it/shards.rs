@@ -27,7 +27,7 @@ fn essence(project: &Project) -> Value {
         results[key] = Value::Null;
     }
     let plain = |value: &mut Value| {
-        for key in ["startedAt", "durationSeconds", "phases"] {
+        for key in ["startedAt", "durationSeconds", "phases", "evidence"] {
             value[key] = Value::Null;
         }
         value["stats"]["durationSeconds"] = Value::Null;
