@@ -332,7 +332,7 @@ fn damage_is_named_and_nothing_is_graded_from_it() {
         ("{", "changes.json is damaged"),
         (
             &*text.replace("\"version\": 1", "\"version\": 9"),
-            "newer version of Terca",
+            "another version of Terca",
         ),
         (
             &*text.replace(layer.file_name().unwrap(), "../../../../home"),
