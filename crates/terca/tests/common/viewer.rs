@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use terca_testkit::Project;
 
@@ -48,9 +49,17 @@ impl View {
         self.url.split('/').nth(3).expect("a token")
     }
 
+    /// An answer that never comes fails a test instead of holding it up: `cargo test` ends no test.
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.host()).expect("a connection");
+        let patience = Some(Duration::from_secs(120));
+        stream.set_read_timeout(patience).expect("a limit");
+        stream
+    }
+
     /// Sends these bytes and gives what comes back, to its end.
     pub fn send(&self, request: &str) -> String {
-        let mut stream = TcpStream::connect(self.host()).expect("a connection");
+        let mut stream = self.connect();
         // It may refuse before it has read all.
         let _ = stream.write_all(request.as_bytes());
         let mut answer = Vec::new();
@@ -70,7 +79,7 @@ impl View {
 
     /// Listens to the events of a page.
     pub fn listen(&self, path: &str) -> Events {
-        let mut stream = TcpStream::connect(self.host()).expect("a connection");
+        let mut stream = self.connect();
         let (host, token) = (self.host(), self.token());
         write!(
             stream,
