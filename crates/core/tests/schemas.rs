@@ -213,7 +213,7 @@ fn every_yaml_of_the_documentation_is_as_its_schema_says() {
 /// What a new suite's comments offer may be written as they offer it.
 #[test]
 fn the_comments_of_new_files_teach_what_is_right() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scaffold/templates");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/new_suite/scaffold/templates");
     let around = "name: x\nenvironments: [{name: a, agent: codex}]\n";
     let suite = uncommented(&std::fs::read_to_string(dir.join("suite.yaml")).unwrap());
     let suite: Vec<&str> = suite

@@ -495,11 +495,13 @@ fn plan(heads: &[TrialHead]) -> Value {
             "variant": {
                 "environment": head.environment,
                 "experiment": head.experiment,
-                "agent": head.agent,
+                "agent": {"name": head.agent},
                 "model": head.model,
                 "rules": ["/suite/rules.md"],
                 "skills": [],
                 "mcpServers": servers(head),
+                "config": null,
+                "command": null,
             },
             "prompt": format!("You work on the firestore-sdk.\n\nAdd pagination to the list endpoint ({}): pages of 20, a cursor after the last one, and tests.", head.eval),
             "layers": [],
@@ -507,6 +509,7 @@ fn plan(heads: &[TrialHead]) -> Value {
             "env": [],
             "timeoutSeconds": 600,
             "trackIgnored": false,
+            "limits": {"disk": 20_000_000_000_u64},
             "tests": [],
         })
     };
@@ -515,6 +518,7 @@ fn plan(heads: &[TrialHead]) -> Value {
         "schemaVersion": 1,
         "tercaVersion": "0.1.0",
         "suite": "firestore-sdk",
+        "description": null,
         "suiteDir": "/suite",
         "seed": 7,
         "concurrency": 4,
@@ -522,7 +526,11 @@ fn plan(heads: &[TrialHead]) -> Value {
         "cases": cases.collect::<Vec<_>>(),
         "trials": heads,
         "order": heads.iter().map(|head| head.id).collect::<Vec<_>>(),
-        "command": {"selection": {}, "failFast": false, "failUnder": 1, "keep": "all"},
+        "command": {"aa": false, "budgetUsd": null, "concurrency": null, "failFast": false, "failUnder": 1.0,
+            "keep": "all", "retries": null, "shard": null,
+            "selection": {"agent": null, "environments": [], "evals": [], "experiments": [], "repetitions": null,
+                "seed": null, "timeout": null}},
         "fingerprints": [],
+        "createdAt": "2026-11-14T09:00:00Z",
     })
 }
