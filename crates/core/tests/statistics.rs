@@ -22,16 +22,25 @@ use proptest::prelude::*;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::stats::fisher::fisher;
 use terca_core::stats::holm::holm;
-use terca_core::stats::mcnemar::mcnemar;
-use terca_core::stats::newcombe::newcombe;
 use terca_core::stats::permutation::{self, Values};
-use terca_core::stats::power::{Spread, evals_needed};
+use terca_core::stats::power::evals_needed;
 use terca_core::stats::reliability::{pass_at_k, pass_hat_k};
 use terca_core::stats::special::student_quantile;
 use terca_core::stats::stratum::{self, Count, Stratum, TwoArms};
-use terca_core::stats::wilson::wilson;
+use terca_core::stats::wilson::{newcombe, wilson};
 use terca_core::stats::{Interval, miettinen_nurminen, stratified_exact};
 use world::World;
+
+/// Strata of equal weight from `(passed, trials)` of the arm and of the baseline.
+fn equal(counts: &[((usize, usize), (usize, usize))]) -> Vec<Stratum> {
+    let count = |(passed, trials)| Count { passed, trials };
+    let stratum = |(arm, baseline): &((usize, usize), (usize, usize))| Stratum {
+        arm: count(*arm),
+        baseline: count(*baseline),
+        share: counts.len(),
+    };
+    counts.iter().map(stratum).collect()
+}
 
 /// Equal to the digits that were printed.
 #[track_caller]
@@ -123,7 +132,7 @@ fn two_arms_on_a_few_evals() {
         ),
     ];
     for (counts, difference, p, wide, narrow) in rows {
-        let strata = Stratum::equal(&counts);
+        let strata = equal(&counts);
         printed(stratum::difference(&strata).unwrap(), difference);
         printed(stratified_exact::p_value(&strata).unwrap(), p);
         for (level, [low, high]) in [(0.95, wide), (0.9, narrow)] {
@@ -131,7 +140,7 @@ fn two_arms_on_a_few_evals() {
             printed_interval(interval, low, high);
         }
     }
-    let newcombes = Stratum::equal(&[((56, 70), (48, 80))]);
+    let newcombes = equal(&[((56, 70), (48, 80))]);
     let interval = miettinen_nurminen::interval(&newcombes, 0.95).unwrap();
     printed_interval(interval, "0.0528297", "0.3381729");
 }
@@ -153,10 +162,22 @@ fn wilson_as_published() {
 fn two_arms_as_published() {
     printed_interval(newcombe((56, 70), (48, 80)).unwrap(), "0.0524", "0.3339");
     printed(fisher((3, 1), (1, 3)), "0.4857142857");
-    printed(mcnemar(121, 59), "4.4344493e-6");
-    printed(mcnemar(80, 59), "0.089452315");
-    printed(mcnemar(6, 0), "0.03125");
-    printed(mcnemar(5, 0), "0.0625");
+    // The exact McNemar test is that of one trial in each arm.
+    for (better, worse, p) in [
+        (121, 59, "4.4344493e-6"),
+        (80, 59, "0.089452315"),
+        (6, 0, "0.03125"),
+        (5, 0, "0.0625"),
+    ] {
+        let pairs = [
+            vec![((1, 1), (0, 1)); better],
+            vec![((0, 1), (1, 1)); worse],
+        ];
+        printed(
+            stratified_exact::p_value(&equal(&pairs.concat())).unwrap(),
+            p,
+        );
+    }
 }
 
 #[test]
@@ -168,16 +189,7 @@ fn reliability_as_published() {
 
 #[test]
 fn the_rest_as_published() {
-    assert_eq!(
-        evals_needed(
-            Spread {
-                between: 1.0 / 9.0,
-                luck: 0.0
-            },
-            0.03
-        ),
-        969
-    );
+    assert_eq!(evals_needed(1.0 / 9.0, 0.03), 969);
     let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
     for (found, expected) in adjusted.into_iter().zip(["0.03", "0.06", "0.06", "0.02"]) {
         printed(found, expected);

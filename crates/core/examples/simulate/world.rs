@@ -2,7 +2,7 @@
 
 use terca_core::analysis::summary::{Beyond, DEFAULT_MARGIN, Effect, Verdict};
 use terca_core::stats::stratum::{Count, Stratum, TwoArms};
-use terca_core::stats::{Interval, advice};
+use terca_core::stats::{Interval, power};
 
 /// A population of evals, and how they are asked.
 #[derive(Debug, Clone, Copy)]
@@ -99,11 +99,11 @@ impl World {
         for _ in 0..runs {
             let evals: Vec<Chances> = (0..self.evals).map(|_| self.eval(&mut random)).collect();
             let first = self.play(&evals, &mut random);
-            let Ok(luck) = advice::luck(&first) else {
+            let Ok(luck) = power::luck(&first) else {
                 continue;
             };
             let then = World {
-                repetitions: advice::repetitions(self.evals, luck, self.effect, 1),
+                repetitions: power::repetitions_needed(self.evals, luck, self.effect, 1),
                 ..*self
             };
             let strata = then.play(&evals, &mut random);

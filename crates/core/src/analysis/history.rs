@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::event::TrialHead;
 use crate::run::outcome::Status;
@@ -27,34 +29,13 @@ impl Record {
     }
 }
 
-/// An eval in a variant, with its agent and model.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Case {
-    eval: String,
-    environment: String,
-    experiment: String,
-    agent: String,
-    model: Option<String>,
-}
+/// The eval, the environment, the experiment, the agent and its model of trials.
+type Case = (String, String, String, String, Option<String>);
 
-impl Case {
-    fn of(head: &TrialHead) -> Self {
-        let TrialHead {
-            eval,
-            environment,
-            experiment,
-            agent,
-            model,
-            ..
-        } = head.clone();
-        Case {
-            eval,
-            environment,
-            experiment,
-            agent,
-            model,
-        }
-    }
+fn case_of(head: TrialHead) -> Case {
+    (
+        head.eval, head.environment, head.experiment, head.agent, head.model,
+    )
 }
 
 /// The judged trials of a case.
@@ -71,6 +52,10 @@ pub struct Past {
 }
 
 impl Past {
+    pub(super) fn rate(&self) -> f64 {
+        self.passed as f64 / self.judged as f64
+    }
+
     fn add(&mut self, trial: &Trial) {
         let report = &trial.report;
         self.judged += 1;
@@ -84,16 +69,23 @@ impl Past {
 #[derive(Debug, Default)]
 pub struct History {
     cases: BTreeMap<Case, Past>,
+    /// The amount of it.
+    pub known: Known,
+}
+
+/// The amount of history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Known {
     /// The number of runs that say something.
     pub runs: usize,
-    /// The number of trials.
+    /// Judged trials of the plan's cases.
     pub trials: usize,
 }
 
 impl History {
     /// Of the cases of a plan, without evals that have changed since.
     pub fn of(records: &[Record], plan: &[TrialHead], now: &[CaseFingerprint]) -> Self {
-        let wanted: BTreeSet<Case> = plan.iter().map(Case::of).collect();
+        let wanted: BTreeSet<Case> = plan.iter().cloned().map(case_of).collect();
         let mut history = History::default();
         for record in records {
             let changed = record.changed(now);
@@ -104,21 +96,21 @@ impl History {
                 .filter(|trial| trial.report.status.is_judged());
             let mut says_something = false;
             for trial in judged.filter(|trial| !changed.contains(&trial.head.eval)) {
-                let case = Case::of(&trial.head);
+                let case = case_of((*trial.head).clone());
                 if wanted.contains(&case) {
                     history.cases.entry(case).or_default().add(trial);
-                    history.trials += 1;
+                    history.known.trials += 1;
                     says_something = true;
                 }
             }
-            history.runs += usize::from(says_something);
+            history.known.runs += usize::from(says_something);
         }
         history
     }
 
     /// Returns the judged trials of a trial's case.
     pub fn case(&self, head: &TrialHead) -> Option<&Past> {
-        self.cases.get(&Case::of(head))
+        self.cases.get(&case_of(head.clone()))
     }
 }
 
@@ -160,7 +152,7 @@ mod tests {
             &[print(place, &[("tests", "2")])],
         );
         assert_eq!(
-            (history.runs, history.trials),
+            (history.known.runs, history.known.trials),
             (1, 3),
             "the run that does not say what it was made from"
         );

@@ -1,6 +1,7 @@
 //! Answers drawn from runs: results, figures, comparisons, verdicts and forecasts.
 
 pub mod compare;
+mod distinct;
 pub mod forecast;
 pub mod history;
 pub mod metrics;

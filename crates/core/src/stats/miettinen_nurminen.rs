@@ -6,110 +6,47 @@
 
 use std::f64::consts::PI;
 
-use super::permutation::Values;
-use super::special::normal_quantile;
-use super::stratum::{self, Count, Stratum, TwoArms};
-use super::{CannotTell, Interval, sample};
+use super::special::{last, normal_quantile};
+use super::stratum::{self, TwoArms};
+use super::{CannotTell, Interval};
 
 /// Returns the interval that holds the true difference in `level` of all cases.
-pub fn interval(strata: &[Stratum], level: f64) -> Result<Interval, CannotTell> {
+///
+/// Of scores between 0 and 1, each mean is taken for a pass rate. No scores vary more than passes and failures do, so it is
+/// never too narrow.
+pub fn interval(strata: &[impl TwoArms], level: f64) -> Result<Interval, CannotTell> {
     let found = stratum::difference(strata)?;
-    let arms: Vec<Arms> = strata.iter().map(Arms::of).collect();
-    Ok(around(found, &arms, level))
-}
-
-/// Returns the interval for scores between 0 and 1, taking each mean for a pass rate. No scores vary more than passes and
-/// failures do, so it is never too narrow.
-pub fn interval_of_scores(strata: &[Values], level: f64) -> Result<Interval, CannotTell> {
-    let found = stratum::difference(strata)?;
-    let arms: Vec<Arms> = strata.iter().map(Arms::of_values).collect();
-    Ok(around(found, &arms, level))
-}
-
-fn around(found: f64, arms: &[Arms], level: f64) -> Interval {
     let z = normal_quantile(f64::midpoint(1.0, level));
-    let is_possible = |delta: f64| (found - delta).abs() <= z * variance(arms, delta).sqrt();
-    Interval {
-        low: last_possible(found, -1.0, is_possible),
-        high: last_possible(found, 1.0, is_possible),
-    }
-}
-
-/// One stratum: trials and passes of the arm and of the baseline. Scores add up to parts of a pass.
-#[derive(Debug, Clone, Copy)]
-struct Arms {
-    weight: f64,
-    n: f64,
-    a: f64,
-    m: f64,
-    b: f64,
-}
-
-impl Arms {
-    fn of(stratum: &Stratum) -> Self {
-        Arms {
-            weight: stratum.weight(),
-            ..Arms::of_counts(stratum.arm, stratum.baseline)
-        }
-    }
-
-    fn of_counts(arm: Count, baseline: Count) -> Self {
-        Arms {
-            weight: 1.0,
-            n: arm.trials as f64,
-            a: arm.passed as f64,
-            m: baseline.trials as f64,
-            b: baseline.passed as f64,
-        }
-    }
-
-    fn of_values(values: &Values) -> Self {
-        let sum = |values: &[f64]| sample::mean(values).unwrap_or(0.0) * values.len() as f64;
-        Arms {
-            weight: values.weight(),
-            n: values.arm.len() as f64,
-            a: sum(&values.arm),
-            m: values.baseline.len() as f64,
-            b: sum(&values.baseline),
-        }
-    }
-}
-
-/// Halves the way from a possible difference to the end of the range.
-fn last_possible(found: f64, end: f64, is_possible: impl Fn(f64) -> bool) -> f64 {
-    if is_possible(end) {
-        return end;
-    }
-    let (mut possible, mut impossible) = (found, end);
-    loop {
-        let middle = f64::midpoint(possible, impossible);
-        if middle == possible || middle == impossible {
-            return possible;
-        }
-        if is_possible(middle) {
-            possible = middle;
-        } else {
-            impossible = middle;
-        }
-    }
+    let is_possible = |delta: f64| (found - delta).abs() <= z * variance(strata, delta).sqrt();
+    let end = |end: f64| match is_possible(end) {
+        true => end,
+        false => last(found, end, is_possible),
+    };
+    Ok(Interval {
+        low: end(-1.0),
+        high: end(1.0),
+    })
 }
 
 /// The variance of the weighted difference if the true one were `delta`.
-fn variance(strata: &[Arms], delta: f64) -> f64 {
-    let of_one = |arms: &Arms| arms.weight * arms.weight * variance_of_one(arms, delta);
-    strata.iter().map(of_one).sum()
+fn variance(strata: &[impl TwoArms], delta: f64) -> f64 {
+    let of_one = |weight: f64, arms| weight * weight * variance_of_one(arms, delta);
+    strata
+        .iter()
+        .map(|stratum| of_one(stratum.weight(), stratum.arms()))
+        .sum()
 }
 
-fn variance_of_one(arms: &Arms, delta: f64) -> f64 {
+fn variance_of_one(arms: [(f64, f64); 2], delta: f64) -> f64 {
+    let [(n, _), (m, _)] = arms;
     let without = restricted_rate(arms, delta);
     let with = (without + delta).clamp(0.0, 1.0);
-    let total = arms.n + arms.m;
-    (with * (1.0 - with) / arms.n + without * (1.0 - without) / arms.m) * total / (total - 1.0)
+    let total = n + m;
+    (with * (1.0 - with) / n + without * (1.0 - without) / m) * total / (total - 1.0)
 }
 
 /// The most likely rate of the baseline if the arm's is `delta` above it: the root of a cubic, in closed form.
-fn restricted_rate(arms: &Arms, delta: f64) -> f64 {
-    let Arms { n, a, m, b, .. } = *arms;
+fn restricted_rate([(n, a), (m, b)]: [(f64, f64); 2], delta: f64) -> f64 {
     let total = n + m;
     let passed = a + b;
     let l3 = total;
@@ -135,6 +72,8 @@ fn restricted_rate(arms: &Arms, delta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::permutation::Values;
+    use crate::stats::stratum::{Count, Stratum};
 
     fn likelihood(arm: Count, baseline: Count, without: f64, delta: f64) -> f64 {
         let of = |count: Count, rate: f64| {
@@ -159,7 +98,12 @@ mod tests {
             };
             let (arm, baseline) = (count(), count());
             let delta = random.f64() * 1.8 - 0.9;
-            let root = restricted_rate(&Arms::of_counts(arm, baseline), delta);
+            let stratum = Stratum {
+                arm,
+                baseline,
+                share: 1,
+            };
+            let root = restricted_rate(stratum.arms(), delta);
             let best = likelihood(arm, baseline, root, delta);
             let (low, high) = ((-delta).max(0.0), (1.0 - delta).min(1.0));
             for step in 1..1000 {
@@ -190,7 +134,7 @@ mod tests {
             .collect();
         let (one, other) = (
             interval(&strata, 0.95).unwrap(),
-            interval_of_scores(&values, 0.95).unwrap(),
+            interval(&values, 0.95).unwrap(),
         );
         assert!((one.low - other.low).abs() < 1e-12 && (one.high - other.high).abs() < 1e-12);
     }

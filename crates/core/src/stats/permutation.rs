@@ -28,13 +28,8 @@ pub struct Values {
 }
 
 impl TwoArms for Values {
-    fn sizes(&self) -> [usize; 2] {
-        [self.arm.len(), self.baseline.len()]
-    }
-
-    fn difference(&self) -> f64 {
-        let mean = |values: &[f64]| sample::mean(values).unwrap_or_default();
-        mean(&self.arm) - mean(&self.baseline)
+    fn arms(&self) -> [(f64, f64); 2] {
+        [&self.arm, &self.baseline].map(|values| (values.len() as f64, values.iter().sum()))
     }
 
     fn share(&self) -> usize {
@@ -163,7 +158,8 @@ fn drawn(strata: &[Values], limit: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::stats::stratified_exact;
-    use crate::stats::stratum::{PassedOf, Stratum};
+    use crate::stats::stratum::Stratum;
+    use crate::stats::stratum::tests::PassedOf;
 
     fn of_counts(counts: &[PassedOf]) -> Vec<Values> {
         let values = |(passed, trials): (usize, usize)| {

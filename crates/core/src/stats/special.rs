@@ -154,24 +154,28 @@ pub fn student_two_sided(t: f64, degrees: f64) -> f64 {
 /// distribution itself.
 pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     let tail = 2.0 * p.min(1.0 - p);
+    let is_below = |t: f64| student_two_sided(t, degrees) > tail;
     let mut high = 1.0;
-    while student_two_sided(high, degrees) > tail {
+    while is_below(high) {
         high *= 2.0;
     }
-    let mut low = 0.0;
-    // Until there is no number between the two.
+    last(0.0, high, is_below).copysign(p - 0.5)
+}
+
+/// Returns the last number on the way at which something holds, as it does at the beginning and not at the end.
+pub(super) fn last(mut from: f64, mut to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     loop {
-        let middle = (low + high) / 2.0;
-        if middle <= low || middle >= high {
-            break;
+        let middle = f64::midpoint(from, to);
+        // There is no number between the two.
+        if middle == from || middle == to {
+            return from;
         }
-        if student_two_sided(middle, degrees) > tail {
-            low = middle;
+        if holds(middle) {
+            from = middle;
         } else {
-            high = middle;
+            to = middle;
         }
     }
-    high.copysign(p - 0.5)
 }
 
 #[cfg(test)]

@@ -8,112 +8,79 @@
 //! test.
 //!
 //! Differences are compared as integers over a common denominator, so equal ones are equal. Two limits keep the work
-//! bounded: the denominator's size and the number of different sums. Beyond them, sums are rounded away from 0. That
-//! makes p larger, never smaller. Suites whose arms have a few different numbers of trials are far from both.
-
-use std::cmp::Reverse;
+//! bounded: the denominator's size and the number of steps on which sums are counted. Beyond them, sums are rounded away
+//! from 0. That makes p larger, never smaller. Suites whose arms have a few different numbers of trials are far from both.
 
 use super::CannotTell;
 use super::special::ln_choose;
 use super::stratum::{Stratum, check};
 
-/// The largest common denominator. Beyond it, differences are rounded to multiples of 1 over this number.
+/// A common denominator is not larger than this.
 const FINEST: i128 = 1 << 80;
-/// The number of different sums that are kept apart. Beyond it, they are rounded to so many steps.
-const MOST_SUMS: usize = 1 << 20;
-const STEPS: i128 = 1 << 16;
+/// The most steps on which sums are counted.
+const STEPS: i128 = 1 << 19;
 
-/// Returns the two-sided p-value.
+/// Returns the chance of a difference at least as far from 0 as the one found, if the experiment changes nothing.
 pub fn p_value(strata: &[Stratum]) -> Result<f64, CannotTell> {
     check(strata)?;
     // Where all trials or none passed, there is one way only, and its difference is 0.
-    let open: Vec<&Stratum> = strata
-        .iter()
-        .filter(|stratum| {
-            let passed = stratum.arm.passed + stratum.baseline.passed;
-            passed > 0 && passed < stratum.arm.trials + stratum.baseline.trials
-        })
-        .collect();
-    let scale = Scale::of(&open);
-    let found = open
-        .iter()
-        .map(|stratum| scale.towards_zero(stratum))
-        .sum::<i128>()
-        .abs();
+    let is_open = |stratum: &&Stratum| {
+        let passed = stratum.arm.passed + stratum.baseline.passed;
+        passed > 0 && passed < stratum.arm.trials + stratum.baseline.trials
+    };
+    let open: Vec<Stratum> = strata.iter().filter(is_open).copied().collect();
+    let denominator = common_denominator(&open);
+    let towards_zero = |stratum: &Stratum| {
+        let numerator = numerator(stratum, stratum.arm.passed);
+        -rounded_up(-numerator.abs(), stratum, denominator) * numerator.signum()
+    };
+    let found = open.iter().map(towards_zero).sum::<i128>().abs();
     if found == 0 {
         return Ok(1.0);
     }
-    let groups = Group::all(&open, scale);
-    let mirrored: Vec<Group> = groups.iter().map(Group::mirrored).collect();
-    Ok((upper_tail(&groups, found) + upper_tail(&mirrored, found)).min(1.0))
+    let swapped = open.iter().map(|stratum| Stratum {
+        arm: stratum.baseline,
+        baseline: stratum.arm,
+        ..*stratum
+    });
+    let swapped: Vec<Stratum> = swapped.collect();
+    let tail = |strata: &[Stratum]| upper_tail(&Group::all(strata, denominator), found);
+    Ok((tail(&open) + tail(&swapped)).min(1.0))
 }
 
-/// Returns the smallest p-value that trials of these numbers can give, if all of one arm pass and none of the other.
+/// Returns the smallest p that any result of so many trials could have, in each stratum with the experiment and without.
 pub fn smallest_p(trials: &[(usize, usize)]) -> f64 {
     let ways: f64 = trials.iter().map(|(n, m)| ln_choose(n + m, *n)).sum();
     (2.0 * (-ways).exp()).min(1.0)
 }
 
-/// The common denominator of all differences.
-#[derive(Debug, Clone, Copy)]
-struct Scale {
-    denominator: i128,
-    is_exact: bool,
+/// Returns a denominator of all weighted differences, or the largest one that is allowed.
+fn common_denominator(strata: &[Stratum]) -> i128 {
+    let own = strata.iter().map(own_denominator);
+    let common = own.into_iter().try_fold(1i128, |common, own| {
+        Some(common / greatest_common_divisor(common, own) * own).filter(|common| *common <= FINEST)
+    });
+    common.unwrap_or(FINEST)
 }
 
-impl Scale {
-    fn of(strata: &[&Stratum]) -> Self {
-        let exact = strata
-            .iter()
-            .map(|stratum| own_denominator(stratum))
-            .try_fold(1i128, |common, own| {
-                Some(common / greatest_common_divisor(common, own) * own)
-                    .filter(|common| *common <= FINEST)
-            });
-        Scale {
-            denominator: exact.unwrap_or(FINEST),
-            is_exact: exact.is_some(),
-        }
-    }
-
-    /// Returns `numerator / own_denominator(stratum)` in units of the scale, rounded up where it must be.
-    fn rounded_up(self, numerator: i128, stratum: &Stratum) -> i128 {
-        let own = own_denominator(stratum);
-        if self.is_exact {
-            return numerator * (self.denominator / own);
-        }
-        // Whole parts first, so that nothing overflows.
-        let whole = numerator.div_euclid(own);
-        let rest = numerator.rem_euclid(own);
-        whole * self.denominator + (rest * self.denominator + own - 1).div_euclid(own)
-    }
-
-    /// Returns the stratum's part of the difference that was found, rounded towards 0 where it must be.
-    fn towards_zero(self, stratum: &Stratum) -> i128 {
-        let numerator = found_numerator(stratum);
-        if self.is_exact {
-            self.rounded_up(numerator, stratum)
-        } else {
-            let size = -self.rounded_up(-numerator.abs(), stratum);
-            size * numerator.signum()
-        }
-    }
+/// Returns a difference of a stratum over the common denominator.
+fn rounded_up(numerator: i128, stratum: &Stratum, denominator: i128) -> i128 {
+    let own = own_denominator(stratum);
+    // Whole parts first, so that nothing overflows.
+    let whole = numerator.div_euclid(own);
+    let rest = numerator.rem_euclid(own);
+    whole * denominator + (rest * denominator + own - 1).div_euclid(own)
 }
 
-/// The weighted difference of a stratum is a whole number over this.
 fn own_denominator(stratum: &Stratum) -> i128 {
     stratum.share as i128 * stratum.arm.trials as i128 * stratum.baseline.trials as i128
 }
 
-/// The numerator of the difference when `in_arm` of the trials that passed are in the experiment's arm.
+/// Returns the difference over the stratum's own denominator, if so many of those that passed were in the arm.
 fn numerator(stratum: &Stratum, in_arm: usize) -> i128 {
     let passed = stratum.arm.passed + stratum.baseline.passed;
     in_arm as i128 * stratum.baseline.trials as i128
         - (passed - in_arm) as i128 * stratum.arm.trials as i128
-}
-
-fn found_numerator(stratum: &Stratum) -> i128 {
-    numerator(stratum, stratum.arm.passed)
 }
 
 fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
@@ -123,28 +90,32 @@ fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
     a
 }
 
-/// Strata whose differences grow by the same step: the chance of the lowest sum, of the next, and so on.
-#[derive(Debug, Clone)]
+/// The sum over strata whose differences have the same step between them.
+#[derive(Debug)]
 struct Group {
     lowest: i128,
     step: i128,
+    /// The chances of the lowest sum and of those that follow, a step each.
     chances: Vec<f64>,
 }
 
 impl Group {
-    fn all(strata: &[&Stratum], scale: Scale) -> Vec<Self> {
+    fn all(strata: &[Stratum], denominator: i128) -> Vec<Self> {
         let mut groups: Vec<Group> = Vec::new();
         for stratum in strata {
-            let one = Group::of(stratum, scale);
+            let one = Group::of(stratum, denominator);
             match groups.iter_mut().find(|group| group.step == one.step) {
-                Some(group) => group.add(&one),
+                Some(group) => {
+                    group.lowest += one.lowest;
+                    group.chances = convolved(&group.chances, one.chances.into_iter().enumerate());
+                }
                 None => groups.push(one),
             }
         }
         groups
     }
 
-    fn of(stratum: &Stratum, scale: Scale) -> Self {
+    fn of(stratum: &Stratum, denominator: i128) -> Self {
         let (n, m) = (stratum.arm.trials, stratum.baseline.trials);
         let passed = stratum.arm.passed + stratum.baseline.passed;
         let fewest = passed.saturating_sub(m);
@@ -153,119 +124,37 @@ impl Group {
             (ln_choose(n, in_arm) + ln_choose(m, passed - in_arm) - ln_choose(n + m, passed)).exp()
         };
         Group {
-            lowest: scale.rounded_up(numerator(stratum, fewest), stratum),
-            step: scale.rounded_up((n + m) as i128, stratum),
+            lowest: rounded_up(numerator(stratum, fewest), stratum, denominator),
+            step: rounded_up((n + m) as i128, stratum, denominator),
             chances: (fewest..=most).map(chance).collect(),
         }
     }
-
-    fn add(&mut self, other: &Group) {
-        self.lowest += other.lowest;
-        let mut sums = vec![0.0; self.chances.len() + other.chances.len() - 1];
-        for (offset, chance) in other.chances.iter().enumerate() {
-            for (sum, own) in sums[offset..].iter_mut().zip(&self.chances) {
-                *sum += own * chance;
-            }
-        }
-        self.chances = sums;
-    }
-
-    /// Returns each sum with its chance.
-    fn values(&self) -> impl Iterator<Item = Sum> {
-        let sums = (0i128..).map(|steps| self.lowest + self.step * steps);
-        sums.zip(self.chances.iter().copied())
-    }
-
-    /// Returns how far the largest sum is above the lowest.
-    fn range(&self) -> i128 {
-        self.step * (self.chances.len() as i128 - 1)
-    }
-
-    /// Returns the same with all signs changed.
-    fn mirrored(&self) -> Self {
-        Group {
-            lowest: -self.lowest - self.range(),
-            step: self.step,
-            chances: self.chances.iter().rev().copied().collect(),
-        }
-    }
 }
 
-/// Returns the chance that the sum over all groups is at least `limit`.
+/// Returns the chances of sums, where the second summand is so many places further with each of its chances.
+fn convolved(sums: &[f64], other: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
+    let mut more = Vec::new();
+    for (offset, chance) in other {
+        more.resize(more.len().max(offset + sums.len()), 0.0);
+        for (sum, own) in more[offset..].iter_mut().zip(sums) {
+            *sum += own * chance;
+        }
+    }
+    more
+}
+
+/// Returns the chance of a sum that reaches the limit.
 fn upper_tail(groups: &[Group], limit: i128) -> f64 {
-    exact_tail(groups, limit).unwrap_or_else(|| rounded_tail(groups, limit))
-}
-
-/// A sum, and its chance.
-type Sum = (i128, f64);
-
-/// Returns the chance without any rounding, unless there are too many different sums. Every sum is one of the first half's
-/// plus one of the second half's.
-fn exact_tail(groups: &[Group], limit: i128) -> Option<f64> {
-    let mut largest_first: Vec<&Group> = groups.iter().collect();
-    largest_first.sort_by_key(|group| Reverse(group.chances.len()));
-    let mut one: Vec<Sum> = vec![(0, 1.0)];
-    let mut other = one.clone();
-    for group in largest_first {
-        let smaller = if one.len() <= other.len() {
-            &mut one
-        } else {
-            &mut other
-        };
-        *smaller = with_group(smaller, group)?;
-    }
-    // As the first sum grows, the second may be smaller.
-    let mut first_enough = other.len();
-    let mut enough = 0.0;
-    let mut chance = 0.0;
-    for (sum, own) in &one {
-        while first_enough > 0 && sum + other[first_enough - 1].0 >= limit {
-            first_enough -= 1;
-            enough += other[first_enough].1;
-        }
-        chance += own * enough;
-    }
-    Some(chance)
-}
-
-/// Returns all sums with one more group, in ascending order, equal ones joined. `None` if there are too many.
-fn with_group(sums: &[Sum], group: &Group) -> Option<Vec<Sum>> {
-    if sums.len().checked_mul(group.chances.len())? > MOST_SUMS {
-        return None;
-    }
-    let mut more: Vec<Sum> = group
-        .values()
-        .flat_map(|(value, chance)| {
-            sums.iter()
-                .map(move |(sum, own)| (sum + value, own * chance))
-        })
-        .collect();
-    more.sort_by_key(|(sum, _)| *sum);
-    let mut joined: Vec<Sum> = Vec::new();
-    for (sum, chance) in more {
-        match joined.last_mut() {
-            Some(last) if last.0 == sum => last.1 += chance,
-            _ => joined.push((sum, chance)),
-        }
-    }
-    Some(joined)
-}
-
-/// Returns the chance with each group's sums rounded up to one of [`STEPS`] steps.
-fn rounded_tail(groups: &[Group], limit: i128) -> f64 {
-    let range: i128 = groups.iter().map(Group::range).sum();
+    let range = |group: &Group| group.step * (group.chances.len() as i128 - 1);
     let lowest: i128 = groups.iter().map(|group| group.lowest).sum();
-    let width = range / STEPS + 1;
+    let steps = groups.iter().map(|group| group.step);
+    let finest = steps.fold(0, greatest_common_divisor);
+    let width = finest.max(groups.iter().map(range).sum::<i128>() / STEPS + 1);
     let mut sums = vec![1.0];
     for group in groups {
-        let steps = |value: i128| ((value - group.lowest + width - 1) / width) as usize;
-        let mut more = vec![0.0; sums.len() + steps(group.lowest + group.range())];
-        for (value, chance) in group.values() {
-            for (sum, own) in more[steps(value)..].iter_mut().zip(&sums) {
-                *sum += own * chance;
-            }
-        }
-        sums = more;
+        let place = |step: usize| ((group.step * step as i128 + width - 1) / width) as usize;
+        let chances = group.chances.iter().enumerate();
+        sums = convolved(&sums, chances.map(|(step, chance)| (place(step), *chance)));
     }
     let below = (limit - lowest - 1).div_euclid(width) + 1;
     sums.iter().skip(below.max(0) as usize).sum()
@@ -275,7 +164,6 @@ fn rounded_tail(groups: &[Group], limit: i128) -> f64 {
 mod tests {
     use super::*;
     use crate::stats::fisher::fisher;
-    use crate::stats::mcnemar::mcnemar;
 
     type Counts = ((usize, usize), (usize, usize));
 
@@ -370,7 +258,10 @@ mod tests {
                 vec![((1, 1), (1, 1)); same],
             ]
             .concat();
-            close(p(&counts), mcnemar(better, worse));
+            let n = better + worse;
+            let tail = (0..=better.min(worse))
+                .map(|k| (ln_choose(n, k) - n as f64 * std::f64::consts::LN_2).exp());
+            close(p(&counts), (2.0 * tail.sum::<f64>()).min(1.0));
         }
     }
 
@@ -402,8 +293,7 @@ mod tests {
             .map(|pair| ((pair[0] / 2 + 4, pair[0]), (pair[1] / 2, pair[1])))
             .collect();
         let strata = Stratum::equal(&counts);
-        let refs: Vec<&Stratum> = strata.iter().collect();
-        assert!(!Scale::of(&refs).is_exact);
+        assert_eq!(common_denominator(&strata), FINEST);
         let p = p_value(&strata).unwrap();
         // The normal approximation, with the exact variance of the difference.
         let variance: f64 = counts

@@ -11,16 +11,6 @@ pub struct Count {
     pub trials: usize,
 }
 
-impl Count {
-    /// Returns the share of trials that passed.
-    pub fn rate(self) -> f64 {
-        self.passed as f64 / self.trials as f64
-    }
-}
-
-/// Passed and judged trials of the arm, and of the baseline.
-pub type PassedOf = ((usize, usize), (usize, usize));
-
 /// The trials of one stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stratum {
@@ -32,31 +22,19 @@ pub struct Stratum {
     pub share: usize,
 }
 
-impl Stratum {
-    /// Makes strata of equal weight from `(passed, trials)` of the arm and of the baseline.
-    pub fn equal(counts: &[PassedOf]) -> Vec<Self> {
-        let count = |(passed, trials)| Count { passed, trials };
-        counts
-            .iter()
-            .map(|(arm, baseline)| Stratum {
-                arm: count(*arm),
-                baseline: count(*baseline),
-                share: counts.len(),
-            })
-            .collect()
-    }
-}
-
 /// A stratum in both arms, of counts or of values.
 pub trait TwoArms {
-    /// Returns the number of trials of the arm, and of the baseline.
-    fn sizes(&self) -> [usize; 2];
-
-    /// Returns the difference of the two rates or means.
-    fn difference(&self) -> f64;
+    /// Returns the number of the values of the arm, and their sum; and those of the baseline.
+    fn arms(&self) -> [(f64, f64); 2];
 
     /// Returns the number that the weight is 1 over.
     fn share(&self) -> usize;
+
+    /// Returns the difference of the two rates or means.
+    fn difference(&self) -> f64 {
+        let [(n, a), (m, b)] = self.arms();
+        a / n - b / m
+    }
 
     /// Returns the weight.
     fn weight(&self) -> f64 {
@@ -65,12 +43,8 @@ pub trait TwoArms {
 }
 
 impl TwoArms for Stratum {
-    fn sizes(&self) -> [usize; 2] {
-        [self.arm.trials, self.baseline.trials]
-    }
-
-    fn difference(&self) -> f64 {
-        self.arm.rate() - self.baseline.rate()
+    fn arms(&self) -> [(f64, f64); 2] {
+        [self.arm, self.baseline].map(|count| (count.trials as f64, count.passed as f64))
     }
 
     fn share(&self) -> usize {
@@ -92,8 +66,32 @@ pub(super) fn check(strata: &[impl TwoArms]) -> Result<(), CannotTell> {
     if strata.is_empty() {
         return Err(CannotTell::NoEvals);
     }
-    if strata.iter().any(|stratum| stratum.sizes().contains(&0)) {
-        return Err(CannotTell::NoTrials);
+    let mut arms = strata.iter().flat_map(TwoArms::arms);
+    match arms.any(|(number, _)| number == 0.0) {
+        true => Err(CannotTell::NoTrials),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Passed and judged trials of the arm, and of the baseline.
+    pub type PassedOf = ((usize, usize), (usize, usize));
+
+    impl Stratum {
+        /// Makes strata of equal weight from `(passed, trials)` of the arm and of the baseline.
+        pub fn equal(counts: &[PassedOf]) -> Vec<Self> {
+            let count = |(passed, trials)| Count { passed, trials };
+            counts
+                .iter()
+                .map(|(arm, baseline)| Stratum {
+                    arm: count(*arm),
+                    baseline: count(*baseline),
+                    share: counts.len(),
+                })
+                .collect()
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! The interval of a pass rate, by Wilson's score. Unlike the textbook's it is right for few trials and at the ends.
+//! The interval of a pass rate, by Wilson's score, and of the difference of two independent ones, by Newcombe's hybrid of two
+//! score intervals. Unlike the textbook's they are right for few trials and at the ends.
 
 use super::special::normal_quantile;
 use super::{ALPHA, CannotTell, Interval};
@@ -22,6 +23,17 @@ pub(super) fn of_rate(rate: f64, trials: usize) -> Interval {
         low: if rate <= 0.0 { 0.0 } else { interval.low },
         high: if rate >= 1.0 { 1.0 } else { interval.high },
     }
+}
+
+/// Returns the interval of a difference, the first rate minus the second. Each arm is passed and trials.
+pub fn newcombe(first: (usize, usize), second: (usize, usize)) -> Result<Interval, CannotTell> {
+    let (one, two) = (wilson(first.0, first.1)?, wilson(second.0, second.1)?);
+    let rate = |(passed, trials): (usize, usize)| passed as f64 / trials as f64;
+    let (p1, p2) = (rate(first), rate(second));
+    Ok(Interval {
+        low: p1 - p2 - (p1 - one.low).hypot(two.high - p2),
+        high: p1 - p2 + (one.high - p1).hypot(p2 - two.low),
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::matching::{Case, Matching, Names, OneSided, access_changes, cases, changes};
-use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
+use super::{COMPARED_VERSION, CompareError, Compared, check};
+use crate::analysis::distinct::distinct;
 use crate::analysis::summary::{ArmTrial, Arms, By, compare_arms};
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::state::RunState;

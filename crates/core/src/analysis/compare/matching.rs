@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::distinct;
 use crate::agent::access::Access;
+use crate::analysis::distinct::distinct;
 use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::state::RunState;
 use crate::text::prose;

@@ -168,16 +168,5 @@ fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> Compare
     }
 }
 
-/// In the order in which they first appear.
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut distinct: Vec<&str> = Vec::new();
-    for name in names {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    }
-    distinct
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The experiments of one run against the baseline, or its environments against one of them.
 
-use super::{COMPARED_VERSION, CompareError, Compared, check, distinct, unknown};
+use super::{COMPARED_VERSION, CompareError, Compared, check, unknown};
+use crate::analysis::distinct::distinct;
 use crate::analysis::summary::{Arms, By, compare_arms};
 use crate::run::event::TrialHead;
 use crate::run::state::RunState;

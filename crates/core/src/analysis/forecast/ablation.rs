@@ -57,10 +57,7 @@ impl AblationForecast {
             trials_of_eval: design.trials_of_eval(),
             trials: question.plan.len(),
             concurrency: question.concurrency,
-            history: Known {
-                runs: history.runs,
-                trials: history.trials,
-            },
+            history: history.known,
             expense: Expense::total(&arms, question.concurrency),
             precision: precision(design, question.plan, history),
         }

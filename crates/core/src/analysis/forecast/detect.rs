@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arm, Expense, Precision, Question};
 use crate::analysis::summary::{MOST_EVALS, Proposal};
-use crate::stats::advice;
 use crate::stats::beyond::FEWEST_EVALS;
-use crate::stats::power::{Spread, detectable_in_plan};
+use crate::stats::power;
 
 /// More is not worth proposing.
 const MOST_REPETITIONS: usize = 10_000;
@@ -38,61 +37,38 @@ impl Detect {
             .iter()
             .max_by(|one, other| seen(one).total_cmp(&seen(other)))?;
         let propose = |evals, repetitions| {
-            let arms = (arms, question);
-            proposal(difference, evals, repetitions, arms)
+            let of_arm = evals * repetitions;
+            let scaled = |arm: &Arm| Arm {
+                trials: of_arm,
+                expense: arm.expense.scaled(of_arm as f64 / arm.trials.max(1) as f64),
+                ..arm.clone()
+            };
+            let arms: Vec<Arm> = arms.iter().map(scaled).collect();
+            let Expense { cost_usd, seconds } = Expense::total(&arms, question.concurrency);
+            Proposal {
+                difference,
+                evals,
+                repetitions,
+                trials: of_arm * arms.len(),
+                cost_usd,
+                seconds,
+            }
         };
-        let repetitions = repetitions(hardest, difference);
+        let luck = hardest.variances.experiment + hardest.variances.baseline;
+        let number = hardest.comparisons;
+        let repetitions = power::repetitions_needed(hardest.evals, luck, difference, number);
+        let variance = hardest.variances.between + luck / hardest.repetitions;
+        let is_seen_by =
+            |evals: &usize| power::detectable_beyond(variance, *evals, number) <= difference;
         let planned = hardest.repetitions.round().max(1.0) as usize;
         Some(Detect {
             difference,
             is_seen: seen(&hardest) <= difference,
-            with_these_evals: repetitions.map(|repetitions| propose(hardest.evals, repetitions)),
-            beyond: evals(hardest, difference).map(|evals| propose(evals, planned)),
+            with_these_evals: (hardest.evals > 0 && repetitions <= MOST_REPETITIONS)
+                .then(|| propose(hardest.evals, repetitions)),
+            beyond: (FEWEST_EVALS..=MOST_EVALS)
+                .find(is_seen_by)
+                .map(|evals| propose(evals, planned)),
         })
-    }
-}
-
-/// Returns the repetitions with which these evals see it.
-fn repetitions(precision: &Precision, difference: f64) -> Option<usize> {
-    let luck = precision.variances.experiment + precision.variances.baseline;
-    let needed = advice::repetitions(precision.evals, luck, difference, precision.comparisons);
-    (precision.evals > 0 && needed <= MOST_REPETITIONS).then_some(needed)
-}
-
-/// Returns the fewest evals that see it for other tasks, with the repetitions of the plan.
-fn evals(precision: &Precision, difference: f64) -> Option<usize> {
-    let variances = &precision.variances;
-    let spread = Spread {
-        between: variances.between,
-        luck: (variances.experiment + variances.baseline) / precision.repetitions,
-    };
-    (FEWEST_EVALS..=MOST_EVALS).find(|evals| {
-        detectable_in_plan(spread, *evals, precision.comparisons)
-            .is_ok_and(|detectable| detectable <= difference)
-    })
-}
-
-/// All arms of the plan, with other numbers.
-fn proposal(
-    difference: f64,
-    evals: usize,
-    repetitions: usize,
-    (arms, question): (&[Arm], &Question<'_>),
-) -> Proposal {
-    let of_arm = evals * repetitions;
-    let scaled = |arm: &Arm| Arm {
-        trials: of_arm,
-        expense: arm.expense.scaled(of_arm as f64 / arm.trials.max(1) as f64),
-        ..arm.clone()
-    };
-    let arms: Vec<Arm> = arms.iter().map(scaled).collect();
-    let Expense { cost_usd, seconds } = Expense::total(&arms, question.concurrency);
-    Proposal {
-        difference,
-        evals,
-        repetitions,
-        trials: of_arm * arms.len(),
-        cost_usd,
-        seconds,
     }
 }

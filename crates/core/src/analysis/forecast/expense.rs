@@ -90,10 +90,7 @@ fn arm(trials: &[&TrialHead], history: &History) -> Arm {
         .iter()
         .filter_map(|case| history.case(case[0]))
         .collect();
-    let rates: Vec<f64> = known
-        .iter()
-        .map(|past| past.passed as f64 / past.judged as f64)
-        .collect();
+    let rates: Vec<f64> = known.iter().map(|past| past.rate()).collect();
     let expected = |read: fn(&Past) -> &[f64]| {
         let of_arm = mean(
             &known

@@ -7,18 +7,17 @@ mod ablation;
 mod detect;
 mod expense;
 mod precision;
-mod variances;
 
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::history::History;
+pub use crate::analysis::history::Known;
 use crate::run::event::TrialHead;
 
 pub use ablation::AblationForecast;
 pub use detect::Detect;
 pub use expense::{Arm, Expense};
-pub use precision::Precision;
-pub use variances::{Assumption, Variances};
+pub use precision::{Assumption, Precision, Variances};
 
 /// Of the document that `terca plan --format json` writes.
 pub const FORECAST_VERSION: u32 = 2;
@@ -63,15 +62,6 @@ pub struct Forecast {
     pub detect: Option<Detect>,
 }
 
-/// The amount of history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
-    /// The number of runs.
-    pub runs: usize,
-    /// Judged trials of the plan's cases.
-    pub trials: usize,
-}
-
 /// Answers a question about a plan from the history of its suite.
 pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
     let arms = expense::arms(question, history);
@@ -82,10 +72,7 @@ pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
         baseline: question.baseline.to_owned(),
         trials: question.plan.len(),
         concurrency: question.concurrency,
-        history: Known {
-            runs: history.runs,
-            trials: history.trials,
-        },
+        history: history.known,
         expense: Expense::total(&arms, question.concurrency),
         detect: question
             .detect

@@ -12,8 +12,8 @@ use super::verdict::{Beyond, Verdict};
 use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
 use crate::stats::holm::holm;
-use crate::stats::newcombe::newcombe;
 use crate::stats::stratum::{Count, Stratum};
+use crate::stats::wilson::newcombe;
 use crate::stats::{ALPHA, CannotTell, Interval, miettinen_nurminen, stratified_exact};
 
 /// One arm against the baseline.

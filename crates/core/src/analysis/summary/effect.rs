@@ -81,7 +81,7 @@ impl Effect {
         let interval = |level| match welch::interval(&scores.strata, level) {
             // Trials that all end alike are no proof that all will.
             Err(CannotTell::NoVariation | CannotTell::OneEval) => {
-                miettinen_nurminen::interval_of_scores(&scores.strata, level)
+                miettinen_nurminen::interval(&scores.strata, level)
             }
             other => other,
         };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::arms::ArmTrial;
+use crate::analysis::distinct::distinct;
 use crate::run::outcome::{Status, TrialReport};
 
 #[derive(Debug)]
@@ -90,11 +91,6 @@ impl<'a> Grid<'a> {
             }
         })
     }
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = std::collections::HashSet::new();
-    names.filter(|name| seen.insert(*name)).collect()
 }
 
 impl<'a> Variant<'a, '_> {

@@ -42,7 +42,7 @@ pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
 pub use mcp_servers::{McpServerSummary, McpToolSummary};
-pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
+pub(crate) use outlook::MOST_EVALS;
 pub use outlook::{Outlook, Proposal};
 pub use remarks::{EvalFact, EvalRemark};
 pub use verdict::{Beyond, Verdict};

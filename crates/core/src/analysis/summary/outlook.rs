@@ -11,8 +11,7 @@ use super::strata;
 use super::verdict::Beyond;
 use crate::config::verdict::Measure;
 use crate::stats::beyond::FEWEST_EVALS;
-use crate::stats::power::{self, Spread};
-use crate::stats::{CannotTell, advice, sample};
+use crate::stats::{CannotTell, power, sample};
 
 /// The differences that repetitions are reckoned for, the easiest to see first.
 const DIFFERENCES: [f64; 3] = [0.3, 0.2, 0.1];
@@ -20,10 +19,6 @@ const DIFFERENCES: [f64; 3] = [0.3, 0.2, 0.1];
 const MOST_REPETITIONS: usize = 1000;
 /// Nobody writes more evals than this to answer one question.
 pub(crate) const MOST_EVALS: usize = 50;
-/// Fewer evals say little about how much their effects differ.
-pub(crate) const ENOUGH_EVALS: usize = 20;
-/// The least by which the true effects of other evals are taken to vary: evenly within 20 points to both sides.
-pub(crate) const LEAST_BETWEEN: f64 = 0.2 * 0.2 / 3.0;
 
 /// The way to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,7 +70,7 @@ impl Outlook {
         let mut repetitions = Vec::new();
         if let Ok(luck) = luck(basis) {
             for difference in DIFFERENCES {
-                let needed = advice::repetitions(strata, luck, difference, basis.comparisons);
+                let needed = power::repetitions_needed(strata, luck, difference, basis.comparisons);
                 if needed > basis.repetitions && needed <= MOST_REPETITIONS {
                     let evals = basis.pairs.len();
                     repetitions.push(Proposal::of(difference, evals, needed, basis, arms));
@@ -104,7 +99,7 @@ impl Outlook {
 /// The luck of one trial in each arm, as the mean over the strata.
 fn luck(basis: &Basis<'_>) -> Result<f64, CannotTell> {
     match basis.measure {
-        Measure::PassRate => advice::luck(&strata::counts(basis.pairs)),
+        Measure::PassRate => power::luck(&strata::counts(basis.pairs)),
         Measure::Score => {
             let of_one = |values: &[f64]| sample::variance(values).ok_or(CannotTell::OneRepetition);
             let lucks: Result<Vec<f64>, CannotTell> = strata::scores(basis.pairs)
@@ -124,17 +119,8 @@ fn evals_needed(basis: &Basis<'_>) -> Option<usize> {
         Measure::Score => strata::scores(basis.pairs).differences,
     };
     let of_trials = luck(basis).ok()? / basis.repetitions.max(1) as f64;
-    let estimated = sample::variance(&differences).map_or(0.0, |all| (all - of_trials).max(0.0));
-    let least = if differences.len() < ENOUGH_EVALS {
-        LEAST_BETWEEN
-    } else {
-        0.0
-    };
-    let spread = Spread {
-        between: estimated.max(least),
-        luck: of_trials,
-    };
-    let needed = power::evals_needed(spread, basis.found).max(FEWEST_EVALS);
+    let (between, _) = power::between(&differences, of_trials);
+    let needed = power::evals_needed(between + of_trials, basis.found).max(FEWEST_EVALS);
     (needed > differences.len()).then_some(needed)
 }
 
