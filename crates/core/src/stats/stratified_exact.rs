@@ -18,7 +18,7 @@ use super::stratum::{Stratum, check};
 /// A common denominator is not larger than this.
 const FINEST: i128 = 1 << 80;
 /// The most steps on which sums are counted.
-const STEPS: i128 = 1 << 19;
+const STEPS: i128 = 1 << 18;
 
 /// Returns the chance of a difference at least as far from 0 as the one found, if the experiment changes nothing.
 pub fn p_value(strata: &[Stratum]) -> Result<f64, CannotTell> {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use similar::TextDiff;
-use terca_core::new_suite::mine::contents::ChangedFile;
+use terca_core::new_suite::mine::commit::Change;
 use terca_core::new_suite::mine::describe::{
-    Described, Material, NoTask, TASK_FILE, Writer, question, room_eval, room_file, task,
+    Described, NoTask, TASK_FILE, Writer, question, room_eval, room_file, task,
 };
 use terca_core::new_suite::mine::draft::Draft;
 use terca_core::run::outcome::Status;
@@ -19,10 +19,10 @@ use terca_core::run::state::Trial;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::Network;
 
-use super::MineError;
-use super::prove::{Counter, How, plan};
+use super::prove::{Counter, plan};
+use super::{MineError, Request};
 use crate::run::files::open_run;
-use crate::run::start::{FinishedRun, PreparedRun};
+use crate::run::start::{FinishedRun, PreparedRun, Program};
 use crate::suite::discover::SUITE_FILE;
 use crate::tree::TreeError;
 
@@ -53,31 +53,24 @@ impl Describing {
         }
     }
 
-    fn settings(&self, how: &How<'_>, spent: Option<f64>) -> RunSettings {
+    fn settings(&self, request: &Request<'_>, spent: Option<f64>) -> RunSettings {
         RunSettings {
             selection: SelectionSettings {
                 repetitions: Some(1),
                 agent: Some(self.agent.clone()),
                 model: self.model.clone(),
                 timeout: Some(self.seconds),
-                sandbox: Some(how.sandbox.clone()),
+                sandbox: Some(request.sandbox.clone()),
                 network: Some(Network::Model),
                 ..SelectionSettings::default()
             },
             budget_usd: self.budget_usd.map(|budget| budget - spent.unwrap_or(0.0)),
-            concurrency: how.concurrency,
+            concurrency: request.concurrency,
             // The whole workspace is one file.
             keep: Keep::All,
             ..RunSettings::default()
         }
     }
-}
-
-/// A proven draft with both sides of its files.
-pub(super) struct Proven<'a> {
-    pub(super) draft: &'a Draft,
-    pub(super) solution: Vec<ChangedFile>,
-    pub(super) tests: Vec<ChangedFile>,
 }
 
 /// The answers to the questions about some drafts.
@@ -95,10 +88,10 @@ pub(super) struct Answers {
 pub(super) fn check(
     describing: &Describing,
     dir: &Utf8Path,
-    how: &How<'_>,
+    request: &Request<'_>,
 ) -> Result<(), MineError> {
     write_room(dir, [("task", "Describe it.")])?;
-    plan(dir, &describing.settings(how, None), how).map_err(|error| match error {
+    plan(dir, &describing.settings(request, None), request).map_err(|error| match error {
         MineError::Drafts(problems) => MineError::Describing(problems),
         other => other,
     })?;
@@ -110,34 +103,30 @@ pub(super) fn check(
 pub(super) fn describe(
     describing: &Describing,
     spent: Option<f64>,
-    proven: &[Proven<'_>],
+    proven: &[(usize, Draft)],
     dir: &Utf8Path,
-    how: &How<'_>,
+    request: &Request<'_>,
 ) -> Answers {
     let mut answers = Answers::default();
-    let mut asked: Vec<(&Proven<'_>, String)> = Vec::new();
+    let mut asked: Vec<(&Draft, String)> = Vec::new();
     let is_spent =
         (describing.budget_usd).is_some_and(|budget| spent.is_some_and(|spent| spent >= budget));
-    for one in proven {
-        let (source, tests) = (diffs(&one.solution), diffs(&one.tests));
-        let material = Material {
-            chosen: &one.draft.chosen,
-            source: &source,
-            tests: &tests,
-        };
+    for (_, draft) in proven {
+        let chosen = &draft.chosen;
+        let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
         let fence = format!("{:032x}", fastrand::u128(..));
-        match question(&material, &fence) {
-            _ if is_spent => answers.not(describing, one, NoTask::Budget, None),
-            Ok(question) => asked.push((one, question)),
-            Err((reason, detail)) => answers.not(describing, one, reason, Some(detail)),
+        match question(&chosen.commit.message, &source, &tests, &fence) {
+            _ if is_spent => answers.not(describing, draft, NoTask::Budget, None),
+            Ok(question) => asked.push((draft, question)),
+            Err((reason, detail)) => answers.not(describing, draft, reason, Some(detail)),
         }
     }
     if !asked.is_empty()
-        && let Err(error) = ask(describing, spent, &asked, dir, how, &mut answers)
+        && let Err(error) = ask(describing, spent, &asked, dir, request, &mut answers)
     {
-        for (one, _) in asked {
+        for (draft, _) in asked {
             let reason = NoTask::Error(ErrorKind::Internal);
-            answers.not(describing, one, reason, Some(error.to_string()));
+            answers.not(describing, draft, reason, Some(error.to_string()));
         }
     }
     answers
@@ -146,29 +135,30 @@ pub(super) fn describe(
 fn ask(
     describing: &Describing,
     spent: Option<f64>,
-    asked: &[(&Proven<'_>, String)],
+    asked: &[(&Draft, String)],
     dir: &Utf8Path,
-    how: &How<'_>,
+    request: &Request<'_>,
     answers: &mut Answers,
 ) -> Result<(), MineError> {
     let questions = asked.iter();
     write_room(
         dir,
-        questions.map(|(one, question)| (one.draft.folder.as_str(), question.as_str())),
+        questions.map(|(draft, question)| (draft.folder.as_str(), question.as_str())),
     )?;
-    let settings = describing.settings(how, spent);
-    let plan = plan(dir, &settings, how)?;
-    let run = PreparedRun::new(&plan, &settings, how.program(), how.host.clone())?;
+    let settings = describing.settings(request, spent);
+    let plan = plan(dir, &settings, request)?;
+    let program = Program::new(request.version);
+    let run = PreparedRun::new(&plan, &settings, program, request.host.clone())?;
     let store = run.create_dir()?;
-    let finished = run.execute(store, None, &mut Counter(how.tell))?;
+    let finished = run.execute(store, None, &mut Counter(request.tell))?;
     answers.cost_usd = finished.state.spent().spent.cost_usd;
     answers.is_interrupted = finished.interrupted;
     for trial in finished.state.trials() {
-        let mut drafts = asked.iter().map(|(one, _)| *one);
-        let Some(one) = drafts.find(|one| one.draft.folder == trial.head.eval) else {
+        let mut drafts = asked.iter().map(|(draft, _)| *draft);
+        let Some(draft) = drafts.find(|draft| draft.folder == trial.head.eval) else {
             continue;
         };
-        let answer = answer(trial, &finished, one);
+        let answer = answer(trial, &finished, draft);
         let (reason, detail) = answer.as_ref().err().cloned().unzip();
         let described = Described {
             by: Writer {
@@ -179,7 +169,7 @@ fn ask(
             reason,
             detail: detail.flatten(),
         };
-        let folder = one.draft.folder.clone();
+        let folder = draft.folder.clone();
         answers.by_draft.insert(folder, (answer.ok(), described));
     }
     Ok(())
@@ -189,7 +179,7 @@ fn ask(
 fn answer(
     trial: &Trial,
     run: &FinishedRun,
-    proven: &Proven<'_>,
+    draft: &Draft,
 ) -> Result<String, (NoTask, Option<String>)> {
     let report = &trial.report;
     if let Some(error) = &report.error {
@@ -210,9 +200,7 @@ fn answer(
         ),
         _ => (NoTask::Empty, Some(format!("it left no file {TASK_FILE}"))),
     })?;
-    let draft = proven.draft;
-    task(&written, &draft.chosen, &proven.solution, &proven.tests)
-        .map_err(|(reason, detail)| (reason, Some(detail)))
+    task(&written, &draft.chosen).map_err(|(reason, detail)| (reason, Some(detail)))
 }
 
 fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
@@ -228,16 +216,22 @@ fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
 }
 
 impl Answers {
+    /// Notes that the prompt is the commit's message.
     fn not(
         &mut self,
         describing: &Describing,
-        proven: &Proven<'_>,
+        draft: &Draft,
         reason: NoTask,
         detail: Option<String>,
     ) {
-        let described = Described::not(describing.writer(), reason, detail);
-        let folder = proven.draft.folder.clone();
-        self.by_draft.insert(folder, (None, described));
+        let described = Described {
+            by: describing.writer(),
+            cost_usd: None,
+            reason: Some(reason),
+            detail,
+        };
+        self.by_draft
+            .insert(draft.folder.clone(), (None, described));
     }
 }
 
@@ -256,14 +250,11 @@ fn write_room<'a>(
     Ok(())
 }
 
-fn diffs(files: &[ChangedFile]) -> String {
-    let one = |file: &ChangedFile| {
-        let old = String::from_utf8_lossy(&file.old);
-        let new = String::from_utf8_lossy(&file.new);
+fn diffs(files: &[Change]) -> String {
+    let one = |file: &Change| {
+        let [old, new] = file.texts();
         let path = file.path.as_str();
-        let diff = TextDiff::configure()
-            .timeout(PATIENCE)
-            .diff_lines(old.as_ref(), new.as_ref());
+        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
         let before = if old.is_empty() { "/dev/null" } else { path };
         let after = if new.is_empty() { "/dev/null" } else { path };
         diff.unified_diff().header(before, after).to_string()

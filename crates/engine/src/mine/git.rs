@@ -121,7 +121,7 @@ impl Git {
     }
 
     /// Reads a commit.
-    pub(super) fn commit(&mut self, id: &str) -> io::Result<Option<Commit>> {
+    pub(super) fn commit(&mut self, id: &str) -> Result<Option<Commit>, Refusal> {
         let object = self.content(id, LARGEST_COMMIT)?;
         Ok(object.and_then(|object| Commit::read(id, &object)))
     }
@@ -132,28 +132,32 @@ impl Git {
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
             "--no-textconv", parent, id, "--",
         ]);
-        commit::changes(&answer.map_err(|error| unreadable(&error))?)
+        commit::changes(&answer.map_err(unreadable)?)
     }
 
     /// Returns all files of a commit.
     pub(super) fn tree(&self, id: &str) -> Result<Vec<Entry>, Refusal> {
         let answer = self.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", id]);
-        commit::tree(&answer.map_err(|error| unreadable(&error))?)
+        commit::tree(&answer.map_err(unreadable)?)
     }
 
     /// Returns the content of an object, or `None` if it is missing or larger than that.
-    pub(super) fn content(&mut self, id: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-        if self.contents.is_none() {
-            self.contents = Some(Contents::start(self.command(&["cat-file", "--batch"]))?);
-        }
-        match &mut self.contents {
-            Some(contents) => contents.of(id, most),
-            None => Ok(None),
-        }
+    pub(super) fn content(&mut self, id: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
+        let contents = match self.contents.take() {
+            Some(contents) => Ok(contents),
+            None => Contents::start(self.command(&["cat-file", "--batch"])),
+        };
+        let answer = contents.and_then(|mut contents| {
+            let content = contents.of(id, most)?;
+            // One that did not answer is not asked again.
+            self.contents = Some(contents);
+            Ok(content)
+        });
+        answer.map_err(unreadable)
     }
 }
 
-fn unreadable(error: &io::Error) -> Refusal {
+fn unreadable(error: io::Error) -> Refusal {
     Refusal::with(Reason::Unreadable, error.to_string())
 }
 

@@ -17,11 +17,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::choice::{Chosen, choose, parent_of};
 use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
-use terca_core::new_suite::mine::contents::{self, ChangedFile};
+use terca_core::new_suite::mine::contents;
 use terca_core::new_suite::mine::describe::Described;
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
 use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
-use terca_core::new_suite::mine::recipe::{Project, recipes};
+use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
 use terca_core::new_suite::mine::{MARK, Reason, Refusal, proof_file};
 use thiserror::Error;
 
@@ -33,10 +33,9 @@ use crate::run::store::StoreError;
 use crate::suite::commit::Repository;
 use crate::suite::discover::{DiscoverError, SUITE_FILE};
 use crate::workspace::trial_dirs::WorkDir;
+use describe::Answers;
 pub use describe::Describing;
-use describe::{Answers, Proven};
 use git::Git;
-use prove::How;
 
 /// Drafts that are proven at the same time.
 const BATCH: usize = 10;
@@ -84,7 +83,7 @@ pub enum MineError {
 }
 
 /// The wishes for evals from a history.
-#[derive(Debug, Clone)]
+#[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Request<'a> {
     /// A directory in the repository.
     pub repository: &'a Utf8Path,
@@ -108,6 +107,10 @@ pub struct Request<'a> {
     pub describing: Option<Describing>,
     /// The version of Terca.
     pub version: &'a str,
+    /// The environment of this process.
+    pub host: &'a Host,
+    /// Told what is done.
+    pub tell: &'a (dyn Fn(Stage) + Sync),
 }
 
 /// What is going on.
@@ -146,11 +149,8 @@ pub struct Mining {
 }
 
 /// Makes evals from a history.
-pub fn mine(
-    request: &Request<'_>,
-    host: &Host,
-    tell: &(dyn Fn(Stage) + Sync),
-) -> Result<Mining, MineError> {
+pub fn mine(request: &Request<'_>) -> Result<Mining, MineError> {
+    let host = request.host;
     let none = || MineError::NoRepository(request.repository.to_owned());
     let repository = Repository::around(request.repository).ok_or_else(none)?;
     let head = repository.commit().ok_or_else(none)?;
@@ -169,8 +169,6 @@ pub fn mine(
     let git = Git::new(&repository, &head, work.new_dir()?, path)?;
     let mut miner = Miner {
         request,
-        host,
-        tell,
         git,
         name,
         suite,
@@ -182,7 +180,7 @@ pub fn mine(
         tried: 0,
         spent: None,
     };
-    let mined = miner.checked().and_then(|()| miner.mine(&head));
+    let mined = miner.mine(&head);
     let not_removed = miner.work.remove();
     let interrupted = !mined?;
     miner.commits.sort_by_key(|(place, _)| *place);
@@ -212,8 +210,6 @@ fn evals_in(suite: &Utf8Path) -> Result<BTreeSet<String>, MineError> {
 
 struct Miner<'a> {
     request: &'a Request<'a>,
-    host: &'a Host,
-    tell: &'a (dyn Fn(Stage) + Sync),
     git: Git,
     name: String,
     suite: Utf8PathBuf,
@@ -229,40 +225,21 @@ struct Miner<'a> {
 }
 
 impl Miner<'_> {
-    /// Makes sure that the agent that is to write prompts can be asked.
-    fn checked(&self) -> Result<(), MineError> {
-        match &self.request.describing {
-            Some(describing) => {
-                let tell = |_, _| {};
-                describe::check(describing, &self.work.new_dir()?, &self.how(&tell))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn how<'a>(&'a self, tell: &'a (dyn Fn(usize, usize) + Sync)) -> How<'a> {
-        How {
-            sandbox: &self.request.sandbox,
-            concurrency: self.request.concurrency,
-            test_seconds: self.request.wishes.test_seconds,
-            version: self.request.version,
-            host: self.host,
-            tell,
-        }
-    }
-
     /// Looks at commits until there are enough evals. Returns false when it was interrupted.
     fn mine(&mut self, head: &str) -> Result<bool, MineError> {
+        if let Some(describing) = &self.request.describing {
+            describe::check(describing, &self.work.new_dir()?, self.request)?;
+        }
         let ids = self.git.commits(head, self.request.since)?;
         let mut batch = Vec::new();
         for (place, id) in ids.iter().enumerate() {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            let Some(commit) = self.git.commit(id)? else {
+            let Ok(Some(commit)) = self.git.commit(id) else {
                 continue;
             };
-            match self.drafted(&commit)? {
+            match self.drafted(&commit) {
                 Ok(draft) => batch.push((place, draft)),
                 Err(refusal) => self.refuse(place, &commit, refusal),
             }
@@ -285,15 +262,23 @@ impl Miner<'_> {
             .push((place, MinedCommit::refused(commit, refusal)));
     }
 
-    /// Makes a draft of a commit; the inner error is the reason why it does not become one.
-    fn drafted(&mut self, commit: &Commit) -> io::Result<Result<Draft, Refusal>> {
-        let chosen = match self.chosen(commit) {
-            Ok(chosen) => chosen,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let solution = self.files(&chosen.solution)?;
-        let tests = self.files(&chosen.tests)?;
-        Ok(self.draft(chosen, solution, tests))
+    /// Makes a draft of a commit, or says why not.
+    fn drafted(&mut self, commit: &Commit) -> Result<Draft, Refusal> {
+        let mut chosen = self.chosen(commit)?;
+        for Change { path, old, new } in chosen.solution.iter_mut().chain(&mut chosen.tests) {
+            for object in old.iter_mut().chain(new) {
+                let content = self.git.content(&object.id, LARGEST_CHANGE)?;
+                let content =
+                    content.ok_or_else(|| Refusal::with(Reason::TooLarge, path.as_str()))?;
+                let text = contents::text(content);
+                object.text = text.ok_or_else(|| Refusal::with(Reason::Binary, path.as_str()))?;
+            }
+        }
+        contents::check(&chosen, self.request.most_lines)?;
+        let tree = self.git.tree(&chosen.parent)?;
+        check_size(&tree)?;
+        let recipes = self.recipes(&chosen, &tree);
+        draft(chosen, &tree, &recipes, &self.request.wishes)
     }
 
     fn chosen(&self, commit: &Commit) -> Result<Chosen, Refusal> {
@@ -306,63 +291,26 @@ impl Miner<'_> {
         choose(commit.clone(), parent, changes)
     }
 
-    fn draft(
-        &mut self,
-        chosen: Chosen,
-        solution: Result<Vec<ChangedFile>, Refusal>,
-        tests: Result<Vec<ChangedFile>, Refusal>,
-    ) -> Result<Draft, Refusal> {
-        let (solution, tests) = (solution?, tests?);
-        contents::check(&chosen, &solution, &tests, self.request.most_lines)?;
-        let tree = self.git.tree(&chosen.parent)?;
-        check_size(&tree)?;
-        let recipes = {
-            let mut files: BTreeSet<Utf8PathBuf> =
-                tree.iter().map(|entry| entry.path.clone()).collect();
-            files.extend(chosen.run.iter().map(|(_, test)| test.clone()));
-            let git = std::cell::RefCell::new(&mut self.git);
-            let text = |path: &Utf8Path| {
-                let changed = solution.iter().chain(&tests);
-                let mut changed = changed.filter(|file| file.path == path);
-                let content = match changed.next() {
-                    Some(file) => file.new.clone(),
-                    None => {
-                        let entry = tree.iter().find(|entry| entry.path == path)?;
-                        let content = git.borrow_mut().content(&entry.id, LARGEST_CHANGE);
-                        content.ok()??
-                    }
-                };
-                String::from_utf8(content).ok()
-            };
-            let project = Project {
-                files: &files,
-                text: &text,
-            };
-            recipes(&chosen.run, &project)
-        };
-        draft(chosen, &tree, &recipes, &self.request.wishes)
-    }
-
-    /// Reads both sides of changed files.
-    fn files(&mut self, changes: &[Change]) -> io::Result<Result<Vec<ChangedFile>, Refusal>> {
-        let mut files = Vec::new();
-        for Change { path, old, new } in changes {
-            let mut sides = [Vec::new(), Vec::new()];
-            for (content, side) in sides.iter_mut().zip([old, new]) {
-                let Some(side) = side else { continue };
-                match self.git.content(&side.id, LARGEST_CHANGE)? {
-                    Some(found) => *content = found,
-                    None => return Ok(Err(Refusal::with(Reason::TooLarge, path.as_str()))),
-                }
+    /// Returns how the tests of a commit are run in the project that it leaves.
+    fn recipes(&mut self, chosen: &Chosen, tree: &[Entry]) -> Vec<Recipe> {
+        let mut files: BTreeSet<Utf8PathBuf> =
+            tree.iter().map(|entry| entry.path.clone()).collect();
+        files.extend(chosen.run.iter().map(|(_, test)| test.clone()));
+        let git = std::cell::RefCell::new(&mut self.git);
+        let text = |path: &Utf8Path| {
+            let mut changed = chosen.solution.iter().chain(&chosen.tests);
+            if let Some(change) = changed.find(|change| change.path == path) {
+                return Some(change.texts()[1].to_owned());
             }
-            let [old, new] = sides;
-            files.push(ChangedFile {
-                path: path.clone(),
-                old,
-                new,
-            });
-        }
-        Ok(Ok(files))
+            let entry = tree.iter().find(|entry| entry.path == path)?;
+            let content = git.borrow_mut().content(&entry.object.id, LARGEST_CHANGE);
+            String::from_utf8(content.ok()??).ok()
+        };
+        let project = Project {
+            files: &files,
+            text: &text,
+        };
+        recipes(&chosen.run, &project)
     }
 
     /// Proves drafts, and puts those that hold into the suite. Returns false when it was interrupted.
@@ -384,13 +332,11 @@ impl Miner<'_> {
             return Ok(true);
         }
         self.tried += drafts.len();
-        (self.tell)(Stage::Proving {
+        (self.request.tell)(Stage::Proving {
             drafts: drafts.len(),
             looked_at: self.commits.len() + drafts.len(),
         });
-        let tell = self.tell;
-        let tell_trials = |ended, of| tell(Stage::Trials { ended, of });
-        let Some(mut refusals) = prove::prove(&staging, &self.how(&tell_trials))? else {
+        let Some(mut refusals) = prove::prove(&staging, self.request)? else {
             return Ok(false);
         };
         let mut proven = Vec::new();
@@ -417,37 +363,18 @@ impl Miner<'_> {
         Ok(!answers.is_interrupted)
     }
 
-    /// Has an agent write the prompts of proven drafts, if that is wanted.
+    /// Has an agent write the prompts of proven drafts, if one is to.
     fn described(&mut self, proven: &[(usize, Draft)]) -> Result<Answers, MineError> {
-        let Some(describing) = self
-            .request
-            .describing
-            .as_ref()
-            .filter(|_| !proven.is_empty())
-        else {
+        let request = self.request;
+        let wanted = request.describing.as_ref();
+        let Some(describing) = wanted.filter(|_| !proven.is_empty()) else {
             return Ok(Answers::default());
         };
-        let mut with_files = Vec::new();
-        for (_, draft) in proven {
-            // Both sides of each file were read and searched before it became a draft.
-            let solution = self.files(&draft.chosen.solution)?;
-            let tests = self.files(&draft.chosen.tests)?;
-            if let (Ok(solution), Ok(tests)) = (solution, tests) {
-                with_files.push(Proven {
-                    draft,
-                    solution,
-                    tests,
-                });
-            }
-        }
         let dir = self.work.new_dir()?;
-        let tell = self.tell;
-        tell(Stage::Describing {
-            drafts: with_files.len(),
+        (request.tell)(Stage::Describing {
+            drafts: proven.len(),
         });
-        let tell_trials = |ended, of| tell(Stage::Trials { ended, of });
-        let how = self.how(&tell_trials);
-        let answers = describe::describe(describing, self.spent, &with_files, &dir, &how);
+        let answers = describe::describe(describing, self.spent, proven, &dir, request);
         if let Some(cost) = answers.cost_usd {
             self.spent = Some(self.spent.unwrap_or(0.0) + cost);
         }

@@ -6,7 +6,6 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::validation::{Flaw, Proof, proofs};
-use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::{Reason, Refusal};
 use terca_core::run::event::Event;
 use terca_core::run::observer::Observer;
@@ -15,8 +14,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::Style;
 use terca_core::trial_error::ErrorKind;
 
-use super::MineError;
-use crate::host::environment::Host;
+use super::{MineError, Request, Stage};
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
@@ -25,29 +23,21 @@ use crate::run::start::{PreparedRun, Program};
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 3;
 
-/// How drafts are proven.
-#[derive(Clone)]
-pub(super) struct How<'a> {
-    pub(super) sandbox: &'a Sandbox,
-    pub(super) concurrency: Option<u32>,
-    /// The time limit of tests.
-    pub(super) test_seconds: f64,
-    pub(super) version: &'a str,
-    pub(super) host: &'a Host,
-    /// Told how many trials have ended, and of how many.
-    pub(super) tell: &'a (dyn Fn(usize, usize) + Sync),
-}
-
 /// Returns the refusals by the names of the evals in a suite; `None` when it was interrupted.
 pub(super) fn prove(
     suite: &Utf8Path,
-    how: &How<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
-    let settings = settings(how);
-    let plan = plan(suite, &settings, how)?;
-    let run = PreparedRun::new(&plan, &settings, how.program(), how.host.clone())?;
+    let settings = settings(request);
+    let plan = plan(suite, &settings, request)?;
+    let run = PreparedRun::new(
+        &plan,
+        &settings,
+        Program::new(request.version),
+        request.host.clone(),
+    )?;
     let store = run.create_dir()?;
-    let finished = run.execute(store, None, &mut Counter(how.tell))?;
+    let finished = run.execute(store, None, &mut Counter(request.tell))?;
     if finished.interrupted {
         return Ok(None);
     }
@@ -55,7 +45,7 @@ pub(super) fn prove(
     let mut refusals = BTreeMap::new();
     let mut sound = Vec::new();
     for proof in proofs(&results) {
-        match refusal(&proof, how) {
+        match refusal(&proof, request) {
             Some(refusal) => {
                 refusals.insert(proof.eval.to_owned(), refusal);
             }
@@ -66,13 +56,13 @@ pub(super) fn prove(
         if sound.is_empty() {
             break;
         }
-        let Some(after) = graded_again(suite, &finished.dir, &sound, how)? else {
+        let Some(after) = graded_again(suite, &finished.dir, &sound, request)? else {
             return Ok(None);
         };
         let results = Results::of(&after);
         for proof in proofs(&results) {
             let is_sound = sound.iter().any(|name| name == proof.eval);
-            if let Some(refusal) = refusal(&proof, how).filter(|_| is_sound) {
+            if let Some(refusal) = refusal(&proof, request).filter(|_| is_sound) {
                 sound.retain(|name| name != proof.eval);
                 let detail = refusal.reason.words();
                 refusals.insert(proof.eval.to_owned(), Refusal::with(Reason::Flaky, detail));
@@ -82,21 +72,15 @@ pub(super) fn prove(
     Ok(Some(refusals))
 }
 
-impl How<'_> {
-    pub(super) fn program(&self) -> Program<'_> {
-        Program::new(self.version)
-    }
-}
-
-fn settings(how: &How<'_>) -> RunSettings {
+fn settings(request: &Request<'_>) -> RunSettings {
     RunSettings {
         selection: SelectionSettings {
             repetitions: Some(1),
-            sandbox: Some(how.sandbox.clone()),
+            sandbox: Some(request.sandbox.clone()),
             ..SelectionSettings::default()
         },
         validate: true,
-        concurrency: how.concurrency,
+        concurrency: request.concurrency,
         offline_tests: true,
         ..RunSettings::default()
     }
@@ -106,9 +90,9 @@ fn settings(how: &How<'_>) -> RunSettings {
 pub(super) fn plan(
     suite: &Utf8Path,
     settings: &RunSettings,
-    how: &How<'_>,
+    request: &Request<'_>,
 ) -> Result<RunPlan, MineError> {
-    let loaded = load::load(suite, settings, how.host)?;
+    let loaded = load::load(suite, settings, request.host)?;
     let problems = loaded.problems.render(&loaded.sources, Style::PLAIN);
     loaded.plan.ok_or(MineError::Drafts(problems))
 }
@@ -118,7 +102,7 @@ fn graded_again(
     suite: &Utf8Path,
     run: &Utf8Path,
     evals: &[String],
-    how: &How<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<RunState>, MineError> {
     let open = OpenRun::open(run)?;
     let names = SelectionSettings {
@@ -127,47 +111,57 @@ fn graded_again(
     };
     let settings = RunSettings {
         offline_tests: true,
-        ..open.settings_for(&names, how.concurrency)
+        ..open.settings_for(&names, request.concurrency)
     };
-    let mut plan = plan(suite, &settings, how)?;
+    let mut plan = plan(suite, &settings, request)?;
     open.adopt_into(&mut plan);
-    let prepared = open.prepare(&plan, &settings, how.program(), how.host.clone())?;
+    let prepared = open.prepare(
+        &plan,
+        &settings,
+        Program::new(request.version),
+        request.host.clone(),
+    )?;
     let regrading = Regrading::new(open, prepared, &plan);
     let total = regrading.trials();
-    let regraded = regrading.run(&|done| (how.tell)(done, total))?;
+    let regraded = regrading.run(&|done| {
+        (request.tell)(Stage::Trials {
+            ended: done,
+            of: total,
+        })
+    })?;
     Ok(regraded.map(|regraded| regraded.after))
 }
 
 /// Returns why an eval is not proven, if it is not.
-fn refusal(proof: &Proof<'_>, how: &How<'_>) -> Option<Refusal> {
+fn refusal(proof: &Proof<'_>, request: &Request<'_>) -> Option<Refusal> {
     let flaws = proof.flaws();
     let has = |flaw: Flaw| flaws.contains(&flaw);
-    let trials = [proof.oracle, proof.nop, proof.cheat];
-    let mut errors = trials
-        .iter()
-        .flatten()
-        .filter_map(|trial| trial.report.error.as_ref());
     if has(Flaw::Unknown) {
-        let refusal = match errors.next() {
-            Some(error) if error.kind == ErrorKind::Setup => {
-                Refusal::with(Reason::Setup, &error.message)
-            }
-            Some(error) => Refusal::with(Reason::Unknown, &error.message),
-            None => Reason::Unknown.into(),
+        let mut trials = [proof.oracle, proof.nop, proof.cheat].into_iter().flatten();
+        let error = trials.find_map(|trial| trial.report.error.as_ref());
+        let is_setup = error.is_some_and(|error| error.kind == ErrorKind::Setup);
+        let detail = error.map(|error| error.message.clone());
+        let reason = if is_setup {
+            Reason::Setup
+        } else {
+            Reason::Unknown
         };
-        return Some(refusal);
+        return Some(Refusal { reason, detail });
     }
     if has(Flaw::Broken) || has(Flaw::NoSolution) {
-        let lost = proof
+        let loss = proof
             .oracle
             .and_then(|trial| trial.report.tests.first_loss());
-        return Some(match lost {
-            Some((_, grade)) if grade.duration_seconds >= how.test_seconds => {
-                Refusal::with(Reason::Slow, &grade.message)
-            }
-            Some((_, grade)) => Refusal::with(Reason::Broken, &grade.message),
-            None => Reason::Broken.into(),
-        });
+        let loss = loss.map(|(_, grade)| grade);
+        let limit = request.wishes.test_seconds;
+        let is_slow = loss.is_some_and(|grade| grade.duration_seconds >= limit);
+        let detail = loss.map(|grade| grade.message.clone());
+        let reason = if is_slow {
+            Reason::Slow
+        } else {
+            Reason::Broken
+        };
+        return Some(Refusal { reason, detail });
     }
     if has(Flaw::Trivial) {
         return Some(Reason::Trivial.into());
@@ -176,7 +170,7 @@ fn refusal(proof: &Proof<'_>, how: &How<'_>) -> Option<Refusal> {
 }
 
 /// Counts trials that have ended.
-pub(super) struct Counter<'a>(pub(super) &'a (dyn Fn(usize, usize) + Sync));
+pub(super) struct Counter<'a>(pub(super) &'a (dyn Fn(Stage) + Sync));
 
 impl Observer for Counter<'_> {
     fn event(&mut self, _: &Event, state: &RunState) {
@@ -184,7 +178,10 @@ impl Observer for Counter<'_> {
         let ended = trials
             .iter()
             .filter(|trial| trial.report.status.is_judged());
-        (self.0)(ended.count(), trials.len());
+        (self.0)(Stage::Trials {
+            ended: ended.count(),
+            of: trials.len(),
+        });
     }
 
     fn tick(&mut self, _: Timestamp, _: &RunState) {}

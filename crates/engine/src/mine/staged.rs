@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use camino::Utf8Path;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use terca_core::new_suite::mine::commit::Kind;
-use terca_core::new_suite::mine::draft::Draft;
+use terca_core::new_suite::mine::draft::{Draft, Placed};
 use terca_core::new_suite::mine::paths::link_stays_inside;
 use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
 
@@ -27,33 +27,43 @@ pub(super) fn write(
     for (path, text) in &draft.written {
         new_file(&dir.join(path), text.as_bytes(), false)?;
     }
-    let mut links = Vec::new();
-    for placed in &draft.placed {
-        let Some(content) = git.content(&placed.id, LARGEST_FILE)? else {
-            let detail = format!("{} is missing or too large", placed.from);
-            return Ok(Err(Refusal::with(Reason::Unreadable, detail)));
-        };
-        match placed.kind {
-            Kind::File(is_program) => {
-                if let Err(error) = new_file(&dir.join(&placed.to), &content, is_program) {
-                    // Two entries of a tree with one path.
-                    return Ok(Err(Refusal::with(Reason::BadPath, error.to_string())));
-                }
-            }
-            _ => links.push((placed, content)),
-        }
-    }
     // Links come last: no file is written through one.
-    for (placed, target) in links {
-        let target = String::from_utf8(target).unwrap_or_default();
-        if !link_stays_inside(&placed.from, &target) {
-            return Ok(Err(Refusal::with(Reason::BadPath, placed.from.as_str())));
+    let is_link = |placed: &&Placed| placed.object.kind == Kind::Link;
+    let (links, files): (Vec<&Placed>, Vec<&Placed>) = draft.placed.iter().partition(is_link);
+    for Placed {
+        below,
+        path,
+        object,
+    } in files.into_iter().chain(links)
+    {
+        let content = match git.content(&object.id, LARGEST_FILE) {
+            Ok(Some(content)) => content,
+            Ok(None) => {
+                let detail = format!("{path} is missing or too large");
+                return Ok(Err(Refusal::with(Reason::Unreadable, detail)));
+            }
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let to = dir.join(below).join(path);
+        let written = match object.kind {
+            Kind::File(is_program) => new_file(&to, &content, is_program),
+            _ => new_link(&to, &content, path),
+        };
+        // Two entries of a tree may have one path.
+        if let Err(error) = written {
+            return Ok(Err(Refusal::with(Reason::BadPath, error.to_string())));
         }
-        let to = dir.join(&placed.to);
-        fs_err::create_dir_all(to.parent().unwrap_or(dir))?;
-        symlink(target, to)?;
     }
     Ok(Ok(()))
+}
+
+fn new_link(to: &Utf8Path, target: &[u8], path: &Utf8Path) -> io::Result<()> {
+    let target = str::from_utf8(target).unwrap_or_default();
+    if !link_stays_inside(path, target) {
+        return Err(io::Error::other(path.as_str()));
+    }
+    fs_err::create_dir_all(to.parent().unwrap_or(to))?;
+    symlink(target, to)
 }
 
 fn new_file(path: &Utf8Path, content: &[u8], is_program: bool) -> io::Result<()> {

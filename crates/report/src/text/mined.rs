@@ -158,18 +158,17 @@ mod tests {
             detail: None,
         };
         let leaking = Described {
+            by: by(None),
             cost_usd: Some(0.5),
-            ..Described::not(
-                by(None),
-                NoTask::Leak,
-                Some("it repeats a line of a.py".into()),
-            )
+            reason: Some(NoTask::Leak),
+            detail: Some("it repeats a line of a.py".into()),
         };
-        let failed = Described::not(
-            by(None),
-            NoTask::Error(ErrorKind::Auth),
-            Some("HTTP 401".into()),
-        );
+        let failed = Described {
+            by: by(None),
+            cost_usd: None,
+            reason: Some(NoTask::Error(ErrorKind::Auth)),
+            detail: Some("HTTP 401".into()),
+        };
         let commits = vec![
             MinedCommit::written(&commit("1"), "fix-it-111111111", Some(taken)),
             MinedCommit::written(&commit("2"), "fix-it-222222222", Some(leaking)),

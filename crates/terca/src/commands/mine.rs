@@ -126,12 +126,14 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         concurrency: args.concurrency,
         describing: describing(args)?,
         version: VERSION,
+        host: &Host::of_this_process(),
+        tell: &tell,
     };
     let Mining {
         mined,
         interrupted,
         not_removed,
-    } = dig(&request, &Host::of_this_process(), &tell)?;
+    } = dig(&request)?;
     output::warn_of_leftovers(&not_removed);
     output::table_or_json(args.format, common, &mined, |columns, palette| {
         terca_report::mined(&mined, columns, palette)

@@ -111,11 +111,14 @@ fn is_only_renamed(changes: &[Change]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::new_suite::mine::commit::Side;
+    use crate::new_suite::mine::commit::Object;
 
-    fn side(kind: Kind, id: &str) -> Option<Side> {
-        let id = id.to_owned();
-        Some(Side { kind, id })
+    fn side(kind: Kind, id: &str) -> Option<Object> {
+        Some(Object {
+            kind,
+            id: id.to_owned(),
+            text: String::new(),
+        })
     }
 
     fn changed(path: &str) -> Change {

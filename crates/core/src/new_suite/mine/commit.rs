@@ -69,25 +69,32 @@ pub enum Kind {
     Submodule,
 }
 
-impl Kind {
-    fn of_mode(mode: &str) -> Option<Self> {
-        Some(match mode {
+/// An object of git that a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Its kind.
+    pub kind: Kind,
+    /// The hash of its content.
+    pub id: String,
+    /// Its content, once the file of a change was read.
+    pub text: String,
+}
+
+impl Object {
+    fn new(mode: &str, id: &str) -> Option<Self> {
+        let kind = match mode {
             "100755" => Kind::File(true),
             "120000" => Kind::Link,
             "160000" => Kind::Submodule,
             _ if mode.starts_with("100") => Kind::File(false),
             _ => return None,
+        };
+        Some(Object {
+            kind,
+            id: id.to_owned(),
+            text: String::new(),
         })
     }
-}
-
-/// One side of a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
-    /// Its kind.
-    pub kind: Kind,
-    /// The hash of its content.
-    pub id: String,
 }
 
 /// A path that a commit changes. A renamed file is gone in one place and new in another.
@@ -96,9 +103,16 @@ pub struct Change {
     /// The path.
     pub path: Utf8PathBuf,
     /// The entry before; `None` if it is new.
-    pub old: Option<Side>,
+    pub old: Option<Object>,
     /// The entry after; `None` if it is gone.
-    pub new: Option<Side>,
+    pub new: Option<Object>,
+}
+
+impl Change {
+    /// Returns the texts of a file that was read, before and after.
+    pub fn texts(&self) -> [&str; 2] {
+        [&self.old, &self.new].map(|object| object.as_ref().map_or("", |object| &object.text))
+    }
 }
 
 /// Reads the output of `git diff-tree -r -z --no-renames --no-abbrev`.
@@ -114,12 +128,9 @@ pub fn changes(output: &[u8]) -> Result<Vec<Change>, Refusal> {
         };
         let side = |mode: &str, id: &str| match mode {
             "000000" => Ok(None),
-            mode => match Kind::of_mode(mode) {
-                Some(kind) => Ok(Some(Side {
-                    kind,
-                    id: id.to_owned(),
-                })),
+            mode => match Object::new(mode, id) {
                 None => Err(Refusal::with(Reason::NotAFile, path.as_str())),
+                object => Ok(object),
             },
         };
         changes.push(Change {
@@ -136,10 +147,8 @@ pub fn changes(output: &[u8]) -> Result<Vec<Change>, Refusal> {
 pub struct Entry {
     /// The path.
     pub path: Utf8PathBuf,
-    /// Its kind.
-    pub kind: Kind,
-    /// The hash of its content.
-    pub id: String,
+    /// What is there.
+    pub object: Object,
     /// The bytes of its content.
     pub size: u64,
 }
@@ -159,14 +168,13 @@ pub fn tree(output: &[u8]) -> Result<Vec<Entry>, Refusal> {
         let [mode, _, id, size] = words.as_slice() else {
             return Err(Reason::Unreadable.into());
         };
-        let kind = Kind::of_mode(mode).ok_or(Reason::Unreadable)?;
-        if kind == Kind::Submodule {
+        let object = Object::new(mode, id).ok_or(Reason::Unreadable)?;
+        if object.kind == Kind::Submodule {
             return Err(Refusal::with(Reason::Submodules, path.as_str()));
         }
         entries.push(Entry {
             path,
-            kind,
-            id: (*id).to_owned(),
+            object,
             size: size.parse().map_err(|_| Reason::Unreadable)?,
         });
     }
@@ -212,7 +220,7 @@ mod tests {
         let kinds: Vec<_> = changes
             .iter()
             .map(|change| {
-                let kind = |side: &Option<Side>| side.as_ref().map(|side| side.kind);
+                let kind = |side: &Option<Object>| side.as_ref().map(|side| side.kind);
                 (change.path.as_str(), kind(&change.old), kind(&change.new))
             })
             .collect();

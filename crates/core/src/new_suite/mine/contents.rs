@@ -2,80 +2,52 @@
 
 use std::collections::HashMap;
 
-use camino::Utf8PathBuf;
-
 use super::choice::Chosen;
+use super::commit::Change;
 use super::secrets::secret_in;
 use super::{Reason, Refusal};
 
-/// The lines of tests that a commit may change, for each line of code that it may.
+/// Tests may change so many times the lines that the code may.
 const TEST_LINES: usize = 3;
 
-/// A changed file with its content on both sides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
-    /// The path.
-    pub path: Utf8PathBuf,
-    /// The content before, empty where the file is new.
-    pub old: Vec<u8>,
-    /// The content after, empty where the file is gone.
-    pub new: Vec<u8>,
+/// Returns a content as text, if it is some.
+pub fn text(content: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(content).ok()?;
+    (!text.contains('\0')).then_some(text)
 }
 
-/// Refuses a commit for what its files have in them.
-pub fn check(
-    chosen: &Chosen,
-    solution: &[ChangedFile],
-    tests: &[ChangedFile],
-    most_lines: usize,
-) -> Result<(), Refusal> {
+/// Refuses a commit whose files were read.
+pub fn check(chosen: &Chosen, most_lines: usize) -> Result<(), Refusal> {
     if let Some(kind) = secret_in(&chosen.commit.message) {
-        return Err(Refusal::with(
-            Reason::Secret,
-            format!("{kind} in its message"),
-        ));
+        let detail = format!("{kind} in its message");
+        return Err(Refusal::with(Reason::Secret, detail));
     }
-    let code = lines(solution)?;
-    if code > most_lines {
-        let detail = format!("{code} lines of code are changed, and {most_lines} may be");
-        return Err(Refusal::with(Reason::TooLarge, detail));
-    }
-    let of_tests = lines(tests)?;
-    if of_tests > most_lines.saturating_mul(TEST_LINES) {
-        let detail = format!(
-            "{of_tests} lines of tests are changed, and {} may be",
-            most_lines.saturating_mul(TEST_LINES)
-        );
-        return Err(Refusal::with(Reason::TooLarge, detail));
+    let most_of_tests = most_lines.saturating_mul(TEST_LINES);
+    for (changes, noun, most) in [
+        (&chosen.solution, "code", most_lines),
+        (&chosen.tests, "tests", most_of_tests),
+    ] {
+        let number = lines(changes)?;
+        if number > most {
+            let detail = format!("{number} lines of {noun} are changed, and {most} may be");
+            return Err(Refusal::with(Reason::TooLarge, detail));
+        }
     }
     Ok(())
 }
 
-/// Returns the number of changed lines.
-fn lines(files: &[ChangedFile]) -> Result<usize, Refusal> {
+fn lines(changes: &[Change]) -> Result<usize, Refusal> {
     let mut number = 0;
-    for file in files {
-        let not_text = |_| Refusal::with(Reason::Binary, file.path.as_str());
-        let old = std::str::from_utf8(&file.old).map_err(not_text)?;
-        let new = std::str::from_utf8(&file.new).map_err(not_text)?;
-        if old.contains('\0') || new.contains('\0') {
-            return Err(Refusal::with(Reason::Binary, file.path.as_str()));
-        }
-        let changed = changed_lines(old, new);
+    for change in changes {
+        let [old, new] = change.texts();
+        let changed = [added_lines(old, new), added_lines(new, old)].concat();
         number += changed.len();
         if let Some(kind) = secret_in(&changed.join("\n")) {
-            let detail = format!("{kind} in {}", file.path);
+            let detail = format!("{kind} in {}", change.path);
             return Err(Refusal::with(Reason::Secret, detail));
         }
     }
     Ok(number)
-}
-
-/// Returns the lines that only one side has. A line that moved is on both.
-fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<&'a str> {
-    let mut changed = added_lines(old, new);
-    changed.extend(added_lines(new, old));
-    changed
 }
 
 /// Returns the lines that only the new side has.
@@ -97,9 +69,16 @@ pub(super) fn added_lines<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::new_suite::mine::commit::Commit;
+    use crate::new_suite::mine::commit::{Commit, Kind, Object};
 
-    fn refused(old: &[u8], new: &[u8]) -> Option<Refusal> {
+    fn refused(old: &str, new: &str) -> Option<Refusal> {
+        let object = |text: &str| {
+            Some(Object {
+                kind: Kind::File(false),
+                id: String::new(),
+                text: text.to_owned(),
+            })
+        };
         let chosen = Chosen {
             commit: Commit {
                 id: String::new(),
@@ -109,25 +88,24 @@ mod tests {
             },
             parent: String::new(),
             tests: Vec::new(),
-            solution: Vec::new(),
+            solution: vec![Change {
+                path: "a.py".into(),
+                old: object(old),
+                new: object(new),
+            }],
             run: Vec::new(),
         };
-        let file = ChangedFile {
-            path: "a.py".into(),
-            old: old.to_vec(),
-            new: new.to_vec(),
-        };
-        check(&chosen, &[file], &[], 3).err()
+        check(&chosen, 3).err()
     }
 
     #[test]
     fn files_that_are_large_or_not_text_are_refused() {
-        assert_eq!(refused(b"a\nb\n", b"b\na\nc\n"), None);
+        assert_eq!(refused("a\nb\n", "b\na\nc\n"), None);
         let reason = |old, new| refused(old, new).map(|refusal| refusal.reason);
-        assert_eq!(reason(b"", b"1\n2\n3\n4\n"), Some(Reason::TooLarge));
-        assert_eq!(reason(b"1\n2\n3\n4\n", b""), Some(Reason::TooLarge));
-        assert_eq!(reason(b"", b"\0"), Some(Reason::Binary));
-        assert_eq!(reason(b"\xff", b""), Some(Reason::Binary));
+        assert_eq!(reason("", "1\n2\n3\n4\n"), Some(Reason::TooLarge));
+        assert_eq!(reason("1\n2\n3\n4\n", ""), Some(Reason::TooLarge));
+        assert_eq!(super::text(b"\0".to_vec()), None);
+        assert_eq!(super::text(b"\xff".to_vec()), None);
     }
 
     #[test]
@@ -135,7 +113,7 @@ mod tests {
         let key = format!("AKIA{}", "IOSFODNN7EXAMPLE");
         let text = format!("key = '{key}'\n");
         for (old, new) in [("", text.as_str()), (text.as_str(), "")] {
-            let refusal = refused(old.as_bytes(), new.as_bytes()).unwrap();
+            let refusal = refused(old, new).unwrap();
             assert_eq!(
                 refusal,
                 Refusal::with(Reason::Secret, "a key of AWS in a.py")
@@ -143,6 +121,6 @@ mod tests {
         }
         // The secret was there before, and is not a part of the change.
         let more = format!("{text}x\n");
-        assert_eq!(refused(text.as_bytes(), more.as_bytes()), None);
+        assert_eq!(refused(&text, &more), None);
     }
 }

@@ -9,7 +9,6 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::choice::Chosen;
-use super::contents::ChangedFile;
 use super::leaks::leak;
 use super::prompt::has_words;
 use super::secrets::secret_in;
@@ -25,17 +24,6 @@ pub const LONGEST_TASK: usize = 8_000;
 /// enough for the command line of any agent.
 const LONGEST_MESSAGE: usize = 4_000;
 const LONGEST_DIFF: usize = 40_000;
-
-/// A commit as an agent is shown it.
-#[derive(Debug, Clone, Copy)]
-pub struct Material<'a> {
-    /// The commit.
-    pub chosen: &'a Chosen,
-    /// The diff of its source.
-    pub source: &'a str,
-    /// The diff of its tests.
-    pub tests: &'a str,
-}
 
 /// The agent that wrote a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,7 +45,8 @@ impl Writer {
 }
 
 /// The reason why a prompt is the commit's message, although an agent was to write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum NoTask {
     /// The agent wrote nothing.
     Empty,
@@ -76,25 +65,11 @@ pub enum NoTask {
     /// A signal came first.
     Interrupted,
     /// The agent could not work.
+    #[serde(untagged)]
     Error(ErrorKind),
 }
 
 impl NoTask {
-    /// Returns the word for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NoTask::Empty => "empty",
-            NoTask::TooLong => "tooLong",
-            NoTask::NotText => "notText",
-            NoTask::Leak => "leak",
-            NoTask::Secret => "secret",
-            NoTask::Timeout => "timeout",
-            NoTask::Budget => "budget",
-            NoTask::Interrupted => "interrupted",
-            NoTask::Error(kind) => kind.as_str(),
-        }
-    }
-
     /// Returns the reason in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -108,12 +83,6 @@ impl NoTask {
             NoTask::Interrupted => "it was interrupted",
             NoTask::Error(_) => "an error",
         }
-    }
-}
-
-impl Serialize for NoTask {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -132,18 +101,6 @@ pub struct Described {
     pub detail: Option<String>,
 }
 
-impl Described {
-    /// Notes that the prompt is the commit's message.
-    pub fn not(by: Writer, reason: NoTask, detail: Option<String>) -> Self {
-        Described {
-            by,
-            cost_usd: None,
-            reason: Some(reason),
-            detail,
-        }
-    }
-}
-
 /// Returns `terca.yaml` of the room in which an agent writes tasks. It has nothing in it.
 pub fn room_file(name: &str) -> String {
     let name = yaml_line(&serde_json::json!(name));
@@ -155,8 +112,14 @@ pub fn room_eval() -> String {
     format!("promptFile: prompt.md\ntests: [{{fileExists: {TASK_FILE}}}]\n")
 }
 
-/// Returns the question to the agent. The fence is a text that nobody could foresee.
-pub fn question(material: &Material<'_>, fence: &str) -> Result<String, (NoTask, String)> {
+/// Returns the question to the agent about a commit, with the diffs of its source and of its tests. The fence is a text that
+/// nobody could foresee.
+pub fn question(
+    message: &str,
+    source: &str,
+    tests: &str,
+    fence: &str,
+) -> Result<String, (NoTask, String)> {
     let mut text = format!(
         "Write the task for a programmer from a change that was made to a project. The programmer has the project as it was \
          before the change, and is to do the same work without having seen it.\n\
@@ -180,12 +143,10 @@ pub fn question(material: &Material<'_>, fence: &str) -> Result<String, (NoTask,
     );
     for (name, material, longest) in [
         (
-            "MESSAGE (how its author described it)",
-            material.chosen.commit.message.as_str(),
-            LONGEST_MESSAGE,
+            "MESSAGE (how its author described it)", message, LONGEST_MESSAGE,
         ),
-        ("SOURCE (the diff)", material.source, LONGEST_DIFF),
-        ("TESTS (the diff)", material.tests, LONGEST_DIFF),
+        ("SOURCE (the diff)", source, LONGEST_DIFF),
+        ("TESTS (the diff)", tests, LONGEST_DIFF),
     ] {
         let material = excerpt::without_middle(material.trim_end(), longest).replace(fence, "…");
         let _ = write!(
@@ -204,12 +165,7 @@ pub fn question(material: &Material<'_>, fence: &str) -> Result<String, (NoTask,
 }
 
 /// Returns the prompt from the text that an agent wrote, or the reason why it is none.
-pub fn task(
-    written: &[u8],
-    chosen: &Chosen,
-    solution: &[ChangedFile],
-    tests: &[ChangedFile],
-) -> Result<String, (NoTask, String)> {
+pub fn task(written: &[u8], chosen: &Chosen) -> Result<String, (NoTask, String)> {
     let not_text = || (NoTask::NotText, format!("{TASK_FILE} is not text in UTF-8"));
     let text = std::str::from_utf8(written).map_err(|_| not_text())?;
     let text = text.replace("\r\n", "\n");
@@ -229,7 +185,7 @@ pub fn task(
     if let Some(kind) = secret_in(text) {
         return Err((NoTask::Secret, format!("{kind} in {TASK_FILE}")));
     }
-    match leak(text, chosen, solution, tests) {
+    match leak(text, chosen) {
         Some(detail) => Err((NoTask::Leak, detail)),
         None => Ok(super::prompt::described(text)),
     }
@@ -256,13 +212,8 @@ mod tests {
     }
 
     fn asked(source: &str) -> Result<String, (NoTask, String)> {
-        let chosen = chosen();
-        let material = Material {
-            chosen: &chosen,
-            source,
-            tests: "+assert words('a b') == 2",
-        };
-        question(&material, "7f3a90c1")
+        let tests = "+assert words('a b') == 2";
+        question("Count the words", source, tests, "7f3a90c1")
     }
 
     #[test]
@@ -284,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_text_is_taken_or_refused_for_a_reason() {
-        let written = |text: &[u8]| task(text, &chosen(), &[], &[]);
+        let written = |text: &[u8]| task(text, &chosen());
         assert_eq!(
             written(b"\r\nCount the words of a text.\r\n").unwrap(),
             "Count the words of a text.\n\nHidden tests check the behaviour when you are done.\n"

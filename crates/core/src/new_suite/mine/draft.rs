@@ -15,11 +15,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::choice::Chosen;
-use super::commit::{Change, Entry, Kind, Side};
+use super::commit::{Change, Entry, Kind, Object};
 use super::describe::Writer;
 use super::file_role::{Role, role_of};
 use super::prompt::{prompt, without_pointers};
-use super::recipe::{Recipe, Step};
+use super::recipe::Recipe;
 use super::{Reason, Refusal};
 use crate::new_suite::scaffold::{EVAL_SCHEMA, editor_line};
 use crate::text::json::yaml_line;
@@ -47,14 +47,12 @@ pub struct Wishes {
 /// A file that is an object of git.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    /// Its path in the eval.
-    pub to: Utf8PathBuf,
-    /// Its path in the project.
-    pub from: Utf8PathBuf,
-    /// Its kind.
-    pub kind: Kind,
-    /// The hash of its content.
-    pub id: String,
+    /// The directory of the eval that it is in.
+    pub below: &'static str,
+    /// Its path there and in the project.
+    pub path: Utf8PathBuf,
+    /// The object.
+    pub object: Object,
 }
 
 /// An eval that is yet to be proven.
@@ -91,45 +89,55 @@ pub fn draft(
         return Err(Reason::UnknownTests.into());
     }
     let prompt = prompt(&chosen.commit.message)?;
-    let after = after(tree, &chosen);
-    let mut placed: Vec<Placed> = tree
+    let mut after: Tree<'_> = tree
         .iter()
-        .map(|entry| place("_base", &entry.path, &entry.kind, &entry.id))
+        .map(|entry| (entry.path.as_path(), &entry.object))
         .collect();
-    let hidden = hidden(&chosen, &after, recipes);
-    for path in &hidden.kept {
-        if let Some((kind, id)) = after.get(path.as_path()) {
-            placed.push(place("_tests", path, kind, id));
+    let mut placed = Vec::new();
+    let mut place = |below, path: &Utf8Path, object: &Object| {
+        placed.push(Placed {
+            below,
+            path: path.to_owned(),
+            object: object.clone(),
+        });
+    };
+    for (path, object) in &after {
+        place("_base", path, object);
+    }
+    for Change { path, new, .. } in chosen.tests.iter().chain(&chosen.solution) {
+        match new {
+            Some(object) => after.insert(path, object),
+            None => after.remove(path.as_path()),
+        };
+    }
+    let (kept, removed) = hidden(&chosen, &after, recipes);
+    for path in &kept {
+        if let Some(object) = after.get(path.as_path()) {
+            place("_tests", path, object);
         }
     }
     let (mut gone, mut written) = (Vec::new(), Vec::new());
     for Change { path, new, .. } in &chosen.solution {
         match new {
-            Some(Side { kind, id }) => placed.push(place("_solution", path, kind, id)),
-            None => gone.push(path.as_path()),
+            Some(object) => place("_solution", path, object),
+            None => gone.push(path),
         }
     }
     if !gone.is_empty() {
-        let script = format!("# Removes what the commit removes.\n{}", removal(&gone));
+        let script = format!("# Removes what the commit removes.\n{}", removal(gone));
         written.push(("_solution.sh".into(), script));
     }
     let check_dir = Utf8Path::new("_tests").join(CHECK);
-    let files: BTreeSet<(&str, &str)> = recipes
-        .iter()
-        .flat_map(|recipe| recipe.files.clone())
-        .collect();
-    let files = files.into_iter();
-    written.extend(files.map(|(name, text)| (check_dir.join(name), text.to_owned())));
-    let check = check_script(&chosen, recipes, &hidden.removed, wishes);
+    let scripts: BTreeSet<_> = recipes.iter().filter_map(|recipe| recipe.script).collect();
+    for (name, text) in scripts {
+        written.push((check_dir.join(name), text.to_owned()));
+    }
+    let check = check_script(&chosen, recipes, &removed, wishes);
     written.push((check_dir.join("check.sh"), check));
     written.push((PROMPT.into(), prompt));
     let folder = folder(&chosen);
     let keys = keys(recipes, wishes);
     written.push((EVAL.into(), eval_file(&chosen, &folder, &keys, None)));
-    for (path, text) in steps_of_tests(recipes, wishes) {
-        placed.retain(|other| other.to != path);
-        written.push((path, text));
-    }
     Ok(Draft {
         chosen,
         folder,
@@ -139,99 +147,46 @@ pub fn draft(
     })
 }
 
-fn place(below: &str, path: &Utf8Path, kind: &Kind, id: &str) -> Placed {
-    Placed {
-        to: Utf8Path::new(below).join(path),
-        from: path.to_owned(),
-        kind: *kind,
-        id: id.to_owned(),
-    }
-}
+type Tree<'a> = BTreeMap<&'a Utf8Path, &'a Object>;
+type Paths = BTreeSet<Utf8PathBuf>;
 
-/// Returns the tree that the commit leaves.
-fn after<'a>(tree: &'a [Entry], chosen: &'a Chosen) -> BTreeMap<&'a Utf8Path, (Kind, &'a str)> {
-    let mut files: BTreeMap<&Utf8Path, (Kind, &str)> = tree
-        .iter()
-        .map(|entry| (entry.path.as_path(), (entry.kind, entry.id.as_str())))
-        .collect();
-    for Change { path, new, .. } in chosen.tests.iter().chain(&chosen.solution) {
-        match new {
-            Some(side) => files.insert(path, (side.kind, &side.id)),
-            None => files.remove(path.as_path()),
-        };
-    }
-    files
-}
-
-/// Files that tests find as the commit has them, and files that they do not find.
-struct Hidden {
-    kept: BTreeSet<Utf8PathBuf>,
-    removed: BTreeSet<Utf8PathBuf>,
-}
-
+/// Returns the files that tests find as the commit has them, and files that they do not find.
+///
 /// An agent may change every file that it sees. The tests, files beside them and the settings of the runner are those of
 /// the commit.
-fn hidden(
-    chosen: &Chosen,
-    after: &BTreeMap<&Utf8Path, (Kind, &str)>,
-    recipes: &[Recipe],
-) -> Hidden {
-    let changed = chosen.tests.iter().map(|change| change.path.clone());
-    let settings = recipes
-        .iter()
-        .flat_map(|recipe| recipe.settings.iter().cloned());
-    let all: BTreeSet<Utf8PathBuf> = changed.chain(settings).collect();
-    let (mut kept, removed): (BTreeSet<Utf8PathBuf>, BTreeSet<Utf8PathBuf>) = all
-        .into_iter()
+fn hidden(chosen: &Chosen, after: &Tree<'_>, recipes: &[Recipe]) -> (Paths, Paths) {
+    let changed = chosen.tests.iter().map(|change| &change.path);
+    let settings = recipes.iter().flat_map(|recipe| &recipe.settings);
+    let (mut kept, removed): (Paths, Paths) = changed
+        .chain(settings)
+        .cloned()
         .partition(|path| after.contains_key(path.as_path()));
     let dirs: BTreeSet<&Utf8Path> = chosen
         .run
         .iter()
         .filter_map(|(_, test)| test.parent())
         .collect();
-    let beside = after.iter().filter(|(path, (kind, _))| {
+    let beside = after.iter().filter(|(path, object)| {
         matches!(role_of(path), Role::Test(_) | Role::OfTests)
-            && matches!(kind, Kind::File(_))
+            && matches!(object.kind, Kind::File(_))
             && dirs.iter().any(|dir| path.starts_with(dir))
     });
     kept.extend(beside.map(|(path, _)| (*path).to_owned()).take(MOST_BESIDE));
-    Hidden { kept, removed }
+    (kept, removed)
 }
 
-/// Returns files that a step of the setup writes and that tests must find as they were. Parts of one project share them.
-fn steps_of_tests(recipes: &[Recipe], wishes: &Wishes) -> BTreeMap<Utf8PathBuf, String> {
-    let steps = recipes.iter().flat_map(|recipe| &recipe.setup);
-    steps
-        .filter(|_| wishes.setup.is_none())
-        .filter_map(|step| match step {
-            Step::File(path, text) => Some((Utf8Path::new("_tests").join(path), text.clone())),
-            Step::Command(_) => None,
-        })
-        .collect()
-}
-
-fn removal<P: AsRef<Utf8Path>>(paths: &[P]) -> String {
+fn removal<'a>(paths: impl IntoIterator<Item = &'a Utf8PathBuf>) -> String {
     let lines = paths
-        .iter()
-        .map(|path| format!("rm -rf -- {}\n", quoted(path.as_ref().as_str())));
+        .into_iter()
+        .map(|path| format!("rm -rf -- {}\n", quoted(path.as_str())));
     lines.collect()
 }
 
-fn check_script(
-    chosen: &Chosen,
-    recipes: &[Recipe],
-    removed: &BTreeSet<Utf8PathBuf>,
-    wishes: &Wishes,
-) -> String {
+fn check_script(chosen: &Chosen, recipes: &[Recipe], removed: &Paths, wishes: &Wishes) -> String {
     let mut script = "# Runs the tests of the commit.\nset -e\nmined=\"$PWD/.mined\"\n".to_owned();
-    let steps = steps_of_tests(recipes, wishes);
-    let removed: Vec<&Utf8PathBuf> = removed
-        .iter()
-        .filter(|path| !steps.iter().any(|(own, _)| own.ends_with(path)))
-        .collect();
     if !removed.is_empty() {
         script += "# The commit has none of these, and they decide what is run.\n";
-        script += &removal(&removed);
+        script += &removal(removed);
     }
     if let Some(command) = &wishes.test_command {
         let files: Vec<String> = chosen
@@ -245,14 +200,6 @@ fn check_script(
         script += &format!("rm -f \"$TMPDIR/ran\"\n(\n{})\n", recipe.check);
     }
     script + "echo the tests of the commit have passed\n"
-}
-
-/// Writes a whole number as one.
-fn seconds(seconds: f64) -> Value {
-    match seconds.fract() == 0.0 {
-        true => json!(seconds as u64),
-        false => json!(seconds),
-    }
 }
 
 /// Makes a name of the message's first words and the commit.
@@ -275,26 +222,28 @@ fn folder(chosen: &Chosen) -> String {
     )
 }
 
-/// Returns the keys that say how the eval is set up and tested.
+/// Returns the keys of the eval, without those that say where it comes from.
 fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
     let mut tags: Vec<&str> = recipes.iter().map(|recipe| recipe.tag).collect();
     tags.dedup();
     tags.extend(["mined", "edit-me"]);
-    let mut text = String::new();
-    let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", yaml_line(&value));
-    key("promptFile", json!(PROMPT));
-    key("tags", json!(tags));
-    let prepare = prepare(recipes, wishes);
-    if !prepare.is_empty() {
-        key("prepare", Value::Array(prepare));
+    let mut setup: Vec<&String> = Vec::new();
+    let known = recipes.iter().flat_map(|recipe| &recipe.setup);
+    let known = known.filter(|_| wishes.setup.is_none());
+    for command in wishes.setup.iter().chain(known) {
+        if !command.trim().is_empty() && !setup.contains(&command) {
+            setup.push(command);
+        }
     }
-    let test = json!([{
-        "name": "tests of the commit",
-        "commandSuccess": format!("sh {CHECK}/check.sh"),
-        "timeoutSeconds": seconds(wishes.test_seconds),
-    }]);
-    key("tests", test);
-    text
+    let mut text = format!("promptFile: {PROMPT}\ntags: {}\n", yaml_line(&json!(tags)));
+    if !setup.is_empty() {
+        let steps = setup.iter().map(|command| json!({ "command": command }));
+        text += &format!("prepare: {}\n", yaml_line(&Value::from_iter(steps)));
+    }
+    text + &format!(
+        "tests:\n  - name: tests of the commit\n    commandSuccess: sh {CHECK}/check.sh\n    timeoutSeconds: {}\n",
+        wishes.test_seconds
+    )
 }
 
 fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> String {
@@ -306,7 +255,7 @@ fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> 
             .to_owned(),
         Some(by) => format!(
             "# EDIT ME: {} wrote prompt.md from the commit. Read it beside the hidden tests, then remove the tag `edit-me`.\n",
-            one_line(&by.words())
+            by.words().replace(char::is_control, " ")
         ),
     };
     let mut mined = json!({ "commit": commit.id, "date": commit.date() });
@@ -319,36 +268,6 @@ fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> 
         commit.date(),
         yaml_line(&mined)
     )
-}
-
-/// A model's name is anything that a service says, and a comment is one line.
-fn one_line(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
-}
-
-fn prepare(recipes: &[Recipe], wishes: &Wishes) -> Vec<Value> {
-    if let Some(command) = &wishes.setup {
-        let is_empty = command.trim().is_empty();
-        return if is_empty {
-            Vec::new()
-        } else {
-            vec![json!({ "command": command })]
-        };
-    }
-    let mut steps: Vec<Value> = Vec::new();
-    for step in recipes.iter().flat_map(|recipe| &recipe.setup) {
-        let step = match step {
-            Step::Command(command) => json!({ "command": command }),
-            // What looks like a variable is text.
-            Step::File(path, text) => {
-                json!({ "files": { path.as_str(): text.replace("${", "$${") } })
-            }
-        };
-        if !steps.contains(&step) {
-            steps.push(step);
-        }
-    }
-    steps
 }
 
 #[cfg(test)]

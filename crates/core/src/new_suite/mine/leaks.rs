@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::choice::Chosen;
-use super::contents::{ChangedFile, added_lines};
+use super::commit::Change;
+use super::contents::added_lines;
 use super::file_role::{Role, role_of};
 
 /// A line of the source with so many characters is an answer wherever it is. Spaces are not counted.
@@ -26,12 +27,7 @@ const DECLARING: &str = "pub fn def class func function export interface type st
 const BRINGING: &str = "use import from require include using";
 
 /// Returns which part of a commit a text gives away, if it does.
-pub(super) fn leak(
-    text: &str,
-    chosen: &Chosen,
-    solution: &[ChangedFile],
-    tests: &[ChangedFile],
-) -> Option<String> {
+pub(super) fn leak(text: &str, chosen: &Chosen) -> Option<String> {
     if text
         .lines()
         .any(|line| DIFF.iter().any(|start| line.starts_with(start)))
@@ -45,13 +41,15 @@ pub(super) fn leak(
     }
     let all = without_spaces(text);
     let fenced = fenced_lines(text);
-    for file in solution.iter().filter(|file| is_source(file)) {
+    let is_source = |file: &&Change| !matches!(role_of(&file.path), Role::Other);
+    // Documents and settings say what is wanted, and not how it is done.
+    for file in chosen.solution.iter().filter(is_source) {
         let lines = telling_lines(file);
         if lines.iter().any(|line| is_in(line, &all, &fenced)) {
             return Some(format!("it repeats a line of {}", file.path));
         }
     }
-    for file in tests {
+    for file in &chosen.tests {
         let lines = telling_lines(file);
         let repeated = lines.iter().filter(|line| is_in(line, &all, &fenced));
         if repeated.count() >= TEST_LINES {
@@ -61,21 +59,15 @@ pub(super) fn leak(
     None
 }
 
-/// Documents and settings say what is wanted, and not how it is done.
-fn is_source(file: &ChangedFile) -> bool {
-    !matches!(role_of(&file.path), Role::Other)
-}
-
 fn is_in(line: &str, all: &str, fenced: &BTreeSet<String>) -> bool {
     let length = line.chars().count();
     (length >= LONG_LINE && all.contains(line)) || (length >= FENCED_LINE && fenced.contains(line))
 }
 
 /// Returns the new lines of a file that do more than name something.
-fn telling_lines(file: &ChangedFile) -> BTreeSet<String> {
-    let old = String::from_utf8_lossy(&file.old);
-    let new = String::from_utf8_lossy(&file.new);
-    let lines = added_lines(&old, &new).into_iter().map(str::trim);
+fn telling_lines(file: &Change) -> BTreeSet<String> {
+    let [old, new] = file.texts();
+    let lines = added_lines(old, new).into_iter().map(str::trim);
     let lines = lines.filter(|line| !only_names(line));
     lines.map(without_spaces).collect()
 }
@@ -122,7 +114,7 @@ fn without_spaces(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::new_suite::mine::commit::Commit;
+    use crate::new_suite::mine::commit::{Commit, Kind, Object};
 
     const SOURCE: &str = "use std::fmt;\n/// Returns the number of words in a text.\npub fn words(text: &str) -> usize {\n    \
                           text.split_whitespace().count()\n}\npub fn twelve() -> u8 { 6 + 6 }\n    all += b;\n";
@@ -130,6 +122,21 @@ mod tests {
                          assert words('') == 0\n";
 
     fn found(text: &str) -> Option<String> {
+        let file = |path: &str, new: &str| {
+            let old = "fn was_there_before() -> usize { 12_345_678 }\n";
+            let object = |text: String| {
+                Some(Object {
+                    kind: Kind::File(false),
+                    id: String::new(),
+                    text,
+                })
+            };
+            Change {
+                path: path.into(),
+                old: object(old.to_owned()),
+                new: object(format!("{old}{new}")),
+            }
+        };
         let chosen = Chosen {
             commit: Commit {
                 id: "3f2a1b9c0d".repeat(4),
@@ -138,20 +145,14 @@ mod tests {
                 message: String::new(),
             },
             parent: "1a2b3c4d5e".repeat(4),
-            tests: Vec::new(),
-            solution: Vec::new(),
+            tests: vec![file("tests/a.py", TESTS)],
+            solution: vec![
+                file("src/lib.rs", SOURCE),
+                file("README.md", "The function `words` counts the words.\n"),
+            ],
             run: Vec::new(),
         };
-        let file = |path: &str, new: &str| ChangedFile {
-            path: path.into(),
-            old: b"fn was_there_before() -> usize { 12_345_678 }\n".to_vec(),
-            new: format!("fn was_there_before() -> usize {{ 12_345_678 }}\n{new}").into_bytes(),
-        };
-        let solution = [
-            file("src/lib.rs", SOURCE),
-            file("README.md", "The function `words` counts the words.\n"),
-        ];
-        leak(text, &chosen, &solution, &[file("tests/a.py", TESTS)])
+        leak(text, &chosen)
     }
 
     #[test]

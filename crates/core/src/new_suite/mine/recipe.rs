@@ -43,28 +43,19 @@ impl Project<'_> {
     }
 }
 
-/// A step of the setup.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// A shell command.
-    Command(String),
-    /// A file that is written.
-    File(Utf8PathBuf, String),
-}
-
 /// How tests of one language in one part of the project are set up and run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipe {
     /// The word by which evals are selected.
     pub tag: &'static str,
-    /// Runs once, before all trials.
-    pub setup: Vec<Step>,
-    /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `files`.
+    /// Commands that run once, before all trials.
+    pub setup: Vec<String>,
+    /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `script`.
     pub check: String,
     /// Files that decide how the runner runs. They are those of the commit, or are not there.
     pub settings: Vec<Utf8PathBuf>,
-    /// Files that the check needs: names and texts.
-    pub files: Vec<(&'static str, &'static str)>,
+    /// The name and the text of a file that the check needs.
+    pub script: Option<(&'static str, &'static str)>,
 }
 
 /// Returns the recipes for the tests of a commit, one for each language and part of the project.
@@ -142,6 +133,14 @@ fn enter(dir: &Utf8Path) -> String {
     }
 }
 
+/// Returns the lines that run a command with its output in the report, and ask for a line of it that says that tests passed.
+fn traced(command: &str, passed: &str) -> String {
+    let report = "\"$TMPDIR/ran\"";
+    format!(
+        "{command} > {report} 2>&1 || {{ cat {report}; exit 1; }}\ncat {report}\ngrep -q '{passed}' {report}\n"
+    )
+}
+
 /// Runs each script by itself.
 fn shell(part: &Part<'_>) -> Recipe {
     let lines = part
@@ -149,10 +148,8 @@ fn shell(part: &Part<'_>) -> Recipe {
         .map(|test| format!("sh {}\n", quoted(test.as_str())));
     Recipe {
         tag: "shell",
-        setup: Vec::new(),
         check: lines.collect(),
-        settings: Vec::new(),
-        files: Vec::new(),
+        ..Recipe::default()
     }
 }
 
@@ -179,16 +176,6 @@ mod tests {
         )
     }
 
-    fn commands(recipe: &Recipe) -> Vec<&str> {
-        let mut commands = Vec::new();
-        for step in &recipe.setup {
-            if let Step::Command(command) = step {
-                commands.push(command.as_str());
-            }
-        }
-        commands
-    }
-
     #[test]
     fn node_by_its_lock_file_and_runner() {
         let package = r#"{"devDependencies": {"vitest": "3"}}"#;
@@ -199,7 +186,7 @@ mod tests {
         ];
         let recipes = made(&files, &[(Language::Node, "packages/a b/x.test.ts")]);
         assert_eq!(recipes.len(), 1);
-        assert_eq!(commands(&recipes[0]), ["pnpm install --frozen-lockfile"]);
+        assert_eq!(recipes[0].setup, ["pnpm install --frozen-lockfile"]);
         assert!(
             recipes[0].check.starts_with("cd 'packages/a b'\n"),
             "{}",
@@ -214,12 +201,12 @@ mod tests {
             &[("package.json", "{}"), ("test/a.js", "")],
             &[(Language::Node, "test/a.js")],
         );
-        assert_eq!(commands(&plain[0]), [""; 0]);
+        assert_eq!(plain[0].setup, [""; 0]);
         assert!(plain[0].check.contains("node --test-reporter=tap"));
         let package = r#"{"devDependencies": {"ava": "^6"}}"#;
         let ava = [("package.json", package), ("test.js", "")];
         let ava = made(&ava, &[(Language::Node, "test.js")]);
-        assert_eq!(commands(&ava[0]), ["npm install"]);
+        assert_eq!(ava[0].setup, ["npm install"]);
         assert!(
             ava[0].check.contains("ava --tap test.js >"),
             "{}",
@@ -233,7 +220,7 @@ mod tests {
             &[("tests/test_a.py", "import unittest\n")],
             &[(Language::Python, "tests/test_a.py")],
         );
-        assert_eq!(commands(&plain[0]), [""; 0]);
+        assert_eq!(plain[0].setup, [""; 0]);
         assert!(plain[0].check.contains("python3 -I"), "{}", plain[0].check);
         assert!(plain[0].check.contains(" unittest "), "{}", plain[0].check);
         let files = [
@@ -243,11 +230,11 @@ mod tests {
         ];
         let with = made(&files, &[(Language::Python, "tests/test_a.py")]);
         let install = ".venv/bin/python -m pip install -q pytest -r requirements-dev.txt -e .";
-        assert_eq!(commands(&with[0]), ["python3 -m venv .venv", install]);
+        assert_eq!(with[0].setup, ["python3 -m venv .venv", install]);
         assert!(with[0].check.contains(" pytest "), "{}", with[0].check);
         let uv = [("uv.lock", ""), ("a_test.py", "import pytest\n")];
         let uv = made(&uv, &[(Language::Python, "a_test.py")]);
-        assert_eq!(commands(&uv[0]), ["uv sync --frozen"]);
+        assert_eq!(uv[0].setup, ["uv sync --frozen"]);
     }
 
     #[test]
@@ -277,12 +264,14 @@ mod tests {
         let recipes = made(&files, &run);
         assert_eq!(recipes.len(), 1);
         assert_eq!(
-            commands(&recipes[0]),
-            ["cargo vendor -q --locked vendor > vendor.log"]
+            recipes[0].setup,
+            ["cargo vendor -q --locked vendor > vendor.log", cargo::KEEP]
         );
         let check = &recipes[0].check;
         for part in [
-            "--manifest-path crates/a/Cargo.toml", " --lib --bins --test c >",
+            "--manifest-path crates/a/Cargo.toml",
+            "--config 'source.kept.directory=\"vendor\"'",
+            " --lib --bins --test c >",
             " --test it -- b:: e:: >",
         ] {
             assert!(check.contains(part), "{check}");
@@ -303,14 +292,17 @@ mod tests {
             ("rust/a/src/main.rs", ""),
         ];
         let recipes = made(&files, &[(Language::Rust, "rust/a/src/tests.rs")]);
-        assert_eq!(recipes[0].setup, [], "it has its crates");
+        assert_eq!(recipes[0].setup, [""; 0], "it has its crates");
         let check = &recipes[0].check;
         let start = "cd rust\ncargo test --offline --manifest-path a/Cargo.toml --bins >";
         assert!(check.starts_with(start), "{check}");
         let recipes = made(&files[2..], &[(Language::Rust, "rust/a/src/tests.rs")]);
         assert_eq!(
-            commands(&recipes[0]),
-            ["cd rust/a && cargo vendor -q vendor > vendor.log"]
+            recipes[0].setup,
+            [
+                "cd rust/a && cargo vendor -q vendor > vendor.log".to_owned(),
+                format!("cd rust/a && {}", cargo::KEEP)
+            ]
         );
     }
 
@@ -319,7 +311,7 @@ mod tests {
         let files = [("go.mod", ""), ("go.sum", ""), ("a/b_test.go", "")];
         let run = [(Language::Go, "a/b_test.go"), (Language::Go, "c_test.go")];
         let recipes = made(&files, &run);
-        assert_eq!(commands(&recipes[0]), ["go mod vendor"]);
+        assert_eq!(recipes[0].setup, ["go mod vendor"]);
         assert!(recipes[0].check.contains(" . ./a "), "{}", recipes[0].check);
     }
 

@@ -3,14 +3,15 @@ use crate::new_suite::mine::choice::{Language, choose};
 use crate::new_suite::mine::commit::Commit;
 use crate::new_suite::mine::recipe::{Project, recipes};
 
-fn side(id: &str) -> Option<Side> {
-    Some(Side {
+fn side(id: &str) -> Option<Object> {
+    Some(Object {
         kind: Kind::File(false),
         id: id.to_owned(),
+        text: String::new(),
     })
 }
 
-fn change(path: &str, old: Option<Side>, new: Option<Side>) -> Change {
+fn change(path: &str, old: Option<Object>, new: Option<Object>) -> Change {
     Change {
         path: path.into(),
         old,
@@ -45,8 +46,7 @@ fn tree() -> Vec<Entry> {
     ];
     let entry = |(path, id): (&str, &str)| Entry {
         path: path.into(),
-        kind: Kind::File(false),
-        id: id.to_owned(),
+        object: side(id).unwrap(),
         size: 1,
     };
     files.map(entry).to_vec()
@@ -78,11 +78,14 @@ fn text<'a>(draft: &'a Draft, path: &str) -> &'a str {
 fn each_file_has_its_place() {
     let draft = made(&WISHES);
     assert_eq!(draft.folder, "parse-empty-lines-as-no-lines-012345678");
-    let mut places: Vec<(&str, &str)> = draft
+    let mut places: Vec<(String, &str)> = draft
         .placed
         .iter()
-        .filter(|placed| !placed.to.starts_with("_base"))
-        .map(|placed| (placed.to.as_str(), placed.id.as_str()))
+        .filter(|placed| placed.below != "_base")
+        .map(|placed| {
+            let path = format!("{}/{}", placed.below, placed.path);
+            (path, placed.object.id.as_str())
+        })
         .collect();
     places.sort_unstable();
     assert_eq!(
@@ -93,11 +96,9 @@ fn each_file_has_its_place() {
             ("_tests/tests/data.json", "7"),
             ("_tests/tests/test_parse.py", "5"),
         ]
+        .map(|(path, id)| (path.to_owned(), id))
     );
-    let base = draft
-        .placed
-        .iter()
-        .filter(|placed| placed.to.starts_with("_base"));
+    let base = draft.placed.iter().filter(|placed| placed.below == "_base");
     assert_eq!(base.count(), 6);
     assert!(text(&draft, "_solution.sh").contains("rm -rf -- old.py\n"));
     let check = text(&draft, "_tests/.mined/check.sh");
@@ -142,29 +143,19 @@ fn commands_of_the_user_take_the_place_of_the_known_ones() {
 }
 
 #[test]
-fn files_of_the_set_up_stay_in_the_tests() {
-    let mut recipes = vec![Recipe {
+fn steps_are_there_once_and_unknown_tests_are_refused() {
+    let recipe = Recipe {
         tag: "rust",
-        setup: vec![Step::File(
-            ".cargo/config.toml".into(),
-            "a = \"${x}\"".into(),
-        )],
+        setup: vec!["cargo vendor".into()],
         check: "true\n".into(),
-        settings: vec![".cargo/config.toml".into()],
-        files: Vec::new(),
-    }];
+        ..Recipe::default()
+    };
     // Two crates of one workspace have the same step.
-    recipes.push(recipes[0].clone());
+    let recipes = [recipe.clone(), recipe];
     let draft = draft(chosen(), &tree(), &recipes, &WISHES).unwrap();
-    assert_eq!(text(&draft, "_tests/.cargo/config.toml"), "a = \"${x}\"");
-    let mut paths: Vec<&Utf8PathBuf> = draft.written.iter().map(|(path, _)| path).collect();
-    paths.sort();
-    paths.dedup();
-    assert_eq!(paths.len(), draft.written.len(), "no file is written twice");
-    assert!(!text(&draft, "_tests/.mined/check.sh").contains(".cargo"));
-    assert!(text(&draft, "eval.terca.yaml").contains("$${x}"));
-    recipes.clear();
-    let refused = super::draft(chosen(), &tree(), &recipes, &WISHES).unwrap_err();
+    let read: Value = serde_saphyr::from_str(text(&draft, "eval.terca.yaml")).unwrap();
+    assert_eq!(read["prepare"], json!([{ "command": "cargo vendor" }]));
+    let refused = super::draft(chosen(), &tree(), &[], &WISHES).unwrap_err();
     assert_eq!(refused.reason, Reason::UnknownTests);
     assert_eq!(chosen().run[0].0, Language::Python);
 }

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Part, Project, Recipe, Step, enter, within};
+use super::{Part, Project, Recipe, enter, traced, within};
 use crate::text::shell::quoted;
 
 const SETTINGS: &str = ".cargo/config.toml";
-const KEPT_CRATES: &str =
-    "[source.crates-io]\nreplace-with = \"kept\"\n\n[source.kept]\ndirectory = \"vendor\"\n";
+/// Makes cargo use the crates that are kept.
+pub(super) const KEEP: &str = "mkdir -p .cargo && printf '\\n[source.crates-io]\\nreplace-with = \"kept\"\\n\\n[source.kept]\\n\
+                               directory = \"vendor\"\\n' >> .cargo/config.toml";
+/// Tells the same to the cargo of the tests, which finds the settings of the commit.
+const KEPT: &str = "--config 'source.crates-io.replace-with=\"kept\"' --config 'source.kept.directory=\"vendor\"' ";
 
 pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let root = root(part.dir, project);
@@ -18,38 +21,24 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     // A project that names another source keeps its crates itself.
     let needs_crates =
         lock.as_ref().is_none_or(|lock| lock.contains("source = ")) && !own.contains("[source.");
-    let mut setup = Vec::new();
-    if needs_crates {
-        let locked = if lock.is_some() { " --locked" } else { "" };
-        let command = format!("cargo vendor -q{locked} vendor > vendor.log");
-        setup.push(Step::Command(within(&root, &command)));
-        let settings = format!(
-            "{own}{}{KEPT_CRATES}",
-            if own.is_empty() { "" } else { "\n" }
-        );
-        setup.push(Step::File(root.join(SETTINGS), settings));
-    }
+    let locked = if lock.is_some() { " --locked" } else { "" };
+    let vendor = format!("cargo vendor -q{locked} vendor > vendor.log");
+    let kept = if needs_crates { KEPT } else { "" };
     let inside = part.dir.strip_prefix(&root).unwrap_or(part.dir);
     let manifest = quoted(inside.join("Cargo.toml").as_str());
-    let report = "\"$TMPDIR/ran\"";
-    let run = |targets: &str| {
-        format!(
-            "cargo test --offline --manifest-path {manifest} {targets} > {report} 2>&1 || {{ cat {report}; exit 1; }}\n\
-             cat {report}\ngrep -q '^test result: ok\\. [1-9]' {report}\n"
-        )
+    let run = |targets: &String| {
+        let command = format!("cargo test --offline {kept}--manifest-path {manifest} {targets}");
+        traced(&command, r"^test result: ok\. [1-9]")
     };
-    let runs: String = targets(part, project)
-        .iter()
-        .map(|targets| run(targets))
-        .collect();
-    // Cargo looks for its settings from the directory that it is started in.
-    let check = format!("{}{runs}", enter(&root));
+    let runs: String = targets(part, project).iter().map(run).collect();
+    let setup = [vendor.as_str(), KEEP].map(|command| within(&root, command));
     Recipe {
         tag: "rust",
-        setup,
-        check,
+        setup: setup.into_iter().filter(|_| needs_crates).collect(),
+        // Cargo looks for its settings from the directory that it is started in.
+        check: enter(&root) + &runs,
         settings: vec![root.join(SETTINGS), root.join(".cargo/config")],
-        files: Vec::new(),
+        script: None,
     }
 }
 
@@ -68,22 +57,18 @@ fn root(dir: &Utf8Path, project: &Project<'_>) -> Utf8PathBuf {
         .to_owned()
 }
 
-/// Cargo refuses to test the library of a crate that has none.
-fn has_library(dir: &Utf8Path, project: &Project<'_>) -> bool {
-    let manifest = project.text(dir, "Cargo.toml").unwrap_or_default();
-    project.has(dir, "src/lib.rs") || manifest.lines().any(|line| line.trim() == "[lib]")
-}
-
 /// Returns the targets and the names of the tests to run, a text for each time that cargo is started.
 fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
+    // Cargo refuses to test the library of a crate that has none.
+    let manifest = project.text(part.dir, "Cargo.toml").unwrap_or_default();
+    let has_library =
+        project.has(part.dir, "src/lib.rs") || manifest.lines().any(|line| line.trim() == "[lib]");
     let mut whole: BTreeSet<String> = BTreeSet::new();
     let mut by_module: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (test, inside) in part.tests.iter().zip(part.inside()) {
         let Some((name, rest)) = below_tests(inside) else {
-            whole.insert(match has_library(part.dir, project) {
-                true => "--lib --bins".to_owned(),
-                false => "--bins".to_owned(),
-            });
+            let library = if has_library { "--lib " } else { "" };
+            whole.insert(format!("{library}--bins"));
             continue;
         };
         match rest {
@@ -101,16 +86,14 @@ fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
     }
     let mut runs: Vec<String> = Vec::new();
     if !whole.is_empty() {
-        runs.push(whole.into_iter().collect::<Vec<_>>().join(" "));
+        runs.push(Vec::from_iter(whole).join(" "));
     }
     // A large target has many tests that are of other work, take long, or need what a sandbox has not.
     for (name, modules) in by_module {
-        let modules: Vec<String> = modules.iter().map(|module| quoted(module)).collect();
-        let names = match modules.is_empty() {
-            true => String::new(),
-            false => format!(" -- {}", modules.join(" ")),
-        };
-        runs.push(format!("--test {}{names}", quoted(name)));
+        let mut words = vec![format!("--test {}", quoted(name))];
+        words.extend((!modules.is_empty()).then(|| "--".to_owned()));
+        words.extend(modules.iter().map(|module| quoted(module)));
+        runs.push(words.join(" "));
     }
     if runs.is_empty() {
         runs.push("--tests".to_owned());

@@ -1,9 +1,9 @@
 //! JavaScript and TypeScript: npm, pnpm or yarn; vitest, jest, mocha, ava or Node's own runner.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::Value;
 
-use super::{Part, Project, Recipe, Step, enter, within};
+use super::{Part, Project, Recipe, enter, within};
 use crate::text::shell::quoted;
 
 const LOCKS: [(&str, &str); 4] = [
@@ -22,6 +22,28 @@ const SETTINGS: [&str; 24] = [
     "ava.config.mjs",
 ];
 
+/// Packages that run tests, and their commands. A runner that was replaced by another program leaves no report, nor does one
+/// whose process was ended.
+const RUNNERS: [(&str, &str); 4] = [
+    (
+        "vitest",
+        "vitest run --reporter=default --reporter=junit --outputFile=@report@ @files@",
+    ),
+    (
+        "jest",
+        "jest --ci --json --outputFile=@report@ --runTestsByPath @files@",
+    ),
+    (
+        "mocha",
+        "mocha --reporter json --reporter-option output=@report@ @files@",
+    ),
+    (
+        "ava",
+        "ava --tap @files@ >@report@ || { cat @report@; exit 1; }\ngrep -q '^ok ' @report@",
+    ),
+];
+const REPORT: &str = "\"$TMPDIR/ran\"";
+
 pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let package = project.text(part.dir, "package.json");
     let package: Value = package
@@ -29,65 +51,40 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
         .unwrap_or_default();
     let lock = LOCKS.iter().find_map(|(lock, install)| {
         let dir = project.nearest(&part.dir.join("package.json"), &[lock])?;
-        Some((dir, *install))
+        Some(within(&dir, install))
     });
-    let has_packages = ["dependencies", "devDependencies"]
-        .iter()
-        .any(|key| package[key].as_object().is_some_and(|map| !map.is_empty()));
-    let install: Option<(Utf8PathBuf, &str)> = match lock {
-        Some(lock) => Some(lock),
-        None => has_packages.then(|| (part.dir.to_owned(), "npm install")),
+    let dependencies = ["dependencies", "devDependencies"].map(|key| package[key].as_object());
+    let has_packages = dependencies.iter().flatten().any(|map| !map.is_empty());
+    let install = || has_packages.then(|| within(part.dir, "npm install"));
+    let root = project
+        .text(Utf8Path::new(""), "package.json")
+        .unwrap_or_default();
+    let is_used = |(name, _): &&(&str, &str)| {
+        let mut own = dependencies.iter().flatten();
+        own.any(|map| map.contains_key(*name)) || root.contains(&format!("\"{name}\":"))
     };
-    let setup = install.map(|(dir, command)| Step::Command(within(&dir, command)));
+    let lines = match RUNNERS.iter().find(is_used) {
+        Some((_, command)) => {
+            let command = command.replace("@report@", REPORT);
+            let command = command.replace("@files@", &part.words());
+            format!("npx --no-install {command}\ntest -s {REPORT}\n")
+        }
+        None => part.inside().map(by_node).collect(),
+    };
     Recipe {
         tag: "node",
-        setup: setup.into_iter().collect(),
-        check: check(part, &package, project),
+        setup: Vec::from_iter(lock.or_else(install)),
+        check: enter(part.dir) + &lines,
         settings: part.paths(&SETTINGS),
-        files: Vec::new(),
+        script: None,
     }
 }
 
-/// A runner that was replaced by another program leaves no report, nor does one whose process was ended.
-fn check(part: &Part<'_>, package: &Value, project: &Project<'_>) -> String {
-    let uses = |name: &str| {
-        ["dependencies", "devDependencies"]
-            .iter()
-            .any(|key| package[key][name].is_string())
-            || root_package(project).is_some_and(|root| root.contains(&format!("\"{name}\":")))
-    };
-    let files = part.words();
-    let report = "\"$TMPDIR/ran\"";
-    let command = if uses("vitest") {
-        format!(
-            "npx --no-install vitest run --reporter=default --reporter=junit --outputFile={report} {files}\n"
-        )
-    } else if uses("jest") {
-        format!(
-            "npx --no-install jest --ci --json --outputFile={report} --runTestsByPath {files}\n"
-        )
-    } else if uses("mocha") {
-        format!(
-            "npx --no-install mocha --reporter json --reporter-option output={report} {files}\n"
-        )
-    } else if uses("ava") {
-        format!(
-            "npx --no-install ava --tap {files} >{report} || {{ cat {report}; exit 1; }}\ngrep -q '^ok ' {report}\n"
-        )
-    } else {
-        let one = |file: &Utf8Path| {
-            let file = quoted(file.as_str());
-            format!(
-                "node --test-reporter=tap --test-reporter-destination={report} {file} || {{ cat {report}; exit 1; }}\n\
-                 cat {report}\ngrep -q '^# pass [1-9]' {report}\nrm {report}\n"
-            )
-        };
-        let lines: String = part.inside().map(one).collect();
-        return format!("{}{lines}", enter(part.dir));
-    };
-    format!("{}{command}test -s {report}\n", enter(part.dir))
-}
-
-fn root_package(project: &Project<'_>) -> Option<String> {
-    project.text(Utf8Path::new(""), "package.json")
+/// Returns the lines that run a file with Node's own runner.
+fn by_node(file: &Utf8Path) -> String {
+    let file = quoted(file.as_str());
+    format!(
+        "node --test-reporter=tap --test-reporter-destination={REPORT} {file} || {{ cat {REPORT}; exit 1; }}\n\
+         cat {REPORT}\ngrep -q '^# pass [1-9]' {REPORT}\nrm {REPORT}\n"
+    )
 }

@@ -1,6 +1,6 @@
 //! Python: uv or pip; pytest or unittest.
 
-use super::{Part, Project, Recipe, Step, enter, within};
+use super::{Part, Project, Recipe, enter, within};
 
 pub(super) const MANIFESTS: &[&str] = &[
     "uv.lock", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt",
@@ -35,14 +35,9 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let has_pytest = has("conftest.py")
         || has("tests/conftest.py")
         || named.into_iter().any(|name| mentions(name, &["pytest"]));
-    let runner = match tested_by_pytest || has_pytest {
-        true => "pytest",
-        false => "unittest",
-    };
-    let mut packages: Vec<String> = Vec::new();
-    if runner == "pytest" {
-        packages.push("pytest".to_owned());
-    }
+    let uses_pytest = tested_by_pytest || has_pytest;
+    let runner = if uses_pytest { "pytest" } else { "unittest" };
+    let mut packages = Vec::from_iter(uses_pytest.then(|| "pytest".to_owned()));
     packages.extend(
         REQUIREMENTS
             .iter()
@@ -68,12 +63,10 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     } else {
         ".venv/bin/python"
     };
-    let steps = commands
-        .iter()
-        .map(|command| Step::Command(within(part.dir, command)));
+    let setup = commands.iter().map(|command| within(part.dir, command));
     Recipe {
         tag: "python",
-        setup: steps.collect(),
+        setup: setup.collect(),
         check: format!(
             "{}{python} -I \"$mined/{}\" {runner} \"$TMPDIR/ran\" {}\ntest -s \"$TMPDIR/ran\"\n",
             enter(part.dir),
@@ -81,6 +74,6 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
             part.words()
         ),
         settings: part.paths(&SETTINGS),
-        files: vec![RUNNER],
+        script: Some(RUNNER),
     }
 }
