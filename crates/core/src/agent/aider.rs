@@ -47,7 +47,7 @@ pub(super) static AGENT: Agent = Agent {
 
 const RULES: &str = "AGENTS.md";
 /// The log of analytics, with the figures.
-const ANALYTICS: &str = "analytics.jsonl";
+pub(super) const ANALYTICS: &str = "analytics.jsonl";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".aider");

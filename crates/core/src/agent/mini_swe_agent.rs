@@ -50,7 +50,7 @@ pub(super) static AGENT: Agent = Agent {
 
 /// The number of attempts at a request, four seconds apart or more. The default of 10 takes minutes.
 const ATTEMPTS: &str = "4";
-const TRAJECTORY: &str = "trajectory.json";
+pub(super) const TRAJECTORY: &str = "trajectory.json";
 /// The settings that it comes with. It would look for their own name in the workspace first. There is nothing of this
 /// name beside a workspace, so that they are found where they are.
 const BUILT_IN: &str = "../config/mini.yaml";

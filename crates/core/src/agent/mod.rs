@@ -42,6 +42,8 @@
 
 pub mod access;
 pub mod acp;
+#[cfg(test)]
+mod adapters;
 mod aider;
 mod builtin;
 #[cfg(test)]
