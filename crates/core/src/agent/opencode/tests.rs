@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::playback::{self, kind};
+use crate::agent::playback;
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step};

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::agent::playback::{self, kind, used};
+use crate::agent::playback::{self, used};
 use crate::agent::{Decoder, Ending, Line, TimeLimit};
 use crate::process::Exit;
 use crate::trial_error::ErrorKind;
