@@ -45,6 +45,7 @@ pub mod acp;
 #[cfg(test)]
 mod adapters;
 mod aider;
+mod anthropic_messages;
 mod builtin;
 #[cfg(test)]
 mod claims;
@@ -60,6 +61,7 @@ mod decoder;
 pub mod delivery;
 mod droid;
 mod errors;
+mod fields;
 mod gemini_cli;
 mod goose;
 mod invocation;

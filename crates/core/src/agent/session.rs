@@ -9,8 +9,11 @@ mod steps;
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::conversation::{Conversation, Shows};
 use super::errors::Patterns;
+use super::invocation::is_document;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
@@ -23,8 +26,15 @@ const STEP: &str = "the step";
 
 /// The language of one agent: what its lines mean.
 pub(super) trait Protocol: Send {
+    /// Reads an event: a line of standard output that is JSON.
+    fn event(&mut self, _event: Value, _session: &mut Session) {}
+
     /// Reads a line of standard output.
-    fn line(&mut self, text: &str, session: &mut Session);
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
+        }
+    }
 
     /// Reads the beginning of a line of standard output that is too long to hold.
     fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
@@ -42,8 +52,15 @@ pub(super) trait Protocol: Send {
         session.remember(text);
     }
 
-    /// Reads a line of a side file.
-    fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
+    /// Reads a line of a side file that is JSON.
+    fn side_event(&mut self, _event: Value, _session: &mut Session) {}
+
+    /// Reads a line of a side file. One that is a document as a whole is in the session when it ends.
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(line) {
+            self.side_event(event, session);
+        }
+    }
 
     /// Returns the parts of the talk with the model that its agent shows.
     fn shows(&self) -> Shows {
@@ -126,7 +143,12 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn side_line(&mut self, label: &str, line: &str) {
-        self.protocol.side_line(label, line, &mut self.session);
+        if is_document(label) {
+            self.session.document += line;
+            self.session.document += "\n";
+        } else {
+            self.protocol.side_line(label, line, &mut self.session);
+        }
     }
 
     fn usage(&self) -> Usage {
@@ -188,6 +210,8 @@ pub(super) struct Session {
     pub(super) failure: Option<TrialError>,
     /// The talk with the model.
     conversation: Conversation,
+    /// The text of the side file that is a document.
+    pub(super) document: String,
     last_words: String,
     notes: Vec<String>,
 }

@@ -20,9 +20,7 @@ static GEMINI_CLI: Agent = Agent {
     },
     invocation: |inputs| {
         let mut args = vec!["--acp", "--approval-mode", "yolo"];
-        if let Some(model) = inputs.model {
-            args.extend(["--model", model]);
-        }
+        args.extend(inputs.model_option("--model"));
         other_mode(inputs, &gemini_cli::AGENT, &args, Servers::InSession)
     },
     decoder: |inputs| {
@@ -78,13 +76,10 @@ fn other_mode(inputs: &Inputs<'_>, adapter: &Agent, args: &[&str], servers: Serv
     let usual = (adapter.invocation)(of_adapter);
     let program = adapter.profile.program.unwrap_or_default();
     let (launch, file) = through_client(of_session, Launch::program(program, args), None);
-    let mut files = usual.files;
-    files.push(file);
     Invocation {
         launch,
-        env: usual.env,
         stdin: Stdin::Prompt,
-        files,
-        side_files: usual.side_files,
+        files: usual.files.into_iter().chain([file]).collect(),
+        ..usual
     }
 }

@@ -26,7 +26,7 @@ use serde_json::json;
 
 use super::errors::COMMON;
 use super::model_service::COMMON_SERVICES;
-use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin};
+use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile};
 pub(super) use known::KNOWN;
 
 /// The version of the protocol that Terca speaks.
@@ -56,11 +56,8 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let command = Launch::Shell(inputs.command.unwrap_or("false").to_owned());
     let (launch, file) = through_client(inputs, command, inputs.model);
     Invocation {
-        launch,
-        env: Vec::new(),
-        stdin: Stdin::Prompt,
         files: vec![file],
-        side_files: Vec::new(),
+        ..Invocation::of(launch)
     }
 }
 

@@ -44,11 +44,8 @@ const fn profile(name: &'static str) -> Profile {
 
 fn invocation(launch: Launch) -> Invocation {
     Invocation {
-        launch,
-        env: Vec::new(),
         stdin: Stdin::Empty,
-        files: Vec::new(),
-        side_files: Vec::new(),
+        ..Invocation::of(launch)
     }
 }
 
@@ -65,8 +62,6 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 struct Silent;
 
 impl Protocol for Silent {
-    fn line(&mut self, _text: &str, _session: &mut Session) {}
-
     fn usage(&self, _session: &Session) -> Usage {
         Usage::default()
     }

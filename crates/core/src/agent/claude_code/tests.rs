@@ -129,9 +129,9 @@ fn a_session_that_never_began_ends_with_its_last_words() {
 
 #[test]
 fn a_prompt_that_looks_like_a_command_is_none() {
-    assert_eq!(stdin("Fix / and /tmp"), Stdin::Prompt);
+    assert_eq!(Stdin::no_command("Fix / and /tmp"), Stdin::Prompt);
     assert_eq!(
-        stdin("/init the project"),
+        Stdin::no_command("/init the project"),
         Stdin::Text("\n/init the project".into())
     );
 }

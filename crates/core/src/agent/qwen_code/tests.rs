@@ -85,6 +85,9 @@ fn an_answer_that_breaks_off_until_the_limit_is_the_services_fault() {
 
 #[test]
 fn a_prompt_runs_no_command() {
-    assert_eq!(stdin("- x"), Stdin::Prompt);
-    assert_eq!(stdin("/review x"), Stdin::Text("\n/review x".into()));
+    assert_eq!(Stdin::no_command("- x"), Stdin::Prompt);
+    assert_eq!(
+        Stdin::no_command("/review x"),
+        Stdin::Text("\n/review x".into())
+    );
 }

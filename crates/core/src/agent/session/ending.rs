@@ -1,5 +1,7 @@
 //! The errors, notes and last words of a session, and its end.
 
+use serde_json::Value;
+
 use super::{Session, failed};
 use crate::agent::delivery::McpDelivery;
 use crate::agent::errors::{classify, is_context_overflow, is_wrong_model};
@@ -17,6 +19,24 @@ impl Session {
     /// Returns the kind of an error, by its words.
     pub(in crate::agent) fn classify(&self, text: &str) -> Option<ErrorKind> {
         classify(self.patterns, None, text)
+    }
+
+    /// Returns the ending of a session that failed with these words. They tell the kind, or else it is this one.
+    pub(in crate::agent) fn failed_with(&self, words: &str, otherwise: ErrorKind) -> Ending {
+        failed(self.classify(words).unwrap_or(otherwise), words)
+    }
+
+    /// Returns the document of a side file. One that cannot be read is a note.
+    pub(in crate::agent) fn read_document(&mut self, name: &str) -> Option<Value> {
+        let text = std::mem::take(&mut self.document);
+        if text.is_empty() {
+            return None;
+        }
+        let document = serde_json::from_str(&text);
+        if let Err(error) = &document {
+            self.final_note(format!("the {name} could not be read: {error}"));
+        }
+        document.ok()
     }
 
     /// Notes an error that ends the session, unless something follows.
@@ -133,8 +153,12 @@ impl Session {
     /// Returns the ending of a session that breaks off. The last words say why.
     pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
         let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        let words = self.last_words(exit);
-        failed(kind, format!("the session broke off: {words}"))
+        failed(kind, self.broke_off(exit))
+    }
+
+    /// Says that the session broke off, with its last words.
+    pub(in crate::agent) fn broke_off(&self, exit: Exit) -> String {
+        format!("the session broke off: {}", self.last_words(exit))
     }
 
     pub(super) fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
