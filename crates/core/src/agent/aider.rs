@@ -12,7 +12,7 @@ use super::fields::Fields;
 use super::session::{self, Protocol, Session, failed};
 use super::{
     Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
-    litellm,
+    errors, litellm,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Step, Usage, total};
@@ -41,7 +41,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, &[], AiderStream::default()),
+    decoder: |inputs| session::decoder(inputs, AiderStream::default()),
 };
 
 const RULES: &str = "AGENTS.md";
@@ -222,17 +222,10 @@ fn error_name(line: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the kind of an error. The name says most; the service's own words count where it says nothing.
+/// Returns the kind of an error. One with a name is an error of the service, whatever its words are.
 fn kind_of(line: &str) -> ErrorKind {
-    let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    match error_name(line) {
-        Some("AuthenticationError" | "PermissionDeniedError") => ErrorKind::Auth,
-        Some("RateLimitError" | "BudgetExceededError") => ErrorKind::RateLimit,
-        Some("APIError") if says(&["Forbidden", "forbidden", "ermission"]) => ErrorKind::Auth,
-        Some(_) => ErrorKind::ModelApi,
-        None if says(&["No LLM model was specified", "API key"]) => ErrorKind::Auth,
-        None => ErrorKind::Agent,
-    }
+    let otherwise = error_name(line).map_or(ErrorKind::Agent, |_| ErrorKind::ModelApi);
+    errors::classify(None, line).unwrap_or(otherwise)
 }
 
 impl Protocol for AiderStream {

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::Shows;
-use super::errors::{self, Patterns};
+use super::errors;
 use super::fields::{Fields, text_of};
 use super::mcp::{McpServer, ServerTool};
 use super::openai_chat;
@@ -39,20 +39,8 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, ERRORS, ContinueReader::default()),
+    decoder: |inputs| session::decoder(inputs, ContinueReader::default()),
 };
-
-const ERRORS: Patterns = &[
-    (ErrorKind::Mcp, &["MCP server(s) failed to load"]),
-    (ErrorKind::Auth, &["API key", "apiKey", "log in", "login"]),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "Connection error", "fetch failed", "ECONN", "ENOTFOUND", "ETIMEDOUT",
-            "Premature close",
-        ],
-    ),
-];
 
 /// Its own tools. Those of MCP servers have no sign of their server.
 const OWN_TOOLS: [&str; 17] = [
@@ -192,11 +180,9 @@ fn log_line(line: &str, session: &mut Session) {
         // A request that failed and is made again.
         "Retry attempt" => {
             let error = details.text("error");
-            let kind = match kind_of(error) {
-                ErrorKind::RateLimit => ErrorKind::RateLimit,
-                _ => ErrorKind::ModelApi,
-            };
-            session.request_failed(kind, error);
+            let kind = errors::classify(None, error);
+            let kind = kind.filter(|kind| *kind == ErrorKind::RateLimit);
+            session.request_failed(kind.unwrap_or(ErrorKind::ModelApi), error);
         }
         // A call that begins or ends.
         "Updated tool call state" => {
@@ -204,14 +190,6 @@ fn log_line(line: &str, session: &mut Session) {
             session.tool_at_work(details.text("toolCallId"), is_at_work);
         }
         _ => {}
-    }
-}
-
-/// Returns the kind of an error: `401 Incorrect API key provided` begins with an HTTP status, other messages do not.
-fn kind_of(message: &str) -> ErrorKind {
-    match errors::leading_status(message) {
-        Some(status) => errors::by_status(status).unwrap_or(ErrorKind::ModelApi),
-        None => errors::classify(ERRORS, None, message).unwrap_or(ErrorKind::Agent),
     }
 }
 
@@ -264,8 +242,8 @@ impl Protocol for ContinueReader {
         let answers: Vec<&Value> = answers.filter(|usage| usage.is_object()).collect();
         self.usage = openai_chat::usage(&answers);
         self.usage.tool_calls = (!history.is_empty()).then_some(session.tool_calls);
-        if let Some(error) = self.error.take() {
-            return failed(kind_of(&error), error);
+        if let Some(error) = &self.error {
+            return session::failed_with(error, ErrorKind::Agent);
         }
         // It exits with 0 when it is told to end, too.
         let answered = history.last().is_some_and(|last| {

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::errors::{self, Patterns};
+use super::errors;
 use super::fields::Fields;
 use super::mcp::ServerTool;
 use super::model_service::ModelService;
@@ -53,34 +53,11 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, ERRORS, CopilotStream::default()),
+    decoder: |inputs| session::decoder(inputs, CopilotStream::default()),
 };
 
 /// The variable for the place of the unpacked program. Where it is not set, every trial unpacks its own.
 const PROGRAM_CACHE: &str = "COPILOT_PKG_CACHE_HOME";
-
-const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "rate limit", "too many requests", "quota", "premium requests",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "authentication", "unauthorized", "forbidden", "api key", "not logged in",
-            "access denied by policy",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "failed to get response", "connect", "network", "fetch failed", "timed out",
-            "overloaded",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec![
@@ -164,7 +141,7 @@ fn kind_of(error: &Value) -> ErrorKind {
     };
     by_status
         .or(by_name)
-        .or_else(|| errors::classify(ERRORS, None, error.text("message")))
+        .or_else(|| errors::classify(None, error.text("message")))
         .unwrap_or(ErrorKind::Agent)
 }
 

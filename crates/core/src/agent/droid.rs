@@ -32,7 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, errors::COMMON, DroidStream::default()),
+    decoder: |inputs| session::decoder(inputs, DroidStream::default()),
 };
 
 /// The name that the decoder knows the log by.
@@ -111,13 +111,12 @@ impl DroidStream {
 
 fn fail(source: &str, message: &str, session: &mut Session) {
     let message = message.trim_start_matches("Error: ");
-    let kind = if source == "agent_loop" {
-        let status = errors::leading_status(message);
-        // Other refusals of the service, of an unknown model for example, are trouble with the service too.
-        errors::classify(errors::COMMON, status, message).unwrap_or(ErrorKind::ModelApi)
-    } else {
-        session.classify(message).unwrap_or(ErrorKind::Agent)
+    // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+    let otherwise = match source {
+        "agent_loop" => ErrorKind::ModelApi,
+        _ => ErrorKind::Agent,
     };
+    let kind = errors::classify(None, message).unwrap_or(otherwise);
     // The failure is reported once more at the end, without a reason.
     let failure = TrialError::new(kind, message);
     session.failure.get_or_insert(failure);
@@ -165,7 +164,7 @@ impl Protocol for DroidStream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember_first(text);
+        session.remember(text);
     }
 
     fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {

@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::errors::Patterns;
 use super::fields::Fields;
 use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
@@ -22,7 +21,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, ERRORS, GeminiStream::default()),
+    decoder: |inputs| session::decoder(inputs, GeminiStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -62,31 +61,6 @@ pub(super) const PROFILE: Profile = Profile {
 const ATTEMPTS: u32 = 3;
 /// The time that an MCP server has for an answer, its first and any other. The default is ten minutes.
 const MCP_MILLISECONDS: u32 = 120_000;
-
-/// In this order: the advice that comes with a used-up quota mentions `/auth method` too.
-pub(super) const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "RESOURCE_EXHAUSTED", "\"code\":429", "daily quota", "quota increase",
-            "Quota exceeded", "rate limit", "Suggested retry after", "Too Many Requests",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "UNAUTHENTICATED", "PERMISSION_DENIED", "API key not valid", "\"code\":401",
-            "\"code\":403", "auth method", "GEMINI_API_KEY",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "[API Error", "fetch failed", "ECONNREFUSED", "ENOTFOUND", "INTERNAL", "UNAVAILABLE",
-            "overloaded", "stream ended without a finish reason",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".gemini");
@@ -296,7 +270,7 @@ impl Protocol for GeminiStream {
         match (result.text("status"), error.text("type")) {
             ("success", _) if error.is_null() => Ending::Completed,
             (status, _) if error.is_null() => match &self.last_error {
-                Some(why) => session.failed_with(why, ErrorKind::Agent),
+                Some(why) => session::failed_with(why, ErrorKind::Agent),
                 // Without any words the answer of the model broke off.
                 None => failed(
                     ErrorKind::ModelApi,
@@ -309,7 +283,7 @@ impl Protocol for GeminiStream {
                 session.final_note(message);
                 Ending::Completed
             }
-            _ => session.failed_with(message, ErrorKind::Agent),
+            _ => session::failed_with(message, ErrorKind::Agent),
         }
     }
 }

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::errors::Patterns;
+use super::errors;
 use super::fields::{Fields, text_of};
 use super::mcp::{McpServer, ServerTool, tool_name_part};
 use super::model_service::{ModelService, usual};
@@ -51,37 +51,12 @@ pub(super) static AGENT: Agent = Agent {
             unsupported: unsupported.map(|(name, _)| name.clone()),
             ..GooseStream::default()
         };
-        session::decoder(inputs, ERRORS, stream)
+        session::decoder(inputs, stream)
     },
 };
 
 /// The time that a request to an extension may take, a call of its tools included. This is goose's own default.
 const EXTENSION_SECONDS: u32 = 300;
-
-/// In this order: advice to try again comes with every one of them. Numbers alone say nothing: a port or an id may have
-/// the same digits.
-const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "Rate limit", "Status: 429", "429 Too Many", "quota", "Credits exhausted",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "Authentication", "Status: 401", "Status: 403", "Forbidden", "Unauthorized",
-            "No provider configured", "API key", "API_KEY",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "Server error", "Network error", "Request failed", "error sending request",
-            "Could not connect", "overloaded",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let root = inputs.agent_home.join("goose");
@@ -260,7 +235,7 @@ fn own_words(text: &str, session: &mut Session) {
 fn give_up(kind: &str, message: &str, session: &mut Session) {
     let kind = match kind {
         "authentication" => Some(ErrorKind::Auth),
-        _ => session.classify(message),
+        _ => errors::classify(None, message),
     };
     // The advice that follows is for people at a keyboard.
     let message = message.split("\n\n").next().unwrap_or(message);
@@ -304,7 +279,7 @@ impl Protocol for GooseStream {
             "message" => self.message(&event["message"], session),
             "error" => {
                 let error = event.text("error");
-                let kind = session.classify(error).unwrap_or(ErrorKind::Agent);
+                let kind = errors::classify(None, error).unwrap_or(ErrorKind::Agent);
                 session.failure.get_or_insert(TrialError::new(kind, error));
                 session.at(None);
                 session.error(error);

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::errors::Patterns;
+use super::errors;
 use super::fields::{Fields, text_of};
 use super::openai_chat;
 use super::session::{self, Protocol, Session, failed};
@@ -44,7 +44,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, ERRORS, Trajectory::default()),
+    decoder: |inputs| session::decoder(inputs, Trajectory::default()),
 };
 
 /// The number of attempts at a request, four seconds apart or more. The default of 10 takes minutes.
@@ -53,23 +53,6 @@ pub(super) const TRAJECTORY: &str = "trajectory.json";
 /// The settings that it comes with. It would look for their own name in the workspace first. There is nothing of this
 /// name beside a workspace, so that they are found where they are.
 const BUILT_IN: &str = "../config/mini.yaml";
-
-/// The exceptions of its library that are the service's, by their names.
-const ERRORS: Patterns = &[
-    // Not every refusal has a name of its own.
-    (
-        ErrorKind::Auth,
-        &["AuthenticationError", "PermissionDeniedError", "Forbidden"],
-    ),
-    (ErrorKind::RateLimit, &["RateLimitError"]),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "APIConnectionError", "APIError", "BadGatewayError", "BadRequestError",
-            "InternalServerError", "NotFoundError", "ServiceUnavailableError", "litellm.Timeout",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".config/mini-swe-agent");
@@ -185,7 +168,7 @@ impl Protocol for Trajectory {
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember_last(text);
-        if text.contains("litellm.") && session.classify(text).is_some() {
+        if text.contains("litellm.") && errors::classify(None, text).is_some() {
             self.trouble = Some(text.chars().take(300).collect());
         }
         // After an answer the trouble is over, and its command is at work until its result is printed.
@@ -224,7 +207,7 @@ impl Protocol for Trajectory {
             // A session that was interrupted ends with the exception that there is nobody to ask.
             "" | "EOFError" | "KeyboardInterrupt" => {
                 return match &self.trouble {
-                    Some(trouble) => session.failed_with(trouble, ErrorKind::ModelApi),
+                    Some(trouble) => session::failed_with(trouble, ErrorKind::ModelApi),
                     None => failed(ErrorKind::Agent, session.broke_off(exit)),
                 };
             }
@@ -233,7 +216,7 @@ impl Protocol for Trajectory {
         let last = document.list("messages").last();
         let said = last.and_then(|last| text_of(&last["content"]));
         let said: String = said.unwrap_or_default().chars().take(300).collect();
-        match session.classify(status).or(session.classify(&said)) {
+        match errors::classify(None, status).or(errors::classify(None, &said)) {
             Some(kind) => failed(kind, said),
             None => {
                 let message = format!("{status}: {said}");

@@ -51,7 +51,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, errors::COMMON, PiStream::default()),
+    decoder: |inputs| session::decoder(inputs, PiStream::default()),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
@@ -141,8 +141,7 @@ impl PiStream {
         let reason = answer.text("stopReason");
         if let "error" | "aborted" = reason {
             let text = answer["errorMessage"].as_str().unwrap_or(reason);
-            let status = errors::leading_status(text);
-            let kind = match errors::classify(errors::COMMON, status, text) {
+            let kind = match errors::classify(None, text) {
                 _ if reason == "aborted" => ErrorKind::Agent,
                 // Other refusals of the service, of an unknown model for example, are trouble with the service too.
                 kind => kind.unwrap_or(ErrorKind::ModelApi),
@@ -199,7 +198,7 @@ impl Protocol for PiStream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember_first(text);
+        session.remember(text);
     }
 
     fn usage(&self, session: &Session) -> Usage {

@@ -7,7 +7,6 @@
 use serde_json::{Value, json};
 
 use super::anthropic_messages::Messages;
-use super::errors::Patterns;
 use super::fields::Fields;
 use super::gemini_cli::mcp_settings;
 use super::model_service::{ModelService, usual};
@@ -23,7 +22,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, ERRORS, QwenStream::default()),
+    decoder: |inputs| session::decoder(inputs, QwenStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -65,30 +64,6 @@ const RETRIES: u32 = 0;
 const MCP_MILLISECONDS: u32 = 30_000;
 /// The exit statuses of a session that reached a limit: of turns, and of tool calls or time.
 const LIMITS: [i32; 2] = [53, 55];
-
-/// The messages look like `[API Error: 401 Incorrect API key provided]`.
-pub(super) const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "api error: 429", "quota", "rate limit", "too many requests", "throttl",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "api error: 401", "api error: 403", "api key", "openai_api_key", "auth type",
-            "authentication",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "api error", "fetch failed", "connection error", "econnrefused", "enotfound",
-            "overloaded",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".qwen");
@@ -245,10 +220,10 @@ impl Protocol for QwenStream {
             return Ending::Completed;
         }
         match result["error"].as_object() {
-            Some(_) => session.failed_with(result["error"].text("message"), ErrorKind::Agent),
+            Some(_) => session::failed_with(result["error"].text("message"), ErrorKind::Agent),
             None => {
                 let words = format!("the session ended with `{subtype}`");
-                session.failed_with(&words, ErrorKind::Agent)
+                session::failed_with(&words, ErrorKind::Agent)
             }
         }
     }

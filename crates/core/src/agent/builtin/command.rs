@@ -28,7 +28,7 @@ pub(in crate::agent) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, &[], Plain::default()),
+    decoder: |inputs| session::decoder(inputs, Plain::default()),
 };
 
 /// The lines of output that become messages of the transcript.

@@ -49,13 +49,13 @@ fn invocation(launch: Launch) -> Invocation {
     }
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+fn decoder(inputs: &Inputs<'_>) -> Decoder {
     // The servers of the variant are not used, so nothing is known of them.
     let inputs = Inputs {
         mcp_servers: &[],
         ..*inputs
     };
-    session::decoder(&inputs, &[], Silent)
+    session::decoder(&inputs, Silent)
 }
 
 /// Prints nothing, and always completes.

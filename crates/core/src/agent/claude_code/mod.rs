@@ -40,7 +40,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, stream::ERRORS, stream::ClaudeStream::default()),
+    decoder: |inputs| session::decoder(inputs, stream::ClaudeStream::default()),
 };
 
 /// The number of times that a failed request is tried again. The default of 10 takes three minutes, even for a refused

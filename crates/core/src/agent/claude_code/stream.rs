@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::agent::anthropic_messages::{Messages, tokens};
-use crate::agent::errors::{self, Patterns};
+use crate::agent::errors;
 use crate::agent::fields::{Fields, text_of};
 use crate::agent::session::{Protocol, Session, failed};
 use crate::agent::tokens::Tokens;
@@ -14,30 +14,6 @@ use crate::process::Exit;
 use crate::text::prose;
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
-
-pub(super) const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "rate_limit", "rate limit", "limit reached", "usage limit", "credit balance", "quota",
-            "(429)",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "not logged in", "/login", "authentication", "invalid api key", "invalid x-api-key",
-            "oauth token", "unauthorized", "permission_error",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "api error", "unable to connect", "connection error", "connectionrefused",
-            "econnrefused", "enotfound", "fetch failed", "timed out", "overloaded", "server_error",
-        ],
-    ),
-];
 
 /// The name that Claude Code gives instead of a model when it speaks for itself.
 const NO_MODEL: &str = "<synthetic>";
@@ -70,7 +46,7 @@ impl ClaudeStream {
             event.number("max_retries")
         ));
         // Without a status there was no answer at all.
-        let kind = errors::classify(ERRORS, status, &why).unwrap_or(ErrorKind::ModelApi);
+        let kind = errors::classify(status, &why).unwrap_or(ErrorKind::ModelApi);
         session.request_failed(kind, why.as_str());
         self.trouble = Some((kind, why));
     }
@@ -117,7 +93,7 @@ fn judge(result: &Value, session: &mut Session) -> Ending {
         return Ending::Completed;
     }
     if result["is_error"] == true {
-        let kind = errors::classify(ERRORS, result.status("api_error_status"), &words);
+        let kind = errors::classify(result.status("api_error_status"), &words);
         return failed(kind.unwrap_or(ErrorKind::Agent), words);
     }
     // It took the prompt for a command of its own.

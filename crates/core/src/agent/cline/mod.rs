@@ -11,8 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::invocation::variables;
 use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, errors,
-    session,
+    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, session,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -34,7 +33,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, errors::COMMON, stream::ClineStream::default()),
+    decoder: |inputs| session::decoder(inputs, stream::ClineStream::default()),
 };
 
 /// The log, which says more than the stream.

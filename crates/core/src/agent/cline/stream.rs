@@ -113,7 +113,7 @@ fn kind_of(status: Option<u16>, class: &str, message: &str) -> Option<ErrorKind>
     match status {
         Some(status @ 400..) => errors::by_status(status).or(Some(ErrorKind::ModelApi)),
         _ if class == "auth" => Some(ErrorKind::Auth),
-        _ => errors::classify(errors::COMMON, None, message),
+        _ => errors::classify(None, message),
     }
 }
 

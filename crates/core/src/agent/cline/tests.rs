@@ -10,7 +10,7 @@ use crate::process::Exit;
 use crate::transcript::{Record, Step};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
 }
 

@@ -44,7 +44,7 @@ pub(super) static AGENT: Agent = Agent {
     invocation,
     decoder: |inputs| {
         let stream = stream::CodexStream::new(inputs.mcp_servers);
-        session::decoder(inputs, stream::ERRORS, stream)
+        session::decoder(inputs, stream)
     },
 };
 

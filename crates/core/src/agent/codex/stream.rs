@@ -5,51 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::agent::Ending;
-use crate::agent::errors::Patterns;
+use crate::agent::errors;
 use crate::agent::fields::{Fields, text_of};
 use crate::agent::mcp::{McpServer, ServerTool};
-use crate::agent::session::{Protocol, Session, failed};
+use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::tokens::Tokens;
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
-
-/// In this order: every refusal is an unexpected status too.
-pub(super) const ERRORS: Patterns = &[
-    (
-        ErrorKind::Mcp,
-        &["required MCP servers failed to initialize"],
-    ),
-    // The agent itself ran out of room; no service is to blame.
-    (
-        ErrorKind::Agent,
-        &[
-            "context window", "context_length_exceeded", "input_too_large",
-        ],
-    ),
-    (
-        ErrorKind::RateLimit,
-        &[
-            "status: 429", "status 429", "too many requests", "rate limit", "quota", "usage limit",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "status 401", "status: 401", "status 403", "status: 403", "unauthorized", "api key",
-            "missing environment variable", "not logged in", "log in again", "sign in again",
-            "refresh token",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "unexpected status", "last status", "high demand", "overloaded", "at capacity",
-            "stream disconnected", "waiting for network", "connection failed",
-            "error sending request", "timed out", "timeout waiting",
-        ],
-    ),
-];
 
 #[derive(Debug, Default)]
 pub(super) struct CodexStream {
@@ -190,7 +153,7 @@ impl Protocol for CodexStream {
         if text.starts_with("WARNING") || text.starts_with("Reading ") {
             return;
         }
-        if session.classify(text).is_some() {
+        if errors::classify(None, text).is_some() {
             session.remember_last(text);
         } else {
             session.remember_more(text);
@@ -230,7 +193,7 @@ impl Protocol for CodexStream {
         }
         match &self.turn {
             Some(Ok(())) => return Ending::Completed,
-            Some(Err(words)) => return session.failed_with(words, ErrorKind::Agent),
+            Some(Err(words)) => return session::failed_with(words, ErrorKind::Agent),
             None => {}
         }
         // Words on standard error matter only when it never came to work.
@@ -239,7 +202,7 @@ impl Protocol for CodexStream {
             None if self.has_begun => exit.describe(),
             None => session.last_words(exit),
         };
-        let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
+        let kind = errors::classify(None, &words).unwrap_or(ErrorKind::Agent);
         failed(kind, format!("the session broke off: {words}"))
     }
 }

@@ -7,7 +7,7 @@ use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
 }
 

@@ -9,7 +9,7 @@ use crate::trial_error::ErrorKind;
 
 const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
 }
 

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
 use super::{
-    Agent, Decoder, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, errors,
-    session,
+    Agent, Decoder, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, session,
 };
 use crate::text::json::object;
 
@@ -45,8 +44,8 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// Returns the decoder of opencode and of the programs made from it.
-pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, errors::COMMON, stream::OpencodeStream::default())
+pub(super) fn decoder(inputs: &Inputs<'_>) -> Decoder {
+    session::decoder(inputs, stream::OpencodeStream::default())
 }
 
 /// The providers that it knows by themselves, with the addresses of their libraries.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use crate::agent::fields::Fields;
-use crate::agent::session::{Protocol, Session, failed};
+use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::tokens::{Tokens, known_cost};
 use crate::agent::{Ending, errors};
 use crate::process::Exit;
@@ -127,7 +127,7 @@ fn fail(error: &Value, session: &mut Session) {
     let (message, status) = (data.text("message"), data.status("statusCode"));
     let kind = match name {
         "ProviderAuthError" => Some(ErrorKind::Auth),
-        _ => errors::classify(errors::COMMON, status, message),
+        _ => errors::classify(status, message),
     };
     // Other refusals of the service, of an unknown model for example, are trouble with the service too.
     let otherwise = match name {
@@ -215,7 +215,7 @@ impl Protocol for OpencodeStream {
         match &self.log.refused {
             Some(refused) if self.steps == 0 => {
                 let said = format!("the model never answered: {refused}");
-                session.failed_with(&said, ErrorKind::ModelApi)
+                session::failed_with(&said, ErrorKind::ModelApi)
             }
             _ => session.no_end(exit),
         }

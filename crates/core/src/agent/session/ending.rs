@@ -16,16 +16,6 @@ const LONGEST_WORDS: usize = 300;
 pub(super) const MOST_NOTES: usize = 50;
 
 impl Session {
-    /// Returns the kind of an error, by its words.
-    pub(in crate::agent) fn classify(&self, text: &str) -> Option<ErrorKind> {
-        classify(self.patterns, None, text)
-    }
-
-    /// Returns the ending of a session that failed with these words. They tell the kind, or else it is this one.
-    pub(in crate::agent) fn failed_with(&self, words: &str, otherwise: ErrorKind) -> Ending {
-        failed(self.classify(words).unwrap_or(otherwise), words)
-    }
-
     /// Returns the document of a side file. One that cannot be read is a note.
     pub(in crate::agent) fn read_document(&mut self, name: &str) -> Option<Value> {
         let text = std::mem::take(&mut self.document);
@@ -72,17 +62,11 @@ impl Session {
         self.notes.iter().any(|note| note == text)
     }
 
-    /// Keeps these words as the last ones, unless earlier words tell more.
+    /// Keeps these words as the last ones, unless earlier words tell more: often advice follows.
     pub(in crate::agent) fn remember(&mut self, text: &str) {
-        if self.last_words.is_empty() || self.classify(text).is_some() {
+        let is_known = classify(None, &self.last_words).is_some();
+        if self.last_words.is_empty() || (!is_known && classify(None, text).is_some()) {
             self.remember_last(text);
-        }
-    }
-
-    /// Keeps the first words that tell the kind of the error, for agents that add advice to them.
-    pub(in crate::agent) fn remember_first(&mut self, text: &str) {
-        if self.classify(&self.last_words).is_none() {
-            self.remember(text);
         }
     }
 
@@ -152,7 +136,7 @@ impl Session {
 
     /// Returns the ending of a session that breaks off. The last words say why.
     pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
-        let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
+        let kind = classify(None, &self.last_words).unwrap_or(ErrorKind::Agent);
         failed(kind, self.broke_off(exit))
     }
 
