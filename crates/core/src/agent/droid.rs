@@ -97,8 +97,6 @@ struct DroidStream {
     answers: BTreeSet<String>,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
-    /// True if the conversation was summed up, with requests that are not in the stream. The totals have their tokens.
-    compacted: bool,
     complete: Option<Value>,
 }
 
@@ -167,8 +165,9 @@ impl Protocol for DroidStream {
         session.remember(text);
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        self.compacted |= line.contains("[Compaction] Start");
+    /// A conversation that is summed up is only in the log. The totals have the tokens for that.
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        session.compacted |= line.contains("[Compaction] Start");
     }
 
     fn reports_tokens(&self) -> bool {
@@ -179,10 +178,8 @@ impl Protocol for DroidStream {
         let complete = self.complete.as_ref().unwrap_or(&Value::Null);
         let turns = complete["numTurns"].as_u64();
         let mut counted = session.counted(turns.unwrap_or(self.answers.len() as u64));
-        if self.delegated || self.compacted {
-            counted.requests = None;
-        }
         if self.delegated {
+            counted.requests = None;
             return counted;
         }
         // The tokens of the session: input without the cached ones, output with the reasoning.
@@ -193,11 +190,6 @@ impl Protocol for DroidStream {
         if self.delegated {
             session
                 .final_note("its totals may leave out its sub-agents, so the tokens are not known");
-        }
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, so the number of requests is not known",
-            );
         }
         if let Some(trouble) = session.trouble() {
             return trouble;

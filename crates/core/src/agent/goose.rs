@@ -137,8 +137,6 @@ struct GooseStream {
     answers: u64,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
-    /// True if the conversation was shortened, by requests that are not in the stream.
-    compacted: bool,
     /// The totals.
     complete: Option<Value>,
 }
@@ -167,7 +165,7 @@ impl GooseStream {
                     session.piece(Step::Message { role, text });
                 }
                 "text" => {
-                    self.compacted |= is_about_compaction(&text);
+                    session.compacted |= is_about_compaction(&text);
                     own_words(&text, session);
                 }
                 "thinking" => {
@@ -183,12 +181,12 @@ impl GooseStream {
                 // A remark of goose's own.
                 "systemNotification" => {
                     let remark = content.text("msg");
-                    self.compacted |= is_about_compaction(remark);
+                    session.compacted |= is_about_compaction(remark);
                     if !remark.is_empty() {
                         session.notice(remark);
                     }
                 }
-                "conversationCompacted" => self.compacted = true,
+                "conversationCompacted" => session.compacted = true,
                 _ => {}
             }
         }
@@ -298,7 +296,7 @@ impl Protocol for GooseStream {
 
     fn usage(&self, session: &Session) -> Usage {
         let mut usage = session.counted(self.answers);
-        if self.delegated || self.compacted {
+        if self.delegated {
             usage.requests = None;
         }
         // The zeros of a session that failed are no figures.
@@ -315,11 +313,6 @@ impl Protocol for GooseStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, and the number of requests for that is not known",
-            );
-        }
         if let Some(name) = &self.unsupported {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
             return failed(ErrorKind::Mcp, message);

@@ -157,7 +157,16 @@ impl Decoder {
 
     /// Returns the figures so far, for the live display.
     pub fn usage(&self) -> Usage {
-        self.protocol.usage(&self.session).plausible().0
+        self.figures().0
+    }
+
+    /// Returns the figures so far, with a remark for each that cannot be.
+    fn figures(&self) -> (Usage, Vec<String>) {
+        let mut usage = self.protocol.usage(&self.session);
+        if self.session.compacted {
+            usage.requests = None;
+        }
+        usage.plausible()
     }
 
     /// Returns the talk with the model so far.
@@ -167,9 +176,14 @@ impl Decoder {
 
     /// Ends the session.
     pub fn finish(mut self, exit: Exit) -> Reading {
+        if self.session.compacted {
+            self.session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         let ending = self.protocol.ending(exit, &mut self.session);
         let ending = self.session.told_apart(ending);
-        let (usage, remarks) = self.protocol.usage(&self.session).plausible();
+        let (usage, remarks) = self.figures();
         for remark in remarks {
             self.session.final_note(remark);
         }
@@ -212,6 +226,8 @@ pub(super) struct Session {
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,
+    /// True if the conversation was shortened, by requests that nothing tells of.
+    pub(super) compacted: bool,
     /// The error after which nothing has come yet.
     pub(super) failure: Option<TrialError>,
     /// The talk with the model.

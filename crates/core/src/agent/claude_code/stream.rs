@@ -24,8 +24,6 @@ pub(super) struct ClaudeStream {
     /// All answers of a model: those in the stream and those that only the transcripts have. The tokens of an answer,
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
-    /// True if the conversation was shortened. The requests for that are in no transcript.
-    compacted: bool,
     /// The last of several results counts.
     result: Option<Value>,
     /// The error of the requests since the last answer.
@@ -155,7 +153,7 @@ impl Protocol for ClaudeStream {
         let message = &event["message"];
         match (event.text("type"), event.text("subtype")) {
             ("system", "api_retry") => self.retry(&event, session),
-            ("system", "compact_boundary") => self.compacted = true,
+            ("system", "compact_boundary") => session.compacted = true,
             ("assistant", _) => {
                 let in_main_thread = event["parent_tool_use_id"].is_null();
                 self.answer(message, in_main_thread, session);
@@ -202,17 +200,12 @@ impl Protocol for ClaudeStream {
         let totals = self.result.as_ref().map(totals).unwrap_or_default();
         let counted = session.counted(self.requests.len() as u64);
         Usage {
-            requests: counted.requests.filter(|_| !self.compacted),
+            requests: counted.requests,
             ..totals.or(session.answers_usage()).or(counted)
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, and the number of requests for that is not known",
-            );
-        }
         if let Some(result) = &self.result {
             return judge(result, session);
         }
