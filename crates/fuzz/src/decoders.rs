@@ -63,13 +63,13 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
     let (mut printed, mut known) = (0, decoder.usage());
     for (index, line) in text.lines().enumerate() {
         match way(index) {
-            Way::Stdout => records.extend(print(decoder.as_mut(), Line::Text(line), &mut printed)),
+            Way::Stdout => records.extend(print(&mut decoder, Line::Text(line), &mut printed)),
             Way::Oversized => {
                 let line = Line::Oversized {
                     beginning: line,
                     bytes: 9_000_000,
                 };
-                records.extend(print(decoder.as_mut(), line, &mut printed));
+                records.extend(print(&mut decoder, line, &mut printed));
             }
             Way::Stderr => decoder.stderr(Line::Text(line)),
             Way::SideFile => labels
@@ -124,7 +124,7 @@ fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
     assert_eq!(read(u64::MAX), read(0), "{}", agent.profile().name);
 }
 
-fn print(decoder: &mut dyn Decoder, line: Line<'_>, printed: &mut u64) -> Vec<Record> {
+fn print(decoder: &mut Decoder, line: Line<'_>, printed: &mut u64) -> Vec<Record> {
     *printed += 1;
     decoder.stdout(line)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::config_secrets::has_key;
+use super::config_texts::{is_name_of_key, texts_of};
 use crate::text::prose;
 
 /// The service and the credentials of an agent, by name.
@@ -46,33 +46,33 @@ impl Access {
         }
     }
 
-    /// Adds the endpoints of an agent's settings, and says if there is a key in them.
+    /// Adds the endpoints of an agent's settings, and says if there is a key in them, or the place of one.
     pub fn add_config(&mut self, config: &Value) {
-        self.search(config, "config");
-        if has_key(config) {
+        let mut has_key = false;
+        for (place, text) in texts_of(config) {
+            let name = place.last().map_or("", String::as_str);
+            has_key |= is_name_of_key(name) && !text.is_empty();
+            if text.contains("://") && name != "$schema" {
+                let endpoint = origin(text).map(|origin| (written(&place), origin));
+                self.endpoints.extend(endpoint);
+            }
+        }
+        if has_key {
             self.credentials.push("config".to_owned());
         }
     }
+}
 
-    fn search(&mut self, value: &Value, place: &str) {
-        match value {
-            Value::Object(entries) => {
-                for (key, value) in entries {
-                    self.search(value, &format!("{place}.{key}"));
-                }
-            }
-            Value::Array(items) => {
-                for (item, index) in items.iter().zip(0..) {
-                    self.search(item, &format!("{place}[{index}]"));
-                }
-            }
-            Value::String(text) if text.contains("://") && !place.ends_with("$schema") => {
-                self.endpoints
-                    .extend(origin(text).map(|origin| (place.to_owned(), origin)));
-            }
-            _ => {}
-        }
+/// Returns a place in settings as people write it: `config.models[0].url`.
+fn written(place: &[String]) -> String {
+    let mut written = "config".to_owned();
+    for part in place {
+        written += &match part.parse::<usize>() {
+            Ok(_) => format!("[{part}]"),
+            Err(_) => format!(".{part}"),
+        };
     }
+    written
 }
 
 /// Returns the origin of an address: no user, no password, no path, no query.

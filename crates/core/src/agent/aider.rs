@@ -5,15 +5,14 @@
 //! answered; a prompt that begins with `/` or `!` would be a command to aider itself; and it knows the files of a
 //! workspace only through git.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::conversation::Shows;
-use super::invocation::variables;
+use super::fields::Fields;
 use super::session::{self, Protocol, Session, failed};
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
-    SideFile, Stdin, litellm,
+    Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
+    errors, litellm,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Step, Usage, total};
@@ -42,12 +41,12 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, AiderStream::default()),
 };
 
 const RULES: &str = "AGENTS.md";
 /// The log of analytics, with the figures.
-const ANALYTICS: &str = "analytics.jsonl";
+pub(super) const ANALYTICS: &str = "analytics.jsonl";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".aider");
@@ -95,19 +94,13 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         "--message-file",
         prompt_file.as_str(),
     ];
-    if let Some(model) = inputs.model {
-        args.extend(["--model", model]);
-    }
+    args.extend(inputs.model_option("--model"));
+    let started = Invocation::program("aider", &args, &ENVIRONMENT);
     Invocation {
-        launch: Launch::program("aider", &args),
-        env: variables(&ENVIRONMENT),
         stdin: Stdin::Empty,
         files,
-        side_files: vec![SideFile {
-            dir: home,
-            glob: ANALYTICS,
-            label: ANALYTICS,
-        }],
+        side_files: vec![SideFile::new(home, ANALYTICS, ANALYTICS)],
+        ..started
     }
 }
 
@@ -165,12 +158,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     settings
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, &[], Stream::default())
-}
-
 #[derive(Debug, Default)]
-struct Stream {
+struct AiderStream {
     /// Words of the model, until they are known to be over, with the line that they begin at.
     said: Vec<String>,
     said_at: u64,
@@ -188,7 +177,7 @@ struct Stream {
     error: Option<String>,
 }
 
-impl Stream {
+impl AiderStream {
     /// Reads a line about what it works with. An empty line ends that.
     fn introduction(&mut self, text: &str, session: &mut Session) {
         if text.is_empty() {
@@ -204,7 +193,7 @@ impl Stream {
         let no_rules = text.starts_with("Error: Read-only file ")
             && text.ends_with("does not exist. Skipping.");
         if !no_rules {
-            session.notice(text.to_owned());
+            session.notice(text);
         }
     }
 
@@ -217,27 +206,10 @@ impl Stream {
             session.push_at(self.said_at, Step::Message { role, text });
         }
     }
-
-    fn event(&mut self, event: Event) {
-        let Event { event, properties } = event;
-        match event.as_str() {
-            "message_send_starting" => self.asked += 1,
-            "message_send" => {
-                self.answered += 1;
-                add(&mut self.used.input_tokens, properties.prompt_tokens);
-                add(&mut self.used.output_tokens, properties.completion_tokens);
-                if let Some(cost) = properties.cost.filter(|cost| *cost > 0.0) {
-                    self.used.cost_usd = Some(self.used.cost_usd.unwrap_or(0.0) + cost);
-                }
-            }
-            "exit" => self.reason = properties.reason,
-            _ => {}
-        }
-    }
 }
 
-fn add(sum: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
+fn add(sum: &mut Option<u64>, more: &Value) {
+    if let Some(more) = more.as_u64() {
         *sum = Some(total([sum.unwrap_or(0), more]));
     }
 }
@@ -250,20 +222,13 @@ fn error_name(line: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the kind of an error. The name says most; the service's own words count where it says nothing.
+/// Returns the kind of an error. One with a name is an error of the service, whatever its words are.
 fn kind_of(line: &str) -> ErrorKind {
-    let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    match error_name(line) {
-        Some("AuthenticationError" | "PermissionDeniedError") => ErrorKind::Auth,
-        Some("RateLimitError" | "BudgetExceededError") => ErrorKind::RateLimit,
-        Some("APIError") if says(&["Forbidden", "forbidden", "ermission"]) => ErrorKind::Auth,
-        Some(_) => ErrorKind::ModelApi,
-        None if says(&["No LLM model was specified", "API key"]) => ErrorKind::Auth,
-        None => ErrorKind::Agent,
-    }
+    let otherwise = error_name(line).map_or(ErrorKind::Agent, |_| ErrorKind::ModelApi);
+    errors::classify(None, line).unwrap_or(otherwise)
 }
 
-impl Protocol for Stream {
+impl Protocol for AiderStream {
     fn line(&mut self, text: &str, session: &mut Session) {
         if !self.introduced {
             self.introduction(text, session);
@@ -273,7 +238,7 @@ impl Protocol for Stream {
         if error_name(text).is_some() {
             self.error = Some(text.to_owned());
             self.flush(session);
-            session.error(text.to_owned());
+            session.error(text);
         } else if is_answer_end
             || text.starts_with("Retrying in ")
             || text.starts_with("Applied edit to ")
@@ -282,7 +247,7 @@ impl Protocol for Stream {
                 self.error = None;
             }
             self.flush(session);
-            session.notice(text.to_owned());
+            session.notice(text);
         } else {
             if self.said.is_empty() {
                 self.said_at = session.line_number();
@@ -300,9 +265,25 @@ impl Protocol for Stream {
         session.remember_last(text);
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        if let Ok(event) = serde_json::from_str(line) {
-            self.event(event);
+    /// Reads a line of the log.
+    fn side_event(&mut self, event: Value, _session: &mut Session) {
+        let properties = &event["properties"];
+        match event.text("event") {
+            "message_send_starting" => self.asked += 1,
+            "message_send" => {
+                self.answered += 1;
+                // With the cached tokens, which are not given apart.
+                add(&mut self.used.input_tokens, &properties["prompt_tokens"]);
+                add(
+                    &mut self.used.output_tokens, &properties["completion_tokens"],
+                );
+                // 0 where aider does not know the price.
+                if let Some(cost) = properties["cost"].as_f64().filter(|cost| *cost > 0.0) {
+                    self.used.cost_usd = Some(self.used.cost_usd.unwrap_or(0.0) + cost);
+                }
+            }
+            "exit" => self.reason = properties.owned("reason"),
+            _ => {}
         }
     }
 
@@ -343,24 +324,6 @@ impl Protocol for Stream {
         let words = session.last_words(exit);
         failed(kind_of(&words), format!("{why}: {words}"))
     }
-}
-
-/// A line of the log.
-#[derive(Debug, Deserialize)]
-struct Event {
-    event: String,
-    properties: Properties,
-}
-
-#[derive(Debug, Deserialize)]
-struct Properties {
-    /// With the cached ones, which are not given apart.
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    /// 0 where aider does not know the price.
-    cost: Option<f64>,
-    /// The reason for an exit.
-    reason: Option<String>,
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
 
 /// The decoder of a trial that asks for a model.
-fn asking_for(agent: &Agent, model: &str) -> Box<dyn Decoder> {
+fn asking_for(agent: &Agent, model: &str) -> Decoder {
     let variables = BTreeSet::new();
     let mut inputs = inputs(&[], None, &variables);
     inputs.model = Some(model);

@@ -4,19 +4,15 @@
 //! session's file, a document that is rewritten after every step; errors are one object on standard error; and
 //! `--format json` would have the model answer in JSON, so that it is not used.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::conversation::Shows;
-use super::errors::{self, Patterns};
-use super::invocation::variables;
-use super::mcp::{McpServer, RemoteTransport, ServerTool};
-use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
+use super::errors;
+use super::fields::{Fields, text_of};
+use super::mcp::{McpServer, ServerTool};
+use super::openai_chat;
 use super::session::{self, Protocol, Session, failed};
-use super::{
-    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-    Stdin,
-};
+use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile};
 use crate::process::Exit;
 use crate::text::json::{self as document, object};
 use crate::transcript::{Role, Usage};
@@ -43,20 +39,8 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, ContinueReader::default()),
 };
-
-const ERRORS: Patterns = &[
-    (ErrorKind::Mcp, &["MCP server(s) failed to load"]),
-    (ErrorKind::Auth, &["API key", "apiKey", "log in", "login"]),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "Connection error", "fetch failed", "ECONN", "ENOTFOUND", "ETIMEDOUT",
-            "Premature close",
-        ],
-    ),
-];
 
 /// Its own tools. Those of MCP servers have no sign of their server.
 const OWN_TOOLS: [&str; 17] = [
@@ -72,30 +56,22 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     // Verbose is only its log, which has the talk with the model.
     let config = settings.path.as_str();
     let args = ["--auto", "--verbose", "--config", config, "-p"];
+    let env = [
+        ("CONTINUE_GLOBAL_DIR", home.as_str()),
+        ("CONTINUE_METRICS_ENABLED", "0"),
+        // So that it does not.
+        ("CONTINUE_CLI_AUTO_UPDATED", "true"),
+        ("NO_COLOR", "1"),
+    ];
+    let started = Invocation::program("cn", &args, &env);
     Invocation {
-        launch: Launch::program("cn", &args),
-        env: variables(&[
-            ("CONTINUE_GLOBAL_DIR", home.as_str()),
-            ("CONTINUE_METRICS_ENABLED", "0"),
-            // So that it does not.
-            ("CONTINUE_CLI_AUTO_UPDATED", "true"),
-            ("NO_COLOR", "1"),
-        ]),
-        stdin: Stdin::Prompt,
         side_files: vec![
-            SideFile {
-                dir: home.join("sessions"),
-                // Beside the sessions there is a list of them.
-                glob: "*-*-*-*-*.json",
-                label: "session.json",
-            },
-            SideFile {
-                dir: home.join("logs"),
-                glob: "cn.log",
-                label: LOG,
-            },
+            // Beside the sessions there is a list of them.
+            SideFile::new(home.join("sessions"), "*-*-*-*-*.json", "session.json"),
+            SideFile::new(home.join("logs"), LOG, LOG),
         ],
         files: vec![settings],
+        ..started
     }
 }
 
@@ -146,15 +122,8 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
     let server = server.with_cwd_wrapped();
     let mut settings = match &server {
         McpServer::Stdio { .. } => server.program_settings(),
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            let kind = match transport {
-                RemoteTransport::Http => "streamable-http",
-                RemoteTransport::Sse => "sse",
-            };
+        McpServer::Remote { url, headers, .. } => {
+            let kind = server.kind(["", "streamable-http", "sse"]);
             json!({ "type": kind, "url": url, "requestOptions": { "headers": object(headers) } })
         }
     };
@@ -162,13 +131,8 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
     settings
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, ERRORS, Reader::default())
-}
-
 #[derive(Debug, Default)]
-struct Reader {
-    document: String,
+struct ContinueReader {
     /// The error that it reported, in place of an answer.
     error: Option<String>,
     usage: Usage,
@@ -176,63 +140,30 @@ struct Reader {
     has_log: bool,
 }
 
-impl Reader {
-    fn history(&self, session: &mut Session) -> Vec<Item> {
-        if self.document.is_empty() {
-            return Vec::new();
-        }
-        match serde_json::from_str::<Document>(&self.document) {
-            Ok(document) => document.history,
-            Err(error) => {
-                session.final_note(format!("the session of cn could not be read: {error}"));
-                Vec::new()
-            }
-        }
-    }
-
-    fn read(&mut self, history: &[Item], session: &mut Session) {
-        for (item, line) in history.iter().zip(1..) {
-            steps(item, line, session);
-        }
-        let answers: Vec<&AnswerTokens> = history
-            .iter()
-            .filter_map(|item| item.message.usage.as_ref())
-            .collect();
-        self.usage = Usage {
-            tool_calls: (!history.is_empty()).then_some(session.tool_calls),
-            ..openai_chat::usage(&answers)
-        };
-    }
-}
-
-fn steps(item: &Item, line: u64, session: &mut Session) {
-    let role = match item.message.role.as_str() {
+fn steps(item: &Value, session: &mut Session) {
+    let message = &item["message"];
+    let role = match message.text("role") {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         _ => return,
     };
-    let text = text_of(&item.message.content);
-    session.read_entry(line);
-    if !text.is_empty() {
-        session.message(role, text);
-    }
-    for call in &item.message.tool_calls {
+    session.message(role, text_of(&message["content"]).unwrap_or_default());
+    for call in message.list("toolCalls") {
+        let tool = call["function"].text("name");
         let server = match session.servers() {
-            [server] if !OWN_TOOLS.contains(&call.function.name.as_str()) => Some(ServerTool {
+            [server] if !OWN_TOOLS.contains(&tool) => Some(ServerTool {
                 server: server.clone(),
-                tool: call.function.name.clone(),
+                tool: tool.to_owned(),
             }),
             _ => None,
         };
-        call.add(server, session);
+        openai_chat::add_call(call, server, session);
     }
-    for state in &item.tool_call_states {
-        if state.output.is_empty() {
-            continue;
+    for state in item.list("toolCallStates") {
+        if !state.list("output").is_empty() {
+            let ok = state["status"] == "done";
+            session.result(state.owned("toolCallId"), ok, text_of(&state["output"]));
         }
-        let texts: Vec<&str> = state.output.iter().map(|part| &*part.content).collect();
-        let id = state.tool_call_id.clone();
-        session.result(id, state.status == "done", Some(texts.join("\n")));
     }
 }
 
@@ -243,59 +174,43 @@ fn log_line(line: &str, session: &mut Session) {
     };
     let start = text.find('{').unwrap_or(text.len());
     let (what, details) = text.split_at(start);
+    let details: Value = serde_json::from_str(details).unwrap_or_default();
     match what.trim_end() {
         "Stream complete" => session.answered(),
+        // A request that failed and is made again.
         "Retry attempt" => {
-            if let Ok(Retry { error }) = serde_json::from_str(details) {
-                let kind = match kind_of(&error) {
-                    ErrorKind::RateLimit => ErrorKind::RateLimit,
-                    _ => ErrorKind::ModelApi,
-                };
-                session.request_failed(kind, error);
-            }
+            let error = details.text("error");
+            let kind = errors::classify(None, error);
+            let kind = kind.filter(|kind| *kind == ErrorKind::RateLimit);
+            session.request_failed(kind.unwrap_or(ErrorKind::ModelApi), error);
         }
+        // A call that begins or ends.
         "Updated tool call state" => {
-            if let Ok(ToolChange {
-                tool_call_id,
-                updates,
-            }) = serde_json::from_str(details)
-            {
-                session.tool_at_work(&tool_call_id, updates.status == "calling");
-            }
+            let is_at_work = details["updates"]["status"] == "calling";
+            session.tool_at_work(details.text("toolCallId"), is_at_work);
         }
         _ => {}
     }
 }
 
-/// Returns the kind of an error: `401 Incorrect API key provided` begins with an HTTP status, other messages do not.
-fn kind_of(message: &str) -> ErrorKind {
-    match errors::leading_status(message) {
-        Some(status) => errors::by_status(status).unwrap_or(ErrorKind::ModelApi),
-        None => errors::classify(ERRORS, None, message).unwrap_or(ErrorKind::Agent),
-    }
-}
-
-impl Protocol for Reader {
+impl Protocol for ContinueReader {
     /// Ignores the last answer, which the session has too.
     fn line(&mut self, _text: &str, _session: &mut Session) {}
 
     fn oversized_line(&mut self, _beginning: &str, _bytes: u64, _session: &mut Session) {}
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        match serde_json::from_str::<Report>(text) {
-            Ok(report) if report.status == "error" => self.error = Some(report.message),
-            _ => session.remember_last(text),
+        let report: Value = serde_json::from_str(text).unwrap_or_default();
+        if report["status"] == "error" {
+            self.error = Some(report.text("message").to_owned());
+        } else {
+            session.remember_last(text);
         }
     }
 
-    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
-        if label == LOG {
-            self.has_log = true;
-            log_line(line, session);
-            return;
-        }
-        self.document.push_str(line);
-        self.document.push('\n');
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        self.has_log = true;
+        log_line(line, session);
     }
 
     /// The session is written at its end, and a session that was ended has none.
@@ -316,90 +231,30 @@ impl Protocol for Reader {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        let history = self.history(session);
-        self.read(&history, session);
-        if let Some(error) = self.error.take() {
-            let kind = kind_of(&error);
-            return failed(kind, error);
+        let document = session.read_document("session of cn").unwrap_or_default();
+        let history = document.list("history");
+        for (item, line) in history.iter().zip(1..) {
+            session.read_entry(line);
+            steps(item, session);
+        }
+        // The figures of the service. The sums at the end of the file lack the cached tokens, and guess the cost.
+        let answers = history.iter().map(|item| &item["message"]["usage"]);
+        let answers: Vec<&Value> = answers.filter(|usage| usage.is_object()).collect();
+        self.usage = openai_chat::usage(&answers);
+        self.usage.tool_calls = (!history.is_empty()).then_some(session.tool_calls);
+        if let Some(error) = &self.error {
+            return session::failed_with(error, ErrorKind::Agent);
         }
         // It exits with 0 when it is told to end, too.
         let answered = history.last().is_some_and(|last| {
-            last.message.role == "assistant" && last.message.tool_calls.is_empty()
+            let message = &last["message"];
+            message["role"] == "assistant" && message.list("toolCalls").is_empty()
         });
         if answered && exit == Exit::Code(0) {
             return Ending::Completed;
         }
-        let words = session.last_words(exit);
-        failed(ErrorKind::Agent, format!("the session broke off: {words}"))
+        failed(ErrorKind::Agent, session.broke_off(exit))
     }
-}
-
-/// The one line on standard error.
-#[derive(Debug, Deserialize)]
-struct Report {
-    status: String,
-    #[serde(default)]
-    message: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Document {
-    history: Vec<Item>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    message: Message,
-    #[serde(default)]
-    tool_call_states: Vec<ToolCallState>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Message {
-    role: String,
-    #[serde(default)]
-    content: Value,
-    #[serde(default)]
-    tool_calls: Vec<ToolCall>,
-    /// The figures of the service. The sums at the end of the file lack the cached tokens, and guess the cost.
-    usage: Option<AnswerTokens>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolCallState {
-    tool_call_id: Option<String>,
-    status: String,
-    #[serde(default)]
-    output: Vec<Output>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Output {
-    #[serde(default)]
-    content: String,
-}
-
-/// Details of a request that failed and is made again.
-#[derive(Debug, Deserialize)]
-struct Retry {
-    error: String,
-}
-
-/// Details of a call that begins or ends.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolChange {
-    tool_call_id: String,
-    updates: ToolUpdates,
-}
-
-#[derive(Debug, Deserialize)]
-struct ToolUpdates {
-    #[serde(default)]
-    status: String,
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::conversation::Conversation;
 use crate::agent::delivery::McpDelivery;
-use crate::process::Exit;
 use crate::text::mask::Mask;
 use crate::transcript::{CostSource, Record, Usage};
 use crate::trial_error::TrialError;
@@ -62,32 +61,6 @@ pub enum Skippable {
     Words,
     /// Output of a tool, or words said to the agent.
     Output,
-}
-
-/// Reads an agent's output, a line at a time.
-pub trait Decoder: Send {
-    /// Reads a line of standard output.
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record>;
-    /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
-    /// [`StreamFilter`](super::StreamFilter) may leave out such lines.
-    fn skippable(&self, _beginning: &[u8]) -> Option<Skippable> {
-        None
-    }
-    /// Counts lines that were left out, and returns the steps that were held back until now. `words` is true if some of
-    /// them are words of the agent.
-    fn skipped(&mut self, _lines: u64, _words: bool) -> Vec<Record> {
-        Vec::new()
-    }
-    /// Reads a line of standard error.
-    fn stderr(&mut self, _line: Line<'_>) {}
-    /// Reads a line of one of the [`SideFile`](super::SideFile)s.
-    fn side_line(&mut self, _label: &str, _line: &str) {}
-    /// Returns the figures so far, for the live display.
-    fn usage(&self) -> Usage;
-    /// Returns the talk with the model so far.
-    fn conversation(&self) -> &Conversation;
-    /// Ends the session.
-    fn finish(self: Box<Self>, exit: Exit) -> Reading;
 }
 
 /// The outcome of a session, according to the agent's own output.

@@ -7,18 +7,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::invocation::variables;
+use super::anthropic_messages::tokens;
+use super::fields::Fields;
 use super::session::{self, Protocol, Session};
-use super::tokens::Tokens;
-use super::{
-    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-    Stdin, errors, mcp,
-};
+use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, errors};
 use crate::process::Exit;
-use crate::transcript::{Role, Usage, total};
+use crate::transcript::{Role, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
 pub(super) static AGENT: Agent = Agent {
@@ -36,7 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, DroidStream::default()),
 };
 
 /// The name that the decoder knows the log by.
@@ -46,39 +42,30 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec![
         "exec", "--skip-permissions-unsafe", "--output-format", "stream-json",
     ];
-    if let Some(model) = inputs.model {
-        args.extend(["--model", model]);
-    }
+    args.extend(inputs.model_option("--model"));
     let home = inputs.agent_home.join(".factory");
     // Sessions would be sent to where they can be seen in a browser.
     let settings = inputs.with_config(json!({ "cloudSessionSync": false }));
-    let mut files = vec![PlacedFile::json(&home, "settings.json", &settings)];
+    let settings = PlacedFile::json(&home, "settings.json", &settings);
+    let servers = inputs.mcp_file(&home, "mcp.json", |server| {
+        let server = server.with_cwd_wrapped();
+        let mut settings = server.typed_settings(["stdio", "http", "sse"]);
+        settings["disabled"] = json!(false);
+        settings
+    });
     let tools = tool_selectors(inputs);
-    if !inputs.mcp_servers.is_empty() {
+    if servers.is_some() {
         args.extend(["--add-tools", &tools]);
-        let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
-            let server = server.with_cwd_wrapped();
-            let mut settings = server.typed_settings(["stdio", "http", "sse"]);
-            settings["disabled"] = json!(false);
-            settings
-        });
-        let servers = json!({ "mcpServers": servers });
-        files.push(PlacedFile::json(&home, "mcp.json", &servers));
     }
+    let env = [
+        ("FACTORY_DISABLE_KEYRING", "1"),
+        ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"),
+        ("FACTORY_OTEL_ENABLED", "false"),
+    ];
     Invocation {
-        launch: Launch::program("droid", &args),
-        env: variables(&[
-            ("FACTORY_DISABLE_KEYRING", "1"),
-            ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"),
-            ("FACTORY_OTEL_ENABLED", "false"),
-        ]),
-        stdin: Stdin::Prompt,
-        files,
-        side_files: vec![SideFile {
-            dir: home.join("logs"),
-            glob: "droid-log-*.log",
-            label: LOG,
-        }],
+        files: [settings].into_iter().chain(servers).collect(),
+        side_files: vec![SideFile::new(home.join("logs"), "droid-log-*.log", LOG)],
+        ..Invocation::program("droid", &args, &env)
     }
 }
 
@@ -104,100 +91,83 @@ fn percent_encoded(name: &str) -> String {
     encoded
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, errors::COMMON, Stream::default())
-}
-
 #[derive(Debug, Default)]
-struct Stream {
+struct DroidStream {
     /// The messages of the model, each an answer.
     answers: BTreeSet<String>,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
-    /// True if the conversation was summed up, with requests that are not in the stream. The totals have their tokens.
-    compacted: bool,
-    complete: Option<Completion>,
+    complete: Option<Value>,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::Message { role, id, text } => {
-                if role == "user" {
-                    session.message(Role::User, text);
-                } else {
-                    self.answered(id, session);
-                    session.message(Role::Assistant, text);
-                }
-            }
-            Event::Reasoning { text } => session.reasoning(text),
-            Event::ToolCall {
-                id,
-                message_id,
-                tool_name,
-                parameters,
-            } => {
-                self.answered(message_id, session);
-                self.delegated |= tool_name == "Task";
-                // MCP tools are called `<server>___<tool>`.
-                let server = session.server_of(&tool_name, "___");
-                session.call(id, tool_name, parameters, server);
-            }
-            Event::ToolResult {
-                id,
-                is_error,
-                value,
-                error,
-            } => {
-                let said = if is_error { &error["message"] } else { &value };
-                let text = said.as_str().map(str::to_owned);
-                let output = text.unwrap_or_else(|| said.to_string());
-                session.result(id, !is_error, Some(output));
-            }
-            Event::Error { source, message } => fail(source.as_deref(), &message, session),
-            Event::Completion(completion) => {
-                self.complete = Some(completion);
-                session.recovered();
-            }
-            Event::Other => {}
-        }
-    }
-
+impl DroidStream {
     fn answered(&mut self, id: Option<String>, session: &mut Session) {
         self.answers.extend(id);
         session.recovered();
     }
 }
 
-fn fail(source: Option<&str>, message: &str, session: &mut Session) {
+fn fail(source: &str, message: &str, session: &mut Session) {
     let message = message.trim_start_matches("Error: ");
-    let kind = if source == Some("agent_loop") {
-        let status = errors::leading_status(message);
-        // Other refusals of the service, of an unknown model for example, are trouble with the service too.
-        errors::classify(errors::COMMON, status, message).unwrap_or(ErrorKind::ModelApi)
-    } else {
-        session.classify(message).unwrap_or(ErrorKind::Agent)
+    // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+    let otherwise = match source {
+        "agent_loop" => ErrorKind::ModelApi,
+        _ => ErrorKind::Agent,
     };
+    let kind = errors::classify(None, message).unwrap_or(otherwise);
     // The failure is reported once more at the end, without a reason.
     let failure = TrialError::new(kind, message);
     session.failure.get_or_insert(failure);
-    session.error(message.to_owned());
+    session.error(message);
 }
 
-impl Protocol for Stream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        if let Ok(Stamped { timestamp, event }) = serde_json::from_str(text) {
-            session.at_millisecond(timestamp);
-            self.event(event, session);
+impl Protocol for DroidStream {
+    fn event(&mut self, event: Value, session: &mut Session) {
+        session.at_millisecond(event["timestamp"].as_i64());
+        let text = event.text("text");
+        match event.text("type") {
+            "message" if event["role"] == "user" => session.message(Role::User, text),
+            "message" => {
+                self.answered(event.owned("id"), session);
+                session.message(Role::Assistant, text);
+            }
+            "reasoning" => session.reasoning(text),
+            "tool_call" => {
+                self.answered(event.owned("messageId"), session);
+                let tool = event.text("toolName");
+                self.delegated |= tool == "Task";
+                // MCP tools are called `<server>___<tool>`.
+                let server = session.server_of(tool, "___");
+                let input = event["parameters"].clone();
+                session.call(event.owned("id"), tool, input, server);
+            }
+            "tool_result" => {
+                let is_error = event["isError"] == true;
+                let said = match is_error {
+                    true => &event["error"]["message"],
+                    false => &event["value"],
+                };
+                let output = said
+                    .as_str()
+                    .map_or_else(|| said.to_string(), str::to_owned);
+                session.result(event.owned("id"), !is_error, Some(output));
+            }
+            "error" => fail(event.text("source"), event.text("message"), session),
+            "completion" => {
+                self.complete = Some(event);
+                session.recovered();
+            }
+            _ => {}
         }
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember_first(text);
+        session.remember(text);
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        self.compacted |= line.contains("[Compaction] Start");
+    /// A conversation that is summed up is only in the log. The totals have the tokens for that.
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        session.compacted |= line.contains("[Compaction] Start");
     }
 
     fn reports_tokens(&self) -> bool {
@@ -205,28 +175,21 @@ impl Protocol for Stream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let answers = self.answers.len() as u64;
-        let turns = self.complete.as_ref().and_then(|complete| complete.turns);
-        let mut counted = session.counted(turns.unwrap_or(answers));
-        if self.delegated || self.compacted {
+        let complete = self.complete.as_ref().unwrap_or(&Value::Null);
+        let turns = complete["numTurns"].as_u64();
+        let mut counted = session.counted(turns.unwrap_or(self.answers.len() as u64));
+        if self.delegated {
             counted.requests = None;
+            return counted;
         }
-        match &self.complete {
-            _ if self.delegated => counted,
-            Some(complete) => complete.usage.tokens().known_usage().or(counted),
-            None => counted,
-        }
+        // The tokens of the session: input without the cached ones, output with the reasoning.
+        tokens(&complete["usage"]).known_usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.delegated {
             session
                 .final_note("its totals may leave out its sub-agents, so the tokens are not known");
-        }
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, so the number of requests is not known",
-            );
         }
         if let Some(trouble) = session.trouble() {
             return trouble;
@@ -235,86 +198,6 @@ impl Protocol for Stream {
             return Ending::Completed;
         }
         session.no_end(exit)
-    }
-}
-
-/// A line of `stream-json`.
-#[derive(Debug, Deserialize)]
-struct Stamped {
-    /// In milliseconds since 1970.
-    timestamp: Option<i64>,
-    #[serde(flatten)]
-    event: Event,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    Message {
-        role: String,
-        id: Option<String>,
-        #[serde(default)]
-        text: String,
-    },
-    Reasoning {
-        #[serde(default)]
-        text: String,
-    },
-    #[serde(rename_all = "camelCase")]
-    ToolCall {
-        id: Option<String>,
-        message_id: Option<String>,
-        tool_name: String,
-        #[serde(default)]
-        parameters: Value,
-    },
-    #[serde(rename_all = "camelCase")]
-    ToolResult {
-        id: Option<String>,
-        #[serde(default)]
-        is_error: bool,
-        #[serde(default)]
-        value: Value,
-        #[serde(default)]
-        error: Value,
-    },
-    Error {
-        source: Option<String>,
-        #[serde(default)]
-        message: String,
-    },
-    Completion(Completion),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct Completion {
-    #[serde(rename = "numTurns")]
-    turns: Option<u64>,
-    #[serde(default)]
-    usage: Totals,
-}
-
-/// The tokens of the session: input without the cached ones, output with the reasoning.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct Totals {
-    input_tokens: u64,
-    output_tokens: u64,
-    cache_read_input_tokens: u64,
-    cache_creation_input_tokens: u64,
-}
-
-impl Totals {
-    fn tokens(self) -> Tokens {
-        Tokens {
-            input: total([
-                self.input_tokens, self.cache_read_input_tokens, self.cache_creation_input_tokens,
-            ]),
-            cached: self.cache_read_input_tokens,
-            output: self.output_tokens,
-        }
     }
 }
 

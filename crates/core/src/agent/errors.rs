@@ -6,50 +6,65 @@ use regex::Regex;
 
 use crate::trial_error::ErrorKind;
 
-/// Words by which errors are known, looked through in order. Words in lower case are found in any spelling; words with
-/// an upper-case letter only as they are written.
-pub(super) type Patterns = &'static [(ErrorKind, &'static [&'static str])];
-
-/// The words of clients that report the errors of model services as they are.
-pub(super) const COMMON: Patterns = &[
+/// The words by which the errors of all agents and services are known, in lower case. They are looked through in order: the
+/// advice that comes with a limit mentions keys too, and every refusal may be called an error of the service.
+const WORDS: [(ErrorKind, &[&str]); 4] = [
+    (
+        ErrorKind::Mcp,
+        &[
+            "required mcp servers failed to initialize",
+            "mcp server(s) failed to load",
+        ],
+    ),
     (
         ErrorKind::RateLimit,
         &[
-            "rate limit", "rate_limit", "quota", "too many requests", "usage limit",
-            "insufficient credit", "resource_exhausted",
+            "rate limit", "rate_limit", "ratelimit", "quota", "too many requests", "usage limit",
+            "hour limit", "weekly limit", "credit balance", "insufficient credit",
+            "credits exhausted", "budgetexceeded", "premium requests", "resource_exhausted",
+            "suggested retry after", "throttl", "(429)", "\"code\":429", "status 429",
+            "status: 429", "api error: 429",
         ],
     ),
     (
         ErrorKind::Auth,
         &[
-            "api key", "api_key", "unauthorized", "unauthenticated", "authentication",
-            "credentials", "forbidden", "sign in", "no models available", "no model selected",
+            "api key", "api_key", "api-key", "apikey", "unauthorized", "unauthenticated",
+            "authentication", "auth method", "auth type", "credentials", "oauth token",
+            "refresh token", "forbidden", "permission_denied", "permission_error",
+            "permissiondenied", "access denied by policy", "sign in", "log in to", "log in again",
+            "please log in", "not logged in", "/login", "cn login", "missing environment variable",
+            "no models available", "no model selected", "no llm model was specified",
+            "no provider configured", "\"code\":401", "\"code\":403", "status 401", "status: 401",
+            "status 403", "status: 403", "api error: 401", "api error: 403",
         ],
     ),
     (
         ErrorKind::ModelApi,
         &[
-            "unable to connect", "cannot connect", "connection", "econnre", "enotfound",
-            "fetch failed", "overloaded", "socket", "timed out",
+            "api error", "apierror", "unable to connect", "cannot connect", "could not connect",
+            "connection", "econnre", "enotfound", "etimedout", "fetch failed", "request failed",
+            "failed to get response", "error sending request", "network error",
+            "waiting for network", "socket", "premature close", "stream disconnected",
+            "stream ended without a finish reason", "timed out", "timeout waiting",
+            "litellm.timeout", "overloaded", "high demand", "at capacity", "unavailable",
+            "server error", "server_error", "servererror", "\"internal\"", "unexpected status",
+            "last status", "badgateway", "litellm.badrequest", "litellm.notfound",
         ],
     ),
 ];
 
-/// Returns the kind of an error, by the HTTP status of the service's answer or else by the words.
-pub(super) fn classify(patterns: Patterns, status: Option<u16>, text: &str) -> Option<ErrorKind> {
+/// Returns the kind of an error, by the HTTP status of the service's answer or else by the words. A text may begin with
+/// the status.
+pub(super) fn classify(status: Option<u16>, text: &str) -> Option<ErrorKind> {
+    let status = status.or_else(|| leading_status(text));
     if let Some(kind) = status.and_then(by_status) {
         return Some(kind);
     }
-    let lower = text.to_lowercase();
-    for (kind, words) in patterns {
-        for word in *words {
-            let exact = word.contains(|c: char| c.is_ascii_uppercase());
-            if (if exact { text } else { &lower }).contains(word) {
-                return Some(*kind);
-            }
-        }
-    }
-    None
+    let text = text.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let found = WORDS.iter().find(|(_, words)| says(words));
+    found.map(|(kind, _)| *kind)
 }
 
 /// Returns the kind of an error that the HTTP status alone tells.
@@ -63,7 +78,7 @@ pub(super) fn by_status(status: u16) -> Option<ErrorKind> {
 }
 
 /// Returns the HTTP status that a message begins with: `429 Too many requests`.
-pub(super) fn leading_status(message: &str) -> Option<u16> {
+fn leading_status(message: &str) -> Option<u16> {
     let digits = message.split(|c: char| !c.is_ascii_digit()).next()?;
     let status = digits.parse().ok()?;
     (100..600).contains(&status).then_some(status)
@@ -107,18 +122,21 @@ mod tests {
 
     #[test]
     fn the_status_counts_before_the_words_and_words_in_their_order() {
-        let patterns: Patterns = &[
-            (ErrorKind::RateLimit, &["slow down"]),
-            (ErrorKind::Auth, &["KEY", "down"]),
-        ];
         for (status, text, kind) in [
-            (Some(401), "slow down", Some(ErrorKind::Auth)),
-            (Some(404), "Slow Down", Some(ErrorKind::RateLimit)),
-            (None, "the KEY", Some(ErrorKind::Auth)),
-            (None, "the key", None),
+            (Some(401), "rate limit", Some(ErrorKind::Auth)),
+            (Some(404), "Rate Limit", Some(ErrorKind::RateLimit)),
+            (None, "403 rate limit", Some(ErrorKind::Auth)),
+            (
+                None,
+                "Quota exceeded, see your API key",
+                Some(ErrorKind::RateLimit),
+            ),
+            (None, "[API Error: 403 Forbidden]", Some(ErrorKind::Auth)),
+            (None, "[API Error: 500 mock]", Some(ErrorKind::ModelApi)),
+            (None, "Something else", None),
             (Some(503), "", Some(ErrorKind::ModelApi)),
         ] {
-            assert_eq!(classify(patterns, status, text), kind, "{status:?} {text}");
+            assert_eq!(classify(status, text), kind, "{status:?} {text}");
         }
     }
 

@@ -4,19 +4,14 @@
 //! that fails shows as a message of goose's own, with exit status 0.
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::errors::Patterns;
-use super::invocation::variables;
-use super::mcp::{McpServer, RemoteTransport, ServerTool, tool_name_part};
+use super::errors;
+use super::fields::{Fields, text_of};
+use super::mcp::{McpServer, ServerTool, tool_name_part};
 use super::model_service::{ModelService, usual};
-use super::openai_chat::text_of;
 use super::session::{self, Protocol, Session, failed};
-use super::{
-    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin,
-    StopSignal,
-};
+use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, StopSignal};
 use crate::process::Exit;
 use crate::text::json::object;
 use crate::transcript::{Role, Step, Usage};
@@ -49,36 +44,19 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| {
+        let mut servers = inputs.mcp_servers.iter();
+        let unsupported = servers.find(|(_, server)| server.is_by_sse());
+        let stream = GooseStream {
+            unsupported: unsupported.map(|(name, _)| name.clone()),
+            ..GooseStream::default()
+        };
+        session::decoder(inputs, stream)
+    },
 };
 
 /// The time that a request to an extension may take, a call of its tools included. This is goose's own default.
 const EXTENSION_SECONDS: u32 = 300;
-
-/// In this order: advice to try again comes with every one of them. Numbers alone say nothing: a port or an id may have
-/// the same digits.
-const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "Rate limit", "Status: 429", "429 Too Many", "quota", "Credits exhausted",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "Authentication", "Status: 401", "Status: 403", "Forbidden", "Unauthorized",
-            "No provider configured", "API key", "API_KEY",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "Server error", "Network error", "Request failed", "error sending request",
-            "Could not connect", "overloaded",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let root = inputs.agent_home.join("goose");
@@ -96,17 +74,11 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let args = [
         "run", "--quiet", "--no-session", "--output-format", "stream-json", "--instructions", "-",
     ];
+    // JSON is YAML.
+    let settings = PlacedFile::json(&root.join("config"), "config.yaml", &settings(inputs));
     Invocation {
-        launch: Launch::program("goose", &args),
-        env: variables(&env),
-        stdin: Stdin::Prompt,
-        // JSON is YAML.
-        files: vec![PlacedFile::json(
-            &root.join("config"),
-            "config.yaml",
-            &settings(inputs),
-        )],
-        side_files: Vec::new(),
+        files: vec![settings],
+        ..Invocation::program("goose", &args, &env)
     }
 }
 
@@ -142,155 +114,100 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
         McpServer::Stdio {
             command, args, env, ..
         } => {
-            json!({ "type": "stdio", "cmd": command, "args": args, "envs": object(&env) })
+            json!({ "cmd": command, "args": args, "envs": object(&env) })
         }
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            let kind = match transport {
-                RemoteTransport::Http => "streamable_http",
-                // No longer supported, and the trial is an error that says so.
-                RemoteTransport::Sse => "sse",
-            };
-            json!({ "type": kind, "uri": url, "headers": object(&headers) })
+        McpServer::Remote { url, headers, .. } => {
+            json!({ "uri": url, "headers": object(&headers) })
         }
     };
+    // `sse` is no longer supported, and the trial is an error that says so.
+    settings["type"] = json!(server.kind(["stdio", "streamable_http", "sse"]));
     settings["name"] = json!(name);
     settings["enabled"] = json!(true);
     settings["timeout"] = json!(EXTENSION_SECONDS);
     settings
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    let is_by_sse = |server: &McpServer<String>| {
-        matches!(
-            server,
-            McpServer::Remote {
-                transport: RemoteTransport::Sse,
-                ..
-            }
-        )
-    };
-    let mut servers = inputs.mcp_servers.iter();
-    let unsupported = servers.find(|(_, server)| is_by_sse(server));
-    let stream = Stream {
-        unsupported: unsupported.map(|(name, _)| name.clone()),
-        ..Stream::default()
-    };
-    session::decoder(inputs, ERRORS, stream)
-}
-
 #[derive(Debug, Default)]
-struct Stream {
+struct GooseStream {
     /// A server by `sse`, which goose leaves out with a warning.
     unsupported: Option<String>,
     /// The answer that is arriving: its id, where it has one.
-    answer: Option<Option<String>>,
+    answer: Option<Value>,
     answers: u64,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
-    /// True if the conversation was shortened, by requests that are not in the stream.
-    compacted: bool,
-    complete: Option<Totals>,
+    /// The totals.
+    complete: Option<Value>,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::Message { message } => self.message(message, session),
-            Event::Error { error } => {
-                let kind = session.classify(&error).unwrap_or(ErrorKind::Agent);
-                let failure = TrialError::new(kind, error.clone());
-                session.failure.get_or_insert(failure);
-                session.at(None);
-                session.error(error);
-            }
-            Event::Complete(totals) => {
-                self.complete = Some(totals);
-                session.flush();
-            }
-            Event::Other => {}
-        }
-    }
-
-    fn message(&mut self, message: Message, session: &mut Session) {
-        let time = message
-            .created
-            .and_then(|time| Timestamp::from_second(time).ok());
+impl GooseStream {
+    fn message(&mut self, message: &Value, session: &mut Session) {
+        let time = message["created"].as_i64();
+        let time = time.and_then(|time| Timestamp::from_second(time).ok());
         session.at(time.map(|time| time.to_string()));
-        let role = if message.role == "user" {
-            Role::User
-        } else {
-            Role::Assistant
-        };
-        let by_model = message.metadata.inference.is_some();
+        let is_user = message["role"] == "user";
+        // Only messages of a model have it; goose speaks for itself too.
+        let by_model = !message["metadata"]["inference"].is_null();
         if by_model {
-            self.heard_from(message.id, session);
+            // An answer comes in many messages. A new one has another id, or follows the result of a tool.
+            if self.answer.as_ref() != Some(&message["id"]) {
+                self.answers += 1;
+                self.answer = Some(message["id"].clone());
+            }
+            session.recovered();
         }
-        for content in message.content {
-            match content {
-                Content::Text { text } if role == Role::Assistant && !by_model => {
-                    self.compacted |= is_about_compaction(&text);
-                    own_words(text, session);
+        for content in message.list("content") {
+            let text = content.text("text").to_owned();
+            match content.text("type") {
+                "text" if is_user || by_model => {
+                    let role = if is_user { Role::User } else { Role::Assistant };
+                    session.piece(Step::Message { role, text });
                 }
-                Content::Text { text } => session.piece(Step::Message { role, text }),
-                Content::Thinking { thinking } => {
-                    session.piece(Step::Reasoning { text: thinking });
+                "text" => {
+                    session.compacted |= is_about_compaction(&text);
+                    own_words(&text, session);
                 }
-                Content::ToolRequest {
-                    id,
-                    tool_call,
-                    meta,
-                } => self.tool_request(id, &tool_call["value"], &meta, session),
-                Content::ToolResponse { id, tool_result } => {
+                "thinking" => {
+                    let text = content.text("thinking").to_owned();
+                    session.piece(Step::Reasoning { text });
+                }
+                "toolRequest" => self.tool_request(content, session),
+                "toolResponse" => {
                     self.answer = None;
-                    tool_response(id, &tool_result, session);
+                    tool_response(content, session);
                 }
-                Content::Error { kind, message } => give_up(&kind, &message, session),
-                Content::SystemNotification { msg } => {
-                    self.compacted |= is_about_compaction(&msg);
-                    if !msg.is_empty() {
-                        session.notice(msg);
+                "error" => give_up(content.text("kind"), content.text("message"), session),
+                // A remark of goose's own.
+                "systemNotification" => {
+                    let remark = content.text("msg");
+                    session.compacted |= is_about_compaction(remark);
+                    if !remark.is_empty() {
+                        session.notice(remark);
                     }
                 }
-                Content::ConversationCompacted {} => self.compacted = true,
-                Content::Other => {}
+                "conversationCompacted" => session.compacted = true,
+                _ => {}
             }
         }
     }
 
-    /// Counts an answer, which comes in many messages. A new one has another id, or follows the result of a tool.
-    fn heard_from(&mut self, id: Option<String>, session: &mut Session) {
-        if self.answer.as_ref() != Some(&id) {
-            self.answers += 1;
-            self.answer = Some(id);
-        }
-        session.recovered();
-    }
-
-    fn tool_request(
-        &mut self,
-        id: Option<String>,
-        call: &Value,
-        meta: &Value,
-        session: &mut Session,
-    ) {
-        let tool = call["name"].as_str().unwrap_or("unknown").to_owned();
+    fn tool_request(&mut self, content: &Value, session: &mut Session) {
+        let call = &content["toolCall"]["value"];
+        let tool = call["name"].as_str().unwrap_or("unknown");
         self.delegated |= tool == "delegate";
         // MCP tools are called `<extension>__<tool>`.
         let (prefix, name) = match tool.split_once("__") {
             Some((extension, name)) => (Some(extension), name),
-            None => (None, tool.as_str()),
+            None => (None, tool),
         };
-        let extension = meta["goose_extension"].as_str().or(prefix);
+        let extension = content["_meta"]["goose_extension"].as_str().or(prefix);
         let server = extension.and_then(|extension| server_named(extension, session));
         let server = server.map(|server| ServerTool {
             server,
             tool: name.to_owned(),
         });
-        session.call(id, tool, call["arguments"].clone(), server);
+        session.call(content.owned("id"), tool, call["arguments"].clone(), server);
     }
 }
 
@@ -300,15 +217,15 @@ fn is_about_compaction(text: &str) -> bool {
 }
 
 /// Reads words that goose itself says in the model's place.
-fn own_words(text: String, session: &mut Session) {
+fn own_words(text: &str, session: &mut Session) {
     let gives_up = ["Ran into this error", "Network error"]
         .iter()
         .any(|beginning| text.starts_with(beginning));
     if gives_up {
-        give_up("", &text, session);
+        give_up("", text, session);
         session.error(text);
     } else {
-        session.note(text.clone());
+        session.note(text.to_owned());
         session.notice(text);
     }
 }
@@ -316,25 +233,19 @@ fn own_words(text: String, session: &mut Session) {
 fn give_up(kind: &str, message: &str, session: &mut Session) {
     let kind = match kind {
         "authentication" => Some(ErrorKind::Auth),
-        _ => session.classify(message),
+        _ => errors::classify(None, message),
     };
     // The advice that follows is for people at a keyboard.
     let message = message.split("\n\n").next().unwrap_or(message);
     session.fail(kind.unwrap_or(ErrorKind::ModelApi), message);
 }
 
-fn tool_response(id: Option<String>, result: &Value, session: &mut Session) {
+fn tool_response(content: &Value, session: &mut Session) {
+    let result = &content["toolResult"];
     let value = &result["value"];
     let ok = result["status"] == "success" && value["isError"] != true;
-    let has_text = value["content"]
-        .as_array()
-        .is_some_and(|parts| parts.iter().any(|part| part["text"].is_string()));
-    let output = if has_text {
-        Some(text_of(&value["content"]))
-    } else {
-        result["error"].as_str().map(str::to_owned)
-    };
-    session.result(id, ok, output);
+    let output = text_of(&value["content"]).filter(|text| !text.is_empty());
+    session.result(content.owned("id"), ok, output.or(result.owned("error")));
 }
 
 /// Returns the server that goose means by a name of an extension.
@@ -351,7 +262,7 @@ fn extension_key(name: &str) -> String {
     tool_name_part(&name).to_lowercase()
 }
 
-impl Protocol for Stream {
+impl Protocol for GooseStream {
     fn line(&mut self, text: &str, session: &mut Session) {
         if let Ok(event) = serde_json::from_str(text) {
             self.event(event, session);
@@ -361,8 +272,22 @@ impl Protocol for Stream {
         }
     }
 
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember(text);
+    fn event(&mut self, event: Value, session: &mut Session) {
+        match event.text("type") {
+            "message" => self.message(&event["message"], session),
+            "error" => {
+                let error = event.text("error");
+                let kind = errors::classify(None, error).unwrap_or(ErrorKind::Agent);
+                session.failure.get_or_insert(TrialError::new(kind, error));
+                session.at(None);
+                session.error(error);
+            }
+            "complete" => {
+                self.complete = Some(event);
+                session.flush();
+            }
+            _ => {}
+        }
     }
 
     fn reports_tokens(&self) -> bool {
@@ -370,29 +295,24 @@ impl Protocol for Stream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let mut counted = session.counted(self.answers);
-        if self.delegated || self.compacted {
-            counted.requests = None;
+        let mut usage = session.counted(self.answers);
+        if self.delegated {
+            usage.requests = None;
         }
-        match self.complete {
-            // The zeros of a session that failed are no figures.
-            Some(totals) if totals.total_tokens.is_some_and(|total| total > 0) => Usage {
-                input_tokens: totals.input_tokens,
-                cached_input_tokens: totals.cache_read_input_tokens,
-                output_tokens: totals.output_tokens,
-                cost_usd: totals.cost_usd,
-                ..counted
-            },
-            _ => counted,
+        // The zeros of a session that failed are no figures.
+        if let Some(totals) = &self.complete
+            && totals.number("total_tokens") > 0
+        {
+            // Input includes the cached tokens.
+            usage.input_tokens = totals["input_tokens"].as_u64();
+            usage.cached_input_tokens = totals["cache_read_input_tokens"].as_u64();
+            usage.output_tokens = totals["output_tokens"].as_u64();
+            usage.cost_usd = totals["cost_usd"].as_f64();
         }
+        usage
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, and the number of requests for that is not known",
-            );
-        }
         if let Some(name) = &self.unsupported {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
             return failed(ErrorKind::Mcp, message);
@@ -405,88 +325,6 @@ impl Protocol for Stream {
         }
         session.no_end(exit)
     }
-}
-
-/// A line of `stream-json`.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    Message {
-        message: Message,
-    },
-    Error {
-        error: String,
-    },
-    Complete(Totals),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    id: Option<String>,
-    role: String,
-    /// In seconds since 1970.
-    created: Option<i64>,
-    #[serde(default)]
-    content: Vec<Content>,
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Metadata {
-    /// Only messages of a model have it; goose speaks for itself too.
-    inference: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-enum Content {
-    Text {
-        text: String,
-    },
-    Thinking {
-        thinking: String,
-    },
-    ToolRequest {
-        id: Option<String>,
-        tool_call: Value,
-        #[serde(default, rename = "_meta")]
-        meta: Value,
-    },
-    ToolResponse {
-        id: Option<String>,
-        tool_result: Value,
-    },
-    Error {
-        #[serde(default)]
-        kind: String,
-        #[serde(default)]
-        message: String,
-    },
-    /// A remark of goose's own.
-    SystemNotification {
-        #[serde(default)]
-        msg: String,
-    },
-    ConversationCompacted {},
-    #[serde(other)]
-    Other,
-}
-
-/// Input includes the cached tokens.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-struct Totals {
-    total_tokens: Option<u64>,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cost_usd: Option<f64>,
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::agent::mcp::McpServer;
-use crate::text::json;
+use crate::agent::mcp::{McpServer, settings_by_name};
+use crate::text::json::{merge, yaml};
 
 /// The facts of a trial that an adapter may use to describe how its agent is started.
 #[derive(Debug)]
@@ -47,9 +47,28 @@ impl Inputs<'_> {
     /// Returns an adapter's settings with the user's `config` merged into them, so that the user has the last word.
     pub(super) fn with_config(&self, mut settings: Value) -> Value {
         if let Some(config) = self.config {
-            json::merge(&mut settings, config);
+            merge(&mut settings, config);
         }
         settings
+    }
+
+    /// Returns the arguments that choose the model of the variant, if it has one.
+    pub(super) fn model_option<'a>(&'a self, option: &'a str) -> impl Iterator<Item = &'a str> {
+        let model = self.model.into_iter();
+        model.flat_map(move |model| [option, model])
+    }
+
+    /// Returns a file with the MCP servers under the key `mcpServers`, if the variant has any.
+    pub(super) fn mcp_file(
+        &self,
+        dir: &Utf8Path,
+        name: &'static str,
+        settings: impl Fn(&McpServer<String>) -> Value,
+    ) -> Option<PlacedFile> {
+        let servers = settings_by_name(self.mcp_servers, settings);
+        let document = json!({ "mcpServers": servers });
+        let has_servers = !self.mcp_servers.is_empty();
+        has_servers.then(|| PlacedFile::json(dir, name, &document))
     }
 }
 
@@ -68,6 +87,27 @@ pub struct Invocation {
     pub side_files: Vec<SideFile>,
 }
 
+impl Invocation {
+    /// Returns the start of a program that reads the prompt from its standard input and needs no files.
+    pub(super) fn program(program: &str, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Invocation {
+            env: variables(env),
+            ..Invocation::of(Launch::program(program, args))
+        }
+    }
+
+    /// Returns a start without variables and files.
+    pub(super) fn of(launch: Launch) -> Self {
+        Invocation {
+            launch,
+            env: Vec::new(),
+            stdin: Stdin::Prompt,
+            files: Vec::new(),
+            side_files: Vec::new(),
+        }
+    }
+}
+
 /// Standard input of an agent.
 #[derive(Debug, PartialEq)]
 pub enum Stdin {
@@ -77,6 +117,18 @@ pub enum Stdin {
     Prompt,
     /// The prompt as this agent must get it, so that it arrives as it was written.
     Text(String),
+}
+
+impl Stdin {
+    /// Returns the prompt for agents that take one which begins with `/` for a command of their own. It would never reach
+    /// the model; an empty line in front prevents that.
+    pub(super) fn no_command(prompt: &str) -> Self {
+        if prompt.trim_start().starts_with('/') {
+            Stdin::Text(format!("\n{prompt}"))
+        } else {
+            Stdin::Prompt
+        }
+    }
 }
 
 /// The program or built-in action of an agent.
@@ -145,7 +197,7 @@ impl PlacedFile {
     /// Returns a YAML file that has its own name in the artifacts.
     pub(super) fn yaml(dir: &Utf8Path, name: &'static str, content: &Value) -> Self {
         PlacedFile {
-            content: json::yaml(content),
+            content: yaml(content),
             ..PlacedFile::json(dir, name, content)
         }
     }
@@ -163,9 +215,26 @@ pub struct SideFile {
 }
 
 impl SideFile {
+    pub(super) fn new(
+        dir: impl Into<Utf8PathBuf>,
+        glob: &'static str,
+        label: &'static str,
+    ) -> Self {
+        SideFile {
+            dir: dir.into(),
+            glob,
+            label,
+        }
+    }
+
     /// Returns whether it is one document that is rewritten again and again, not lines that are appended. Such a file
     /// is read when the agent has ended.
     pub fn is_document(&self) -> bool {
-        self.label.ends_with(".json")
+        is_document(self.label)
     }
+}
+
+/// Returns whether the side file of this label is one document.
+pub(super) fn is_document(label: &str) -> bool {
+    label.ends_with(".json")
 }

@@ -43,6 +43,3 @@ static FLAVOUR: Flavour = Flavour {
     ],
     schema: "https://app.kilo.ai/config.json",
 };
-
-#[cfg(test)]
-mod tests;

@@ -75,28 +75,32 @@ impl McpServer<String> {
         }
     }
 
-    /// Returns the server as most agents want it in their settings. `kinds` are the agent's names for a program, a
-    /// server by HTTP and one by server-sent events.
-    pub(super) fn typed_settings(&self, kinds: [&str; 3]) -> Value {
-        let [stdio, http, sse] = kinds;
+    /// Returns the agent's name for a program, a server by HTTP or one by server-sent events.
+    pub(super) fn kind<'a>(&self, [stdio, http, sse]: [&'a str; 3]) -> &'a str {
         match self {
-            McpServer::Stdio { .. } => {
-                let mut settings = self.program_settings();
-                settings["type"] = json!(stdio);
-                settings
-            }
-            McpServer::Remote {
-                url,
-                headers,
-                transport,
-            } => {
-                let kind = match transport {
-                    RemoteTransport::Http => http,
-                    RemoteTransport::Sse => sse,
-                };
-                json!({ "type": kind, "url": url, "headers": object(headers) })
-            }
+            McpServer::Stdio { .. } => stdio,
+            McpServer::Remote { transport, .. } => match transport {
+                RemoteTransport::Http => http,
+                RemoteTransport::Sse => sse,
+            },
         }
+    }
+
+    /// Returns whether it speaks by server-sent events, which some agents do not support.
+    pub(super) fn is_by_sse(&self) -> bool {
+        self.kind(["", "", "sse"]) == "sse"
+    }
+
+    /// Returns the server as most agents want it in their settings, with the agent's name for its [kind](Self::kind).
+    pub(super) fn typed_settings(&self, kinds: [&str; 3]) -> Value {
+        let mut settings = match self {
+            McpServer::Stdio { .. } => self.program_settings(),
+            McpServer::Remote { url, headers, .. } => {
+                json!({ "url": url, "headers": object(headers) })
+            }
+        };
+        settings["type"] = json!(self.kind(kinds));
+        settings
     }
 
     /// Returns how a program is started, as most agents want it; an empty object for a remote server.

@@ -3,16 +3,15 @@
 //! Two facts shape this file: the prompt may be given in a settings file, where it may have any length and beginning;
 //! and everything about a session is in the trajectory, a document that is rewritten after every step.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::errors::Patterns;
-use super::invocation::variables;
-use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
+use super::errors;
+use super::fields::{Fields, text_of};
+use super::openai_chat;
 use super::session::{self, Protocol, Session, failed};
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
-    SideFile, Stdin, StopSignal, litellm,
+    Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
+    StopSignal, litellm,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
@@ -45,32 +44,15 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, Trajectory::default()),
 };
 
 /// The number of attempts at a request, four seconds apart or more. The default of 10 takes minutes.
 const ATTEMPTS: &str = "4";
-const TRAJECTORY: &str = "trajectory.json";
+pub(super) const TRAJECTORY: &str = "trajectory.json";
 /// The settings that it comes with. It would look for their own name in the workspace first. There is nothing of this
 /// name beside a workspace, so that they are found where they are.
 const BUILT_IN: &str = "../config/mini.yaml";
-
-/// The exceptions of its library that are the service's, by their names.
-const ERRORS: Patterns = &[
-    // Not every refusal has a name of its own.
-    (
-        ErrorKind::Auth,
-        &["AuthenticationError", "PermissionDeniedError", "Forbidden"],
-    ),
-    (ErrorKind::RateLimit, &["RateLimitError"]),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "APIConnectionError", "APIError", "BadGatewayError", "BadRequestError",
-            "InternalServerError", "NotFoundError", "ServiceUnavailableError", "litellm.Timeout",
-        ],
-    ),
-];
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".config/mini-swe-agent");
@@ -92,113 +74,82 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         // Otherwise it asks whether it may end.
         "--exit-immediately",
     ];
-    if let Some(model) = inputs.model {
-        args.extend(["--model", model]);
-    }
+    args.extend(inputs.model_option("--model"));
+    let env = [
+        ("MSWEA_GLOBAL_CONFIG_DIR", home.as_str()),
+        // It would ask for a key and a model.
+        ("MSWEA_CONFIGURED", "true"),
+        ("MSWEA_SILENT_STARTUP", "1"),
+        // A model without a price is no error.
+        ("MSWEA_COST_TRACKING", "ignore_errors"),
+        ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", ATTEMPTS),
+        // The list of models and prices is built in; a newer one would change under a running suite.
+        ("LITELLM_LOCAL_MODEL_COST_MAP", "True"),
+        // It would read an `.env` of its own.
+        ("LITELLM_MODE", "PRODUCTION"),
+        ("NO_COLOR", "1"),
+    ];
+    let started = Invocation::program("mini", &args, &env);
     Invocation {
-        launch: Launch::program("mini", &args),
-        env: variables(&[
-            ("MSWEA_GLOBAL_CONFIG_DIR", home.as_str()),
-            // It would ask for a key and a model.
-            ("MSWEA_CONFIGURED", "true"),
-            ("MSWEA_SILENT_STARTUP", "1"),
-            // A model without a price is no error.
-            ("MSWEA_COST_TRACKING", "ignore_errors"),
-            ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", ATTEMPTS),
-            // The list of models and prices is built in; a newer one would change under a running suite.
-            ("LITELLM_LOCAL_MODEL_COST_MAP", "True"),
-            // It would read an `.env` of its own.
-            ("LITELLM_MODE", "PRODUCTION"),
-            ("NO_COLOR", "1"),
-        ]),
         stdin: Stdin::Empty,
         files: vec![settings],
-        side_files: vec![SideFile {
-            dir: home,
-            glob: TRAJECTORY,
-            label: TRAJECTORY,
-        }],
+        side_files: vec![SideFile::new(home.as_path(), TRAJECTORY, TRAJECTORY)],
+        ..started
     }
-}
-
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, ERRORS, Trajectory::default())
 }
 
 #[derive(Debug, Default)]
 struct Trajectory {
-    document: String,
     /// The last printed error of the model's service.
     trouble: Option<String>,
     usage: Usage,
 }
 
 impl Trajectory {
-    fn parse(&self, session: &mut Session) -> Option<Document> {
-        if self.document.is_empty() {
-            return None;
-        }
-        match serde_json::from_str(&self.document) {
-            Ok(document) => Some(document),
-            Err(error) => {
-                session.final_note(format!(
-                    "the trajectory of mini-swe-agent could not be read: {error}"
-                ));
-                None
-            }
-        }
-    }
-
-    fn read(&mut self, document: &Document, session: &mut Session) {
-        for (message, line) in document.messages.iter().zip(1..) {
+    fn read(&mut self, document: &Value, session: &mut Session) {
+        let messages = document.list("messages");
+        for (message, line) in messages.iter().zip(1..) {
             session.read_entry(line);
             steps(message, session);
         }
-        let messages = document.messages.iter();
-        let named = messages.filter_map(|message| message.extra.response["model"].as_str());
-        for model in named {
-            session.models.answered(model);
+        // The answers of the service.
+        let responses = messages.iter().map(|message| &message["extra"]["response"]);
+        let responses: Vec<&Value> = responses.filter(|response| response.is_object()).collect();
+        for response in &responses {
+            session.models.answered(response.text("model"));
         }
-        let answers: Vec<AnswerTokens> = document.messages.iter().filter_map(tokens).collect();
-        let cost = document.info.model_stats.instance_cost;
+        let tokens: Vec<&Value> = responses
+            .iter()
+            .map(|response| &response["usage"])
+            .collect();
+        // 0 where the price of the model is not known.
+        let cost = document["info"]["model_stats"]["instance_cost"].as_f64();
         self.usage = Usage {
             tool_calls: Some(session.tool_calls),
             cost_usd: cost.filter(|cost| *cost > 0.0),
-            ..openai_chat::usage(&answers.iter().collect::<Vec<_>>())
+            ..openai_chat::usage(&tokens)
         };
     }
 }
 
-/// Returns the tokens of an answer, if the message is one.
-fn tokens(message: &Message) -> Option<AnswerTokens> {
-    let response = message.extra.response.as_object()?;
-    let usage = response.get("usage");
-    let tokens = usage.and_then(|usage| AnswerTokens::deserialize(usage).ok());
-    Some(tokens.unwrap_or_default())
-}
-
-fn steps(message: &Message, session: &mut Session) {
-    let said = text_of(&message.content);
-    match message.role.as_str() {
+fn steps(message: &Value, session: &mut Session) {
+    let said = text_of(&message["content"]).unwrap_or_default();
+    match message.text("role") {
         "user" => session.message(Role::User, said),
         "assistant" => {
-            if let Some(thought) = &message.reasoning_content {
-                session.reasoning(thought.clone());
-            }
-            if !said.is_empty() {
-                session.message(Role::Assistant, said);
-            }
-            for call in message.tool_calls.iter().flatten() {
-                call.add(None, session);
+            session.reasoning(message.text("reasoning_content"));
+            session.message(Role::Assistant, said);
+            for call in message.list("tool_calls") {
+                openai_chat::add_call(call, None, session);
             }
         }
         "tool" => {
-            let extra = &message.extra;
+            let extra = &message["extra"];
             // The command that ends a session is executed, although this says that it was not.
-            if extra.exception_info.as_deref() != Some("action was not executed") {
-                let output = extra.raw_output.clone().unwrap_or(said);
-                let ok = extra.returncode == Some(0);
-                session.result(message.tool_call_id.clone(), ok, Some(output));
+            if extra["exception_info"] != "action was not executed" {
+                let output = extra.owned("raw_output").unwrap_or(said);
+                let ok = extra["returncode"] == 0;
+                session.result(message.owned("tool_call_id"), ok, Some(output));
             }
         }
         "exit" if !said.is_empty() => session.notice(said),
@@ -217,7 +168,7 @@ impl Protocol for Trajectory {
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember_last(text);
-        if text.contains("litellm.") && session.classify(text).is_some() {
+        if text.contains("litellm.") && errors::classify(None, text).is_some() {
             self.trouble = Some(text.chars().take(300).collect());
         }
         // After an answer the trouble is over, and its command is at work until its result is printed.
@@ -230,23 +181,18 @@ impl Protocol for Trajectory {
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        self.document.push_str(line);
-        self.document.push('\n');
-    }
-
     fn usage(&self, _session: &Session) -> Usage {
         self.usage
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        let document = self.parse(session);
+        let document = session.read_document("trajectory of mini-swe-agent");
         if let Some(document) = &document {
             self.read(document, session);
         }
-        let status = document
-            .as_ref()
-            .map_or("", |document| &document.info.exit_status);
+        let document = document.unwrap_or_default();
+        // The name of its end, or of the exception that ended it; empty while it goes on.
+        let status = document["info"].text("exit_status");
         match status {
             "Submitted" => return Ending::Completed,
             "LimitsExceeded" | "TimeExceeded" => {
@@ -260,21 +206,17 @@ impl Protocol for Trajectory {
             }
             // A session that was interrupted ends with the exception that there is nobody to ask.
             "" | "EOFError" | "KeyboardInterrupt" => {
-                let Some(trouble) = self.trouble.take() else {
-                    let words = session.last_words(exit);
-                    return failed(ErrorKind::Agent, format!("the session broke off: {words}"));
+                return match &self.trouble {
+                    Some(trouble) => session::failed_with(trouble, ErrorKind::ModelApi),
+                    None => failed(ErrorKind::Agent, session.broke_off(exit)),
                 };
-                let kind = session.classify(&trouble).unwrap_or(ErrorKind::ModelApi);
-                return failed(kind, trouble);
             }
             _ => {}
         }
-        let last = document
-            .as_ref()
-            .and_then(|document| document.messages.last());
-        let said = last.map(|last| text_of(&last.content)).unwrap_or_default();
-        let said: String = said.chars().take(300).collect();
-        match session.classify(status).or(session.classify(&said)) {
+        let last = document.list("messages").last();
+        let said = last.and_then(|last| text_of(&last["content"]));
+        let said: String = said.unwrap_or_default().chars().take(300).collect();
+        match errors::classify(None, status).or(errors::classify(None, &said)) {
             Some(kind) => failed(kind, said),
             None => {
                 let message = format!("{status}: {said}");
@@ -282,51 +224,6 @@ impl Protocol for Trajectory {
             }
         }
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct Document {
-    info: Info,
-    messages: Vec<Message>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Info {
-    /// The name of its end, or of the exception that ended it; empty while it goes on.
-    #[serde(default)]
-    exit_status: String,
-    model_stats: ModelStats,
-}
-
-#[derive(Debug, Deserialize)]
-struct ModelStats {
-    /// 0 where the price of the model is not known.
-    instance_cost: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    role: String,
-    /// A text; a list of parts for some models.
-    #[serde(default)]
-    content: Value,
-    #[serde(default)]
-    reasoning_content: Option<String>,
-    #[serde(default)]
-    tool_calls: Option<Vec<ToolCall>>,
-    tool_call_id: Option<String>,
-    #[serde(default)]
-    extra: Extra,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Extra {
-    /// The answer of the service; a text where it could not be written down.
-    #[serde(default)]
-    response: Value,
-    returncode: Option<i64>,
-    raw_output: Option<String>,
-    exception_info: Option<String>,
 }
 
 #[cfg(test)]

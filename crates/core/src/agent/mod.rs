@@ -34,7 +34,7 @@
 //! - *Plug-ins.* An adapter is a few hundred lines, and worth nothing without the tests with the real program.
 //!   `command` is for the rest.
 //! - *One decoder for a family of agents that speak alike.* They differ exactly where it matters: what is counted,
-//!   and how it ends. Shared parts are helpers (`session`, `errors`, `openai_chat`), and forks share them by name
+//!   and how it ends. Shared parts are helpers (`session`, `fields`, `errors`, `openai_chat`), and forks share them by name
 //!   (`kilo` is made from `opencode`).
 //! - *Asking the agent for a summary at the end.* It costs tokens, differs between versions, and is missing when the
 //!   agent dies.
@@ -42,14 +42,17 @@
 
 pub mod access;
 pub mod acp;
+#[cfg(test)]
+mod adapters;
 mod aider;
+mod anthropic_messages;
 mod builtin;
 #[cfg(test)]
 mod claims;
 mod claude_code;
 mod cline;
 mod codex;
-mod config_secrets;
+mod config_texts;
 mod continue_cli;
 pub mod control;
 mod conversation;
@@ -58,6 +61,7 @@ mod decoder;
 pub mod delivery;
 mod droid;
 mod errors;
+mod fields;
 mod gemini_cli;
 mod goose;
 mod invocation;
@@ -89,14 +93,15 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use builtin::cheat;
-pub(crate) use config_secrets::is_name_of_key;
-pub use config_secrets::secrets_in_config;
+pub(crate) use config_texts::is_name_of_key;
+pub use config_texts::secrets_in_config;
 pub use conversation::{Conversation, TimeLimit};
-pub use decoder::{Decoder, Ending, Line, RawLine, Reading, Skippable};
+pub use decoder::{Ending, Line, RawLine, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::provider_of;
 pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
 pub use project_servers::servers_in_project;
+pub use session::Decoder;
 pub use stream_filter::StreamFilter;
 
 use crate::text::prose;
@@ -165,7 +170,7 @@ pub fn profiles() -> impl Iterator<Item = &'static Profile> {
 struct Agent {
     profile: Profile,
     invocation: fn(&Inputs<'_>) -> Invocation,
-    decoder: fn(&Inputs<'_>) -> Box<dyn Decoder>,
+    decoder: fn(&Inputs<'_>) -> Decoder,
 }
 
 /// An entry of the table of agents.
@@ -184,7 +189,7 @@ impl AgentRef {
     }
 
     /// Returns a decoder for the output of one trial's agent.
-    pub fn decoder(self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    pub fn decoder(self, inputs: &Inputs<'_>) -> Decoder {
         (self.0.decoder)(inputs)
     }
 }

@@ -40,43 +40,37 @@ const VERTEX_REGIONS: [&str; 29] = [
 /// The host of Vertex AI without a region.
 const VERTEX: &str = "aiplatform.googleapis.com";
 
-/// Returns the hosts of Vertex AI, if the agent may ask it. One whose models are behind the gateway does not.
-fn vertex_hosts(profile: &Profile, led: &[String]) -> Vec<String> {
-    let may_ask = led.is_empty() && profile.hosts.contains(&VERTEX);
-    let regions = VERTEX_REGIONS.iter().filter(|_| may_ask);
-    regions.map(|region| format!("{region}-{VERTEX}")).collect()
-}
-
 /// Returns the hosts that an agent with this access needs to ask its models, each once. Those of `led` are left out: the
 /// gateway asks these origins for it.
 pub fn model_hosts(profile: &Profile, access: &Access, led: &[String]) -> Vec<HostPattern> {
     let services = profile.services.iter().map(|service| service.usual);
     let endpoints = access.endpoints.values().map(String::as_str);
-    let mut hosts: Vec<HostPattern> = services
-        .chain(endpoints)
-        .filter_map(HostPattern::of_origin)
-        .collect();
-    let signs_in_by_file = access.credentials.iter().any(|name| name.starts_with('~'));
+    let origins = services.chain(endpoints).filter_map(HostPattern::of_origin);
+    let credentials = &access.credentials;
     // The file has entries of providers that only the agent knows.
-    let has_any_provider =
-        signs_in_by_file && matches!(profile.files_yield, FilesYield::ByProvider(_));
-    let variables = access
-        .credentials
-        .iter()
-        .filter_map(|name| name.strip_prefix('$'));
+    let has_any_provider = credentials.iter().any(|name| name.starts_with('~'))
+        && matches!(profile.files_yield, FilesYield::ByProvider(_));
+    let variables = credentials.iter().filter_map(|name| name.strip_prefix('$'));
     let providers: Vec<String> = variables.map(provider_of).collect();
     let of_providers = OF_PROVIDERS
         .iter()
         .filter(|(name, _)| has_any_provider || providers.iter().any(|provider| provider == name))
         .flat_map(|(_, hosts)| *hosts);
     let named = profile.hosts.iter().chain(of_providers);
-    hosts.extend(named.filter_map(|host| host.parse().ok()));
-    let of_vertex = vertex_hosts(profile, led);
-    hosts.extend(of_vertex.iter().filter_map(|host| host.parse().ok()));
-    let is_led = |host: &HostPattern| led.iter().any(|origin| is_of(host, origin));
+    // One whose models are behind the gateway does not ask Vertex AI.
+    let asks_vertex = led.is_empty() && profile.hosts.contains(&VERTEX);
+    let regions = VERTEX_REGIONS.iter().filter(|_| asks_vertex);
+    let of_vertex = regions.map(|region| format!("{region}-{VERTEX}"));
+    let hosts = named.map(|host| (*host).to_owned()).chain(of_vertex);
+    let hosts = origins.chain(hosts.filter_map(|host| host.parse().ok()));
+    each_once(hosts.filter(|host| !led.iter().any(|origin| is_of(host, origin))))
+}
+
+/// Returns hosts in their order, each once.
+pub(super) fn each_once(hosts: impl Iterator<Item = HostPattern>) -> Vec<HostPattern> {
     let mut unique: Vec<HostPattern> = Vec::new();
     for host in hosts {
-        if !unique.contains(&host) && !is_led(&host) {
+        if !unique.contains(&host) {
             unique.push(host);
         }
     }

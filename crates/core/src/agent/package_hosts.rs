@@ -1,28 +1,8 @@
 //! The hosts that MCP servers are fetched from, where they are started by a package runner such as `npx`.
 
 use super::mcp::McpServer;
+use super::model_hosts::each_once;
 use crate::wire::network::HostPattern;
-
-const NPM: &[&str] = &["registry.npmjs.org"];
-const YARN: &[&str] = &["registry.npmjs.org", "registry.yarnpkg.com"];
-const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
-const DENO: &[&str] = &["registry.npmjs.org", "jsr.io", "npm.jsr.io", "deno.land"];
-
-/// The programs that fetch a package and start it, with the hosts that they ask.
-const RUNNERS: [(&str, &[&str]); 12] = [
-    ("bun", NPM),
-    ("bunx", NPM),
-    ("deno", DENO),
-    ("npm", NPM),
-    ("npx", NPM),
-    ("pipx", PYPI),
-    ("pnpm", NPM),
-    ("pnpx", NPM),
-    ("uv", PYPI),
-    ("uvx", PYPI),
-    ("yarn", YARN),
-    ("yarnpkg", YARN),
-];
 
 /// The variables that name another registry.
 const REGISTRIES: [&str; 7] = [
@@ -46,41 +26,29 @@ pub fn package_hosts(server: &McpServer<String>, env: &[(String, String)]) -> Ve
     };
     let script = args.iter().filter(|_| SHELLS.contains(&name_of(command)));
     let words = script.flat_map(|script| script.split_whitespace());
-    let runners: Vec<&[&str]> = [command.as_str()]
-        .into_iter()
-        .chain(words)
-        .filter_map(hosts_of_runner)
-        .collect();
-    if runners.is_empty() {
-        return Vec::new();
-    }
-    let is_registry = |name: &str| REGISTRIES.contains(&name);
-    let named = own.iter().chain(env);
-    let named = named
-        .filter(|(name, _)| is_registry(name))
-        .filter_map(|(_, address)| HostPattern::of_origin(address));
-    let usual = runners
-        .into_iter()
-        .flatten()
-        .filter_map(|host| host.parse().ok());
-    let mut hosts: Vec<HostPattern> = Vec::new();
-    for host in named.chain(usual) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
-    hosts
+    let words = [command.as_str()].into_iter().chain(words);
+    let usual: Vec<&str> = words.flat_map(hosts_of_runner).copied().collect();
+    let registries = own.iter().chain(env).filter(|(name, _)| {
+        let is_registry = REGISTRIES.contains(&name.as_str());
+        is_registry && !usual.is_empty()
+    });
+    let named = registries.filter_map(|(_, address)| HostPattern::of_origin(address));
+    each_once(named.chain(usual.iter().filter_map(|host| host.parse().ok())))
 }
 
 fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-fn hosts_of_runner(word: &str) -> Option<&'static [&'static str]> {
-    RUNNERS
-        .iter()
-        .find(|(name, _)| *name == name_of(word))
-        .map(|(_, hosts)| *hosts)
+/// Returns the hosts that a program asks which fetches a package and starts it.
+fn hosts_of_runner(program: &str) -> &'static [&'static str] {
+    match name_of(program) {
+        "bun" | "bunx" | "npm" | "npx" | "pnpm" | "pnpx" => &["registry.npmjs.org"],
+        "yarn" | "yarnpkg" => &["registry.npmjs.org", "registry.yarnpkg.com"],
+        "deno" => &["registry.npmjs.org", "jsr.io", "npm.jsr.io", "deno.land"],
+        "pipx" | "uv" | "uvx" => &["pypi.org", "files.pythonhosted.org"],
+        _ => &[],
+    }
 }
 
 #[cfg(test)]

@@ -5,18 +5,17 @@
 //! their own; and the program reads rules in every directory up to the root, so that there must be none above the
 //! workspace, which Terca ensures.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::invocation::variables;
+use super::fields::{Fields, text_of};
 use super::session::{self, Protocol, Session};
 use super::tokens::{Tokens, known_cost};
 use super::{
-    Agent, Capabilities, Decoder, Ending, FilesYield, Inputs, Invocation, Launch, Package,
-    PlacedFile, Profile, Stdin, errors,
+    Agent, Capabilities, Ending, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile,
+    errors,
 };
 use crate::process::Exit;
-use crate::transcript::{Role, Usage, total};
+use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
 pub(super) static AGENT: Agent = Agent {
@@ -52,26 +51,22 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, PiStream::default()),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec!["--print", "--mode", "json", "--no-session"];
-    if let Some(model) = inputs.model {
-        args.extend(["--model", model]);
-    }
+    args.extend(inputs.model_option("--model"));
+    // Its own files are where they are by default: below the agent's home.
+    let env = [
+        // No check for a newer version, no download of tools.
+        ("PI_OFFLINE", "1"),
+        ("PI_TELEMETRY", "0"),
+    ];
     Invocation {
-        launch: Launch::program("pi", &args),
-        // Its own files are where they are by default: below the agent's home.
-        env: variables(&[
-            // No check for a newer version, no download of tools.
-            ("PI_OFFLINE", "1"),
-            ("PI_TELEMETRY", "0"),
-        ]),
-        // Among the arguments `@` would be a file and `-` an option.
-        stdin: Stdin::Prompt,
         files: files(inputs),
-        side_files: Vec::new(),
+        // Among the arguments `@` would be a file and `-` an option.
+        ..Invocation::program("pi", &args, &env)
     }
 }
 
@@ -99,12 +94,8 @@ const REPETITION: &str = r#"{"type":"message_update""#;
 /// The beginning of a line that repeats all of the session. It may be too long to hold, and its kind is enough.
 const END: &str = r#"{"type":"agent_end""#;
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, errors::COMMON, Stream::default())
-}
-
 #[derive(Debug, Default)]
-struct Stream {
+struct PiStream {
     /// Answers without an error, and the tokens and cost of all.
     answers: u64,
     tokens: Tokens,
@@ -115,85 +106,86 @@ struct Stream {
     ended: bool,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::AgentStart => self.ended = false,
-            Event::MessageEnd { message } => self.message(message, session),
-            Event::ToolExecutionStart {
-                tool_call_id,
-                tool_name,
-                args,
-            } => session.call(tool_call_id, tool_name, args, None),
-            Event::AgentEnd => self.ended = true,
-            Event::CompactionStart => self.compacted = true,
-            Event::Other => {}
+impl PiStream {
+    fn message(&mut self, message: &Value, session: &mut Session) {
+        session.at_millisecond(message["timestamp"].as_i64());
+        let content = &message["content"];
+        match message.text("role") {
+            "user" => session.message(Role::User, text_of(content).unwrap_or_default()),
+            "assistant" => self.answer(message, session),
+            "toolResult" => {
+                let output = text_of(content).unwrap_or_default();
+                let ok = message["isError"] != true;
+                session.result(message.owned("toolCallId"), ok, Some(output));
+            }
+            _ => {}
         }
     }
 
-    fn message(&mut self, message: Message, session: &mut Session) {
-        match message {
-            Message::User { content, timestamp } => {
-                session.at_millisecond(timestamp);
-                session.message(Role::User, content.text());
-            }
-            Message::Assistant(answer) => self.answer(answer, session),
-            Message::ToolResult {
-                tool_call_id,
-                content,
-                is_error,
-                timestamp,
-            } => {
-                session.at_millisecond(timestamp);
-                session.result(tool_call_id, !is_error, Some(content.text()));
-            }
-            Message::Other => {}
+    fn answer(&mut self, answer: &Value, session: &mut Session) {
+        let usage = &answer["usage"];
+        // Input without the cached tokens, output with the reasoning.
+        let input = ["input", "cacheRead", "cacheWrite"];
+        self.tokens += Tokens::read(usage, &input, &["cacheRead"], &["output"]);
+        self.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
+        if let Value::String(text) = &answer["content"] {
+            session.message(Role::Assistant, text.as_str());
         }
-    }
-
-    fn answer(&mut self, answer: Answer, session: &mut Session) {
-        session.at_millisecond(answer.timestamp);
-        self.tokens += answer.usage.tokens();
-        self.cost += answer.usage.cost.total;
-        for part in answer.content.parts() {
-            match part {
-                Part::Text { text } => session.message(Role::Assistant, text),
-                Part::Thinking { thinking } => session.reasoning(thinking),
-                Part::Other => {}
+        for part in answer.list("content") {
+            match part.text("type") {
+                "text" => session.message(Role::Assistant, part.text("text")),
+                "thinking" => session.reasoning(part.text("thinking")),
+                _ => {}
             }
         }
-        if let "error" | "aborted" = answer.stop_reason.as_str() {
-            let aborted = answer.stop_reason == "aborted";
-            let text = answer.error_message.unwrap_or(answer.stop_reason);
-            let kind = if aborted {
-                ErrorKind::Agent
-            } else {
-                let status = errors::leading_status(&text);
+        let reason = answer.text("stopReason");
+        if let "error" | "aborted" = reason {
+            let text = answer["errorMessage"].as_str().unwrap_or(reason);
+            let kind = match errors::classify(None, text) {
+                _ if reason == "aborted" => ErrorKind::Agent,
                 // Other refusals of the service, of an unknown model for example, are trouble with the service too.
-                errors::classify(errors::COMMON, status, &text).unwrap_or(ErrorKind::ModelApi)
+                kind => kind.unwrap_or(ErrorKind::ModelApi),
             };
-            session.fail(kind, text.clone());
+            session.fail(kind, text);
             session.error(text);
             return;
         }
         self.answers += 1;
-        self.stop_reason = answer.stop_reason;
-        if let Some(model) = &answer.response_model {
-            session.models.answered(model);
-        }
+        self.stop_reason = reason.to_owned();
+        // The model that the service named, where that is not the one that was asked for.
+        session.models.answered(answer.text("responseModel"));
         session.recovered();
     }
 }
 
-impl Protocol for Stream {
+impl Protocol for PiStream {
     fn line(&mut self, text: &str, session: &mut Session) {
-        if text.starts_with(REPETITION) {
-            return;
-        }
         if text.starts_with(END) {
             self.ended = true;
-        } else if let Ok(event) = serde_json::from_str(text) {
+        } else if !text.starts_with(REPETITION)
+            && let Ok(event) = serde_json::from_str(text)
+        {
             self.event(event, session);
+        }
+    }
+
+    fn event(&mut self, event: Value, session: &mut Session) {
+        match event.text("type") {
+            // It may start again, after an error or when the conversation has become too long.
+            "agent_start" => self.ended = false,
+            "agent_end" => self.ended = true,
+            "message_end" => self.message(&event["message"], session),
+            "tool_execution_start" => {
+                let input = event["args"].clone();
+                session.call(
+                    event.owned("toolCallId"),
+                    event.text("toolName"),
+                    input,
+                    None,
+                );
+            }
+            "compaction_start" => self.compacted = true,
+            _ => {}
         }
     }
 
@@ -206,7 +198,7 @@ impl Protocol for Stream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember_first(text);
+        session.remember(text);
     }
 
     fn usage(&self, session: &Session) -> Usage {
@@ -242,146 +234,6 @@ impl Protocol for Stream {
         }
         Ending::Completed
     }
-}
-
-/// A line of `--mode json`.
-#[derive(Debug, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
-enum Event {
-    AgentStart,
-    MessageEnd {
-        message: Message,
-    },
-    ToolExecutionStart {
-        tool_call_id: Option<String>,
-        tool_name: String,
-        #[serde(default)]
-        args: Value,
-    },
-    /// It may start again, after an error or when the conversation has become too long.
-    AgentEnd,
-    CompactionStart,
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(
-    tag = "role",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-enum Message {
-    User {
-        #[serde(default)]
-        content: Content,
-        timestamp: Option<i64>,
-    },
-    Assistant(Answer),
-    ToolResult {
-        tool_call_id: Option<String>,
-        #[serde(default)]
-        content: Content,
-        #[serde(default)]
-        is_error: bool,
-        timestamp: Option<i64>,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    #[serde(default)]
-    content: Content,
-    /// The model that the service named, where that is not the one that was asked for.
-    response_model: Option<String>,
-    #[serde(default)]
-    usage: WireTokens,
-    #[serde(default)]
-    stop_reason: String,
-    error_message: Option<String>,
-    /// In milliseconds since 1970.
-    timestamp: Option<i64>,
-}
-
-/// One text, or parts.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Content::Parts(Vec::new())
-    }
-}
-
-impl Content {
-    fn parts(self) -> Vec<Part> {
-        match self {
-            Content::Text(text) => vec![Part::Text { text }],
-            Content::Parts(parts) => parts,
-        }
-    }
-
-    /// Returns its texts as one.
-    fn text(self) -> String {
-        let mut texts = Vec::new();
-        for part in self.parts() {
-            if let Part::Text { text } = part {
-                texts.push(text);
-            }
-        }
-        texts.join("\n")
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
-enum Part {
-    Text {
-        text: String,
-    },
-    Thinking {
-        thinking: String,
-    },
-    #[serde(other)]
-    Other,
-}
-
-/// The tokens of one request: input without the cached ones, output with the reasoning.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct WireTokens {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-    cost: Cost,
-}
-
-impl WireTokens {
-    fn tokens(self) -> Tokens {
-        Tokens {
-            input: total([self.input, self.cache_read, self.cache_write]),
-            cached: self.cache_read,
-            output: self.output,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct Cost {
-    total: f64,
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(super) fn recorded(name: &str) -> String {
 }
 
 /// The decoder of an agent that was given MCP servers of these names.
-pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Box<dyn Decoder> {
+pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Decoder {
     let servers: Vec<_> = servers
         .iter()
         .map(|name| {
@@ -38,7 +38,7 @@ pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Box<dyn Decoder> {
 
 /// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.
 pub(super) fn play(
-    mut decoder: Box<dyn Decoder>,
+    mut decoder: Decoder,
     recording: &str,
     stderr: &[&str],
     exit: Exit,

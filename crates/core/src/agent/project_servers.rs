@@ -2,60 +2,34 @@
 
 use serde_json::Value;
 
-/// A file of a project that names MCP servers for an agent.
-#[derive(Debug)]
-struct ProjectServers {
-    agent: &'static str,
-    file: &'static str,
-    key: &'static str,
-    /// Tells whether the agent reads the file when Terca starts it.
-    is_read: bool,
-}
-
-/// Those that are known. Claude Code is started with `--strict-mcp-config`.
-const KNOWN: [ProjectServers; 5] = [
-    entry("gemini-cli", ".gemini/settings.json", "mcpServers", true),
-    entry("qwen-code", ".qwen/settings.json", "mcpServers", true),
-    entry("opencode", "opencode.json", "mcp", true),
-    entry("opencode", "opencode.jsonc", "mcp", true),
-    entry("claude-code", ".mcp.json", "mcpServers", false),
+/// The files that are known, by agent: the key of the servers in them, and whether the agent reads the file when Terca
+/// starts it. Claude Code is started with `--strict-mcp-config`.
+const KNOWN: [(&str, &str, &str, bool); 5] = [
+    ("gemini-cli", ".gemini/settings.json", "mcpServers", true),
+    ("qwen-code", ".qwen/settings.json", "mcpServers", true),
+    ("opencode", "opencode.json", "mcp", true),
+    ("opencode", "opencode.jsonc", "mcp", true),
+    ("claude-code", ".mcp.json", "mcpServers", false),
 ];
-
-const fn entry(
-    agent: &'static str,
-    file: &'static str,
-    key: &'static str,
-    is_read: bool,
-) -> ProjectServers {
-    ProjectServers {
-        agent,
-        file,
-        key,
-        is_read,
-    }
-}
 
 /// Returns a sentence about each file of a project that names MCP servers for an agent. `read` reads a file of the
 /// project.
 pub fn servers_in_project(agent: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let known = KNOWN.iter().filter(|known| known.agent == agent);
-    let named = known.filter(|known| read(known.file).is_some_and(|text| names(&text, known.key)));
-    named
-        .map(|known| {
-            let file = known.file;
-            if known.is_read {
-                format!(
-                    "`{file}` in the workspace names MCP servers that the agent may use, but Terca does not know \
-                     them; move them to `mcpServers`"
-                )
-            } else {
-                format!(
-                    "`{file}` in the workspace names MCP servers that the agent does not get; to give it these \
-                     servers, use `mcpServers`"
-                )
-            }
-        })
-        .collect()
+    let mut sentences = Vec::new();
+    for (_, file, key, is_read) in KNOWN.iter().filter(|(known, ..)| *known == agent) {
+        if read(file).is_some_and(|text| names(&text, key)) {
+            let what = match is_read {
+                true => {
+                    "that the agent may use, but Terca does not know them; move them to `mcpServers`"
+                }
+                false => "that the agent does not get; to give it these servers, use `mcpServers`",
+            };
+            sentences.push(format!(
+                "`{file}` in the workspace names MCP servers {what}"
+            ));
+        }
+    }
+    sentences
 }
 
 /// Tells whether a document names servers. One with comments is no JSON, and its words decide.
@@ -120,8 +94,8 @@ mod tests {
 
     #[test]
     fn the_agents_are_known() {
-        for known in KNOWN {
-            assert!(crate::agent::find(known.agent).is_some(), "{}", known.agent);
+        for (agent, ..) in KNOWN {
+            assert!(crate::agent::find(agent).is_some(), "{agent}");
         }
     }
 }

@@ -4,18 +4,16 @@
 //! would run a command, a limit that is reached shows only as exit status 53 or 55, and the number of model requests
 //! is in the session file.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::errors::Patterns;
+use super::anthropic_messages::Messages;
+use super::fields::Fields;
 use super::gemini_cli::mcp_settings;
-use super::invocation::variables;
 use super::model_service::{ModelService, usual};
-use super::session::{self, Protocol, Session, failed};
+use super::session::{self, Protocol, Session};
 use super::tokens::Tokens;
 use super::{
-    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-    Skippable, Stdin,
+    Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Skippable, Stdin,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
@@ -24,7 +22,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, QwenStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -67,30 +65,6 @@ const MCP_MILLISECONDS: u32 = 30_000;
 /// The exit statuses of a session that reached a limit: of turns, and of tool calls or time.
 const LIMITS: [i32; 2] = [53, 55];
 
-/// The messages look like `[API Error: 401 Incorrect API key provided]`.
-pub(super) const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "api error: 429", "quota", "rate limit", "too many requests", "throttl",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "api error: 401", "api error: 403", "api key", "openai_api_key", "auth type",
-            "authentication",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "api error", "fetch failed", "connection error", "econnrefused", "enotfound",
-            "overloaded",
-        ],
-    ),
-];
-
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".qwen");
     let mut env = vec![
@@ -102,25 +76,13 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     ];
     // A variable wins over an `.env` file in the workspace.
     env.extend(inputs.model.map(|model| ("OPENAI_MODEL", model)));
+    let args = ["--yolo", "--output-format", "stream-json"];
+    let sessions = SideFile::new(home.join("projects"), "*/chats/*.jsonl", "session.jsonl");
     Invocation {
-        launch: Launch::program("qwen", &["--yolo", "--output-format", "stream-json"]),
-        env: variables(&env),
-        stdin: stdin(inputs.prompt),
+        stdin: Stdin::no_command(inputs.prompt),
         files: vec![PlacedFile::json(&home, "settings.json", &settings(inputs))],
-        side_files: vec![SideFile {
-            dir: home.join("projects"),
-            glob: "*/chats/*.jsonl",
-            label: "session.jsonl",
-        }],
-    }
-}
-
-/// A prompt that begins with `/` would run a command of that name; an empty line in front prevents it.
-fn stdin(prompt: &str) -> Stdin {
-    if prompt.starts_with('/') {
-        Stdin::Text(format!("\n{prompt}"))
-    } else {
-        Stdin::Prompt
+        side_files: vec![sessions],
+        ..Invocation::program("qwen", &args, &env)
     }
 }
 
@@ -141,111 +103,62 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     inputs.with_config(settings)
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, ERRORS, Stream::default())
-}
-
 /// Returns a reader of its session file and its standard error.
 pub(super) fn protocol() -> Box<dyn Protocol> {
-    Box::new(Stream::default())
+    Box::new(QwenStream::default())
 }
 
 #[derive(Debug, Default)]
-struct Stream {
+struct QwenStream {
+    messages: Messages,
     /// The number of answers in the stream and their tokens. The session file also knows of sub-agents.
     answers: u64,
     tokens: Tokens,
-    result: Option<Outcome>,
+    result: Option<Value>,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
+/// Returns the tokens of the stream or the session file: input with the cached tokens, output with the thoughts.
+fn tokens(usage: &Value) -> Tokens {
+    let input = ["input_tokens", "input_token_count"];
+    let cached = ["cache_read_input_tokens", "cached_content_token_count"];
+    Tokens::read(
+        usage,
+        &input,
+        &cached,
+        &["output_tokens", "output_token_count"],
+    )
+}
+
+impl Protocol for QwenStream {
+    fn event(&mut self, event: Value, session: &mut Session) {
+        let message = &event["message"];
+        match (event.text("type"), event.text("subtype")) {
             // The request failed, or its answer broke off.
-            Event::System(system) if system.subtype == "retry" => {
+            ("system", "retry") => {
                 session.request_failed(ErrorKind::ModelApi, "a request was tried again");
             }
-            Event::System(_) | Event::Other => {}
-            Event::Assistant { message } => {
-                if message.usage != WireTokens::default() {
-                    self.answers += 1;
-                    self.tokens += message.usage.tokens();
+            ("assistant", _) => {
+                // One response comes as a message for each of its blocks; only the last has figures.
+                let tokens = tokens(&message["usage"]);
+                self.answers += u64::from(tokens != Tokens::default());
+                self.tokens += tokens;
+                let content = &message["content"];
+                self.messages.add(Role::Assistant, content, session);
+            }
+            ("user", _) => self.messages.add(Role::User, &message["content"], session),
+            ("result", _) => {
+                if event["error"].is_object() {
+                    session.error(event["error"].text("message"));
                 }
-                content(Role::Assistant, message.content, session);
+                self.result = Some(event);
             }
-            Event::User { message } => content(Role::User, message.content, session),
-            Event::Result(outcome) => {
-                if let Some(error) = &outcome.error {
-                    session.error(error.message.clone());
-                }
-                self.result = Some(outcome);
-            }
-        }
-    }
-}
-
-fn content(role: Role, content: Content, session: &mut Session) {
-    match content {
-        Content::Text(text) => session.message(role, text),
-        Content::Blocks(blocks) => {
-            for part in blocks {
-                block(role, part, session);
-            }
-        }
-    }
-}
-
-fn block(role: Role, block: Block, session: &mut Session) {
-    match block {
-        Block::Text { text } => session.message(role, text),
-        Block::Thinking { thinking } => session.reasoning(thinking),
-        Block::ToolUse { id, name, input } if role == Role::Assistant => {
-            let (name, input) = called(name, input);
-            // MCP tools are called `mcp__<server>__<tool>`.
-            let server = name
-                .strip_prefix("mcp__")
-                .and_then(|rest| session.server_of(rest, "__"));
-            session.call(id, name, input, server);
-        }
-        Block::ToolResult {
-            tool_use_id,
-            is_error,
-            content,
-        } => {
-            let output = match content {
-                Value::Null => None,
-                Value::String(text) => Some(text),
-                other => Some(other.to_string()),
-            };
-            session.result(tool_use_id, !is_error, output);
-        }
-        Block::ToolUse { .. } | Block::Other => {}
-    }
-}
-
-/// Returns the tool that is called and its arguments. Tools of MCP servers may be called by way of `tool_call`.
-fn called(name: String, input: Value) -> (String, Value) {
-    match (name.as_str(), input["name"].as_str()) {
-        ("tool_call", Some(called)) => {
-            let called = called.to_owned();
-            let arguments = input.get("arguments").cloned().unwrap_or(input);
-            (called, arguments)
-        }
-        _ => (name, input),
-    }
-}
-
-impl Protocol for Stream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        if let Ok(event) = serde_json::from_str(text) {
-            self.event(event, session);
+            _ => {}
         }
     }
 
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        beginning
-            .starts_with(br#"{"type":"user""#)
-            .then_some(Skippable::Output)
+        let is_output = beginning.starts_with(br#"{"type":"user""#);
+        is_output.then_some(Skippable::Output)
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
@@ -254,20 +167,17 @@ impl Protocol for Stream {
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        let Ok(line) = serde_json::from_str::<SessionLine>(line) else {
+    /// Reads a line of the session file. Every answer of the model has one with telemetry.
+    fn side_event(&mut self, line: Value, session: &mut Session) {
+        let event = &line["systemPayload"]["uiEvent"];
+        if event["event.name"] != "qwen-code.api_response" {
             return;
-        };
-        let event = line.system_payload.ui_event;
-        if event.name == "qwen-code.api_response" {
-            // The model that the service named; the stream only repeats what was asked for.
-            if event.subagent_name.is_none()
-                && let Some(model) = &event.model
-                && !session.answers.contains_key(&line.uuid)
-            {
-                session.models.answered(model);
-            }
-            session.answers.insert(line.uuid, event.tokens.tokens());
+        }
+        let answer = line.text("uuid").to_owned();
+        let is_new = session.answers.insert(answer, tokens(event)).is_none();
+        // The model that the service named; the stream only repeats what was asked for.
+        if is_new && event["subagent_name"].is_null() {
+            session.models.answered(event.text("model"));
         }
     }
 
@@ -276,21 +186,18 @@ impl Protocol for Stream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let streamed = Usage {
-            requests: Some(self.answers),
-            ..self.tokens.usage()
-        };
-        let streamed = Some(streamed).filter(|_| self.answers > 0 && session.answers.is_empty());
-        let answers = session.answers_usage().or(streamed.unwrap_or_default());
-        let result = self.result.as_ref().map(|result| result.usage);
-        let reported = result
-            // The totals leave out an answer that broke off.
-            .filter(|tokens| *tokens != WireTokens::default() && !session.has_unknown_tokens())
-            .map(|tokens| tokens.tokens().usage());
-        reported
-            .unwrap_or_default()
-            .or(answers)
-            .or(session.counted(0))
+        let mut usage = session.answers_usage();
+        if self.answers > 0 && session.answers.is_empty() {
+            usage = self.tokens.usage();
+            usage.requests = Some(self.answers);
+        }
+        let reported = self.result.as_ref().map(|result| tokens(&result["usage"]));
+        // The totals leave out an answer that broke off.
+        let reported = reported
+            .filter(|tokens| *tokens != Tokens::default() && !session.has_unknown_tokens())
+            .map(Tokens::usage);
+        let usage = reported.unwrap_or_default().or(usage);
+        usage.or(session.counted(0))
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
@@ -304,151 +211,22 @@ impl Protocol for Stream {
             }
             return session.no_end(exit);
         };
-        if !result.is_error && result.subtype == "success" {
-            let denied = result.permission_denials.len();
+        let subtype = result.text("subtype");
+        if result["is_error"] != true && subtype == "success" {
+            let denied = result.list("permission_denials").len();
             if denied > 0 {
                 session.final_note(format!("{denied} tool calls were not permitted"));
             }
             return Ending::Completed;
         }
-        let message = match &result.error {
-            Some(error) => error.message.clone(),
-            None => format!("the session ended with `{}`", result.subtype),
-        };
-        failed(
-            session.classify(&message).unwrap_or(ErrorKind::Agent),
-            message,
-        )
-    }
-}
-
-/// The events of `stream-json` that matter here.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    System(System),
-    Assistant {
-        message: Message,
-    },
-    User {
-        message: Message,
-    },
-    Result(Outcome),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct System {
-    #[serde(default)]
-    subtype: String,
-}
-
-/// One response comes as a message for each of its blocks; only the last has figures.
-#[derive(Debug, Deserialize)]
-struct Message {
-    content: Content,
-    #[serde(default)]
-    usage: WireTokens,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Blocks(Vec<Block>),
-    Text(String),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text {
-        text: String,
-    },
-    Thinking {
-        thinking: String,
-    },
-    ToolUse {
-        id: Option<String>,
-        name: String,
-        #[serde(default)]
-        input: Value,
-    },
-    ToolResult {
-        tool_use_id: Option<String>,
-        #[serde(default)]
-        is_error: bool,
-        #[serde(default)]
-        content: Value,
-    },
-    #[serde(other)]
-    Other,
-}
-
-/// Input with the cached tokens, output with the thoughts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(default)]
-struct WireTokens {
-    #[serde(alias = "input_token_count")]
-    input_tokens: u64,
-    #[serde(alias = "output_token_count")]
-    output_tokens: u64,
-    #[serde(alias = "cached_content_token_count")]
-    cache_read_input_tokens: u64,
-}
-
-impl WireTokens {
-    fn tokens(self) -> Tokens {
-        Tokens {
-            input: self.input_tokens,
-            cached: self.cache_read_input_tokens,
-            output: self.output_tokens,
+        match result["error"].as_object() {
+            Some(_) => session::failed_with(result["error"].text("message"), ErrorKind::Agent),
+            None => {
+                let words = format!("the session ended with `{subtype}`");
+                session::failed_with(&words, ErrorKind::Agent)
+            }
         }
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct Outcome {
-    #[serde(default)]
-    subtype: String,
-    #[serde(default)]
-    is_error: bool,
-    #[serde(default)]
-    usage: WireTokens,
-    #[serde(default)]
-    permission_denials: Vec<Value>,
-    error: Option<OutcomeError>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OutcomeError {
-    #[serde(default)]
-    message: String,
-}
-
-/// A line of the session file. Every answer of the model has one with telemetry.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionLine {
-    uuid: String,
-    system_payload: Payload,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Payload {
-    ui_event: UiEvent,
-}
-
-#[derive(Debug, Deserialize)]
-struct UiEvent {
-    #[serde(rename = "event.name")]
-    name: String,
-    model: Option<String>,
-    /// Set where a sub-agent asked.
-    subagent_name: Option<String>,
-    #[serde(flatten)]
-    tokens: WireTokens,
 }
 
 #[cfg(test)]

@@ -7,17 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::config_secrets::entries_of;
+use super::config_texts::{is_name_of_address, texts_of};
 use super::model_service::{AddressPlace, ModelService};
 use super::profile::Profile;
 use super::setting_keys::SettingKeys;
+use crate::text::json::with_texts;
 
 /// The ends of variables that have the address of a service.
 const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
 /// The ends of variables that have the key of the service whose address has the same beginning.
 const KEY_ENDS: [&str; 3] = ["_API_KEY", "_AUTH_TOKEN", "_TOKEN"];
-/// The ends of settings that have the address of a service, in lower case and without `_` and `-`.
-const ADDRESS_SETTINGS: [&str; 2] = ["baseurl", "apibase"];
 
 /// The addresses and keys of an agent that are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,8 +27,8 @@ pub struct Redirect {
     pub keys: Vec<ServiceKey>,
     /// The variables with credentials that stay as they are, since their service is not known.
     pub untouched: Vec<String>,
-    variables: Vec<(String, Address)>,
-    settings: Vec<(Vec<String>, Address)>,
+    /// The places of addresses, with the index of the origin and what follows it.
+    addresses: Vec<(Place, usize, String)>,
     renamed: Vec<(&'static str, &'static str)>,
 }
 
@@ -42,13 +41,11 @@ pub struct ServiceKey {
     pub origins: BTreeSet<usize>,
 }
 
-/// The address of a service, in two parts.
+/// The place of an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Address {
-    /// The index of its origin.
-    origin: usize,
-    /// What follows the origin.
-    path: String,
+enum Place {
+    Variable(String),
+    Setting(Vec<String>),
 }
 
 impl Redirect {
@@ -59,14 +56,13 @@ impl Redirect {
         config: Option<&Value>,
     ) -> Redirect {
         let mut redirect = Redirect::default();
-        if let Some(config) = config {
-            redirect.find_settings(config, &mut Vec::new());
+        let mut in_settings: Vec<(Vec<String>, usize)> = Vec::new();
+        for (path, text) in config.map(texts_of).unwrap_or_default() {
+            if path.last().is_some_and(|name| is_name_of_address(name)) {
+                let origin = redirect.add(Place::Setting(path.clone()), text);
+                in_settings.extend(origin.map(|origin| (path, origin)));
+            }
         }
-        let in_settings: Vec<(&[String], usize)> = redirect
-            .settings
-            .iter()
-            .map(|(path, service)| (&path[..], service.origin))
-            .collect();
         let of_settings = SettingKeys::find(config, &in_settings);
         let mut known: Vec<(String, usize)> = Vec::new();
         for service in profile.services {
@@ -80,7 +76,7 @@ impl Redirect {
                 continue;
             };
             let is_own = profile.takes_command || profile.setting_variables.contains(&&**name);
-            if is_own && let Some(origin) = redirect.add_variable(name, value) {
+            if is_own && let Some(origin) = redirect.add(Place::Variable(name.clone()), value) {
                 let keys = KEY_ENDS.iter().map(|end| format!("{prefix}{end}"));
                 known.extend(keys.map(|key| (key, origin)));
             }
@@ -118,28 +114,28 @@ impl Redirect {
         env: &mut BTreeMap<String, String>,
         config: Option<&Value>,
     ) -> Option<Value> {
+        let replaced = |text: &str| self.token(text, tokens).unwrap_or_else(|| text.to_owned());
         for value in env.values_mut() {
-            if let Some(token) = self.token(value, tokens) {
-                *value = token;
-            }
+            *value = replaced(value);
         }
         for (from, to) in &self.renamed {
             if let Some(value) = env.remove(*from) {
                 env.insert((*to).to_owned(), value);
             }
         }
-        for (name, address) in &self.variables {
-            env.insert(name.clone(), address.at(addresses));
-        }
-        let mut config = config.cloned();
-        if let Some(config) = &mut config {
-            self.replace_keys(config, tokens);
-        }
-        if !self.settings.is_empty() {
-            let config = config.get_or_insert_with(|| Value::Object(Map::new()));
-            for (path, address) in &self.settings {
-                if let Some(place) = place_of(config, path) {
-                    *place = json!(address.at(addresses));
+        let mut config = config.map(|config| with_texts(config.clone(), &replaced));
+        for (place, origin, rest) in &self.addresses {
+            let address = addresses.get(*origin).map_or("", String::as_str);
+            let address = format!("{address}{rest}");
+            match place {
+                Place::Variable(name) => {
+                    env.insert(name.clone(), address);
+                }
+                Place::Setting(path) => {
+                    let config = config.get_or_insert_with(|| json!({}));
+                    if let Some(place) = place_of(config, path) {
+                        *place = json!(address);
+                    }
                 }
             }
         }
@@ -153,26 +149,22 @@ impl Redirect {
         env: &BTreeMap<String, String>,
         config: Option<&Value>,
     ) -> Option<usize> {
-        let is_set = |name: &&str| env.get(*name).is_some_and(|value| !value.is_empty());
-        let is_named =
-            |name: &&str| is_set(name) || config.is_some_and(|config| config.get(*name).is_some());
-        if service.unless.iter().any(is_named) {
+        let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+        let is_setting = |name: &str| config.is_some_and(|config| config.get(name).is_some());
+        let mut unless = service.unless.iter();
+        if unless.any(|name| set(name).is_some() || is_setting(name)) {
             return None;
         }
-        let has_key = service.keys.iter().any(is_set);
-        let origin = match service.address {
-            AddressPlace::Variable(name) => {
-                let set = env.get(name).filter(|address| !address.is_empty());
-                let address = match set {
-                    Some(address) => address.as_str(),
-                    None if has_key => service.usual,
-                    None => return None,
-                };
-                self.add_variable(name, address)?
+        let (place, written) = match service.address {
+            AddressPlace::Variable(name) => (Place::Variable(name.to_owned()), set(name)),
+            AddressPlace::Setting(path) => {
+                let path = path.iter().map(|part| (*part).to_owned());
+                (Place::Setting(path.collect()), None)
             }
-            AddressPlace::Setting(path) if has_key => self.add_setting(path, service.usual)?,
-            AddressPlace::Setting(_) => return None,
         };
+        let has_key = service.keys.iter().any(|name| set(name).is_some());
+        let usual = has_key.then_some(service.usual);
+        let origin = self.add(place, written.map(String::as_str).or(usual)?)?;
         if let Some(to) = service.given_as {
             let from = service.keys.iter().copied().filter(|from| *from != to);
             self.renamed.extend(from.map(|from| (from, to)));
@@ -180,28 +172,20 @@ impl Redirect {
         Some(origin)
     }
 
-    /// Adds a place in the settings for an address, unless it is there. Returns the index of its origin.
-    fn add_setting(&mut self, path: &[&str], usual: &str) -> Option<usize> {
-        let is_there = |(found, _): &&(Vec<String>, Address)| found == path;
-        if let Some((_, address)) = self.settings.iter().find(is_there) {
-            return Some(address.origin);
+    /// Adds a place with an address, unless it is there. Returns the index of its origin.
+    fn add(&mut self, place: Place, written: &str) -> Option<usize> {
+        let mut known = self.addresses.iter();
+        if let Some((_, origin, _)) = known.find(|(known, _, _)| *known == place) {
+            return Some(*origin);
         }
-        let address = self.address(usual)?;
-        let origin = address.origin;
-        let path = path.iter().map(|part| (*part).to_owned()).collect();
-        self.settings.push((path, address));
-        Some(origin)
-    }
-
-    /// Adds a variable with an address. Returns the index of its origin.
-    fn add_variable(&mut self, name: &str, value: &str) -> Option<usize> {
-        if let Some((_, address)) = self.variables.iter().find(|(found, _)| found == name) {
-            return Some(address.origin);
-        }
-        let address = self.address(value)?;
-        let origin = address.origin;
-        self.variables.push((name.to_owned(), address));
-        Some(origin)
+        let (origin, rest) = split(written)?;
+        let index = self.origins.iter().position(|known| *known == origin);
+        let index = index.unwrap_or_else(|| {
+            self.origins.push(origin);
+            self.origins.len() - 1
+        });
+        self.addresses.push((place, index, rest));
+        Some(index)
     }
 
     fn add_key(&mut self, key: &str, origins: BTreeSet<usize>) {
@@ -211,35 +195,6 @@ impl Redirect {
                 key: key.to_owned(),
                 origins,
             }),
-        }
-    }
-
-    /// Splits an address, and notes its origin.
-    fn address(&mut self, written: &str) -> Option<Address> {
-        let (origin, path) = split(written)?;
-        let index = self.origins.iter().position(|known| *known == origin);
-        let index = index.unwrap_or_else(|| {
-            self.origins.push(origin);
-            self.origins.len() - 1
-        });
-        Some(Address {
-            origin: index,
-            path,
-        })
-    }
-
-    fn find_settings(&mut self, value: &Value, path: &mut Vec<String>) {
-        for (key, value) in entries_of(value) {
-            path.push(key);
-            match value {
-                Value::String(text) if path.last().is_some_and(|key| is_address_setting(key)) => {
-                    if let Some(address) = self.address(text) {
-                        self.settings.push((path.clone(), address));
-                    }
-                }
-                value => self.find_settings(value, path),
-            }
-            path.pop();
         }
     }
 
@@ -253,27 +208,6 @@ impl Redirect {
             }
         }
         None
-    }
-
-    fn replace_keys(&self, value: &mut Value, tokens: &[String]) {
-        match value {
-            Value::String(text) => {
-                if let Some(token) = self.token(text, tokens) {
-                    *text = token;
-                }
-            }
-            Value::Array(items) => {
-                for item in items {
-                    self.replace_keys(item, tokens);
-                }
-            }
-            Value::Object(entries) => {
-                for entry in entries.values_mut() {
-                    self.replace_keys(entry, tokens);
-                }
-            }
-            _ => {}
-        }
     }
 }
 
@@ -314,13 +248,6 @@ pub fn restore_addresses(
     }
 }
 
-impl Address {
-    fn at(&self, addresses: &[String]) -> String {
-        let base = addresses.get(self.origin).map(String::as_str);
-        format!("{}{}", base.unwrap_or_default(), self.path)
-    }
-}
-
 /// Splits an address into its origin and the rest. Only HTTP is served; a user in the address is a way to sign in that
 /// the gateway does not replace.
 fn split(address: &str) -> Option<(String, String)> {
@@ -338,15 +265,6 @@ fn split(address: &str) -> Option<(String, String)> {
         return None;
     }
     Some((format!("{scheme}://{host}"), path.to_owned()))
-}
-
-fn is_address_setting(name: &str) -> bool {
-    let name: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_lowercase();
-    ADDRESS_SETTINGS.iter().any(|end| name.ends_with(end))
 }
 
 /// Returns a place in settings, which is made if it is not there.

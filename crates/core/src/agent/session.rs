@@ -9,11 +9,14 @@ mod steps;
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::conversation::{Conversation, Shows};
-use super::errors::Patterns;
+use super::errors::classify;
+use super::invocation::is_document;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
-use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
+use super::{Ending, Inputs, Line, Reading, Skippable};
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
@@ -23,8 +26,15 @@ const STEP: &str = "the step";
 
 /// The language of one agent: what its lines mean.
 pub(super) trait Protocol: Send {
+    /// Reads an event: a line of standard output that is JSON.
+    fn event(&mut self, _event: Value, _session: &mut Session) {}
+
     /// Reads a line of standard output.
-    fn line(&mut self, text: &str, session: &mut Session);
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
+        }
+    }
 
     /// Reads the beginning of a line of standard output that is too long to hold.
     fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
@@ -42,8 +52,15 @@ pub(super) trait Protocol: Send {
         session.remember(text);
     }
 
-    /// Reads a line of a side file.
-    fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
+    /// Reads a line of a side file that is JSON.
+    fn side_event(&mut self, _event: Value, _session: &mut Session) {}
+
+    /// Reads a line of a side file. One that is a document as a whole is in the session when it ends.
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(line) {
+            self.side_event(event, session);
+        }
+    }
 
     /// Returns the parts of the talk with the model that its agent shows.
     fn shows(&self) -> Shows {
@@ -68,48 +85,50 @@ pub(super) trait Protocol: Send {
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending;
 }
 
-/// Returns the decoder of an agent that speaks this protocol and whose errors have these words.
-pub(super) fn decoder(
-    inputs: &Inputs<'_>,
-    patterns: Patterns,
-    protocol: impl Protocol + 'static,
-) -> Box<dyn Decoder> {
+/// Returns the decoder of an agent that speaks this protocol.
+pub(super) fn decoder(inputs: &Inputs<'_>, protocol: impl Protocol + 'static) -> Decoder {
     let servers = inputs.mcp_servers.iter();
-    Box::new(SessionDecoder {
+    Decoder {
         session: Session {
-            patterns,
             servers: servers.map(|(name, _)| name.clone()).collect(),
             requested_model: inputs.model.map(str::to_owned),
             skill_tool: protocol.skill_tool(),
             ..Session::default()
         },
-        protocol,
-    })
+        protocol: Box::new(protocol),
+    }
 }
 
-struct SessionDecoder<P> {
-    protocol: P,
+/// Reads an agent's output, a line at a time.
+#[expect(missing_debug_implementations, reason = "a protocol has none")]
+pub struct Decoder {
+    protocol: Box<dyn Protocol>,
     session: Session,
 }
 
-impl<P: Protocol> Decoder for SessionDecoder<P> {
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
-        self.session.line += 1;
+impl Decoder {
+    /// Reads a line of standard output.
+    pub fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
+        let session = &mut self.session;
+        session.line += 1;
         match line {
-            Line::Text(text) => self.protocol.line(text, &mut self.session),
+            Line::Text(text) => self.protocol.line(text, session),
             Line::Oversized { beginning, bytes } => {
-                self.protocol
-                    .oversized_line(beginning, bytes, &mut self.session);
+                self.protocol.oversized_line(beginning, bytes, session);
             }
         }
-        std::mem::take(&mut self.session.records)
+        std::mem::take(&mut session.records)
     }
 
-    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+    /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
+    /// [`StreamFilter`](super::StreamFilter) may leave out such lines.
+    pub fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
         self.protocol.skippable(beginning)
     }
 
-    fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
+    /// Counts lines that were left out, and returns the steps that were held back until now. `words` is true if some of
+    /// them are words of the agent.
+    pub fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
         self.session.line += lines;
         self.session.conversation.tools_ended();
         if words {
@@ -119,28 +138,52 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         std::mem::take(&mut self.session.records)
     }
 
-    fn stderr(&mut self, line: Line<'_>) {
+    /// Reads a line of standard error.
+    pub fn stderr(&mut self, line: Line<'_>) {
         if let Line::Text(text) = line {
             self.protocol.stderr(text.trim(), &mut self.session);
         }
     }
 
-    fn side_line(&mut self, label: &str, line: &str) {
-        self.protocol.side_line(label, line, &mut self.session);
+    /// Reads a line of one of the [`SideFile`](super::SideFile)s.
+    pub fn side_line(&mut self, label: &str, line: &str) {
+        if is_document(label) {
+            self.session.document += line;
+            self.session.document += "\n";
+        } else {
+            self.protocol.side_line(label, line, &mut self.session);
+        }
     }
 
-    fn usage(&self) -> Usage {
-        self.protocol.usage(&self.session).plausible().0
+    /// Returns the figures so far, for the live display.
+    pub fn usage(&self) -> Usage {
+        self.figures().0
     }
 
-    fn conversation(&self) -> &Conversation {
+    /// Returns the figures so far, with a remark for each that cannot be.
+    fn figures(&self) -> (Usage, Vec<String>) {
+        let mut usage = self.protocol.usage(&self.session);
+        if self.session.compacted {
+            usage.requests = None;
+        }
+        usage.plausible()
+    }
+
+    /// Returns the talk with the model so far.
+    pub fn conversation(&self) -> &Conversation {
         &self.session.conversation
     }
 
-    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
+    /// Ends the session.
+    pub fn finish(mut self, exit: Exit) -> Reading {
+        if self.session.compacted {
+            self.session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         let ending = self.protocol.ending(exit, &mut self.session);
         let ending = self.session.told_apart(ending);
-        let (usage, remarks) = self.protocol.usage(&self.session).plausible();
+        let (usage, remarks) = self.figures();
         for remark in remarks {
             self.session.final_note(remark);
         }
@@ -160,7 +203,6 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
 /// The facts of a session so far.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    patterns: Patterns,
     /// The number of the line that is being read, from 1.
     line: u64,
     /// The time that the agent gives for the next steps.
@@ -184,10 +226,14 @@ pub(super) struct Session {
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,
+    /// True if the conversation was shortened, by requests that nothing tells of.
+    pub(super) compacted: bool,
     /// The error after which nothing has come yet.
     pub(super) failure: Option<TrialError>,
     /// The talk with the model.
     conversation: Conversation,
+    /// The text of the side file that is a document.
+    pub(super) document: String,
     last_words: String,
     notes: Vec<String>,
 }
@@ -258,6 +304,11 @@ impl Session {
     }
 }
 
+/// Returns the ending of a session that failed with these words. They tell the kind, or else it is this one.
+pub(super) fn failed_with(words: &str, otherwise: ErrorKind) -> Ending {
+    failed(classify(None, words).unwrap_or(otherwise), words)
+}
+
 /// Returns the ending of a session that did not test the agent.
 pub(super) fn failed(kind: ErrorKind, message: impl Into<String>) -> Ending {
     Ending::Failed(TrialError::new(kind, message))
@@ -274,7 +325,6 @@ mod tests {
 
     fn session(servers: &[&str]) -> Session {
         Session {
-            patterns: &[(ErrorKind::Auth, &["api key"])],
             servers: servers.iter().map(|name| (*name).to_owned()).collect(),
             ..Session::default()
         }
@@ -323,8 +373,7 @@ mod tests {
             }
             session.last_words(Exit::Code(1))
         };
-        assert_eq!(remembered(Session::remember), "an API key is needed");
-        assert_eq!(remembered(Session::remember_first), "no API key");
+        assert_eq!(remembered(Session::remember), "no API key");
         assert_eq!(remembered(Session::remember_last), "ends");
         assert_eq!(session(&[]).last_words(Exit::Code(1)), "exit status 1");
     }

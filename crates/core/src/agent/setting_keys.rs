@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::config_secrets::secret_places;
+use super::config_texts::secret_places;
 
 /// The keys that an agent's settings have, and the services of the settings that have none there.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct SettingKeys {
 impl SettingKeys {
     /// Finds the keys of the services that the settings describe. Without such a service, no key there is replaced.
     /// A service is the place of its address, and the index of its origin.
-    pub(super) fn find(config: Option<&Value>, services: &[(&[String], usize)]) -> Self {
+    pub(super) fn find(config: Option<&Value>, services: &[(Vec<String>, usize)]) -> Self {
         let all: BTreeSet<usize> = services.iter().map(|(_, origin)| *origin).collect();
         let mut found = SettingKeys {
             keys: Vec::new(),
@@ -78,8 +78,8 @@ mod tests {
         }, "token": "key-of-all"});
         let paths =
             ["a", "b", "c"].map(|name| ["provider", name, "options", "baseURL"].map(str::to_owned));
-        let services: Vec<(&[String], usize)> =
-            paths.iter().map(|path| &path[..]).zip(0..).collect();
+        let services: Vec<(Vec<String>, usize)> =
+            paths.iter().map(|path| path.to_vec()).zip(0..).collect();
         let found = SettingKeys::find(Some(&config), &services);
         let keys: Vec<(&str, Vec<usize>)> = found
             .keys

@@ -4,7 +4,8 @@
 //! gigabyte as a transcript, and it must not delay the trials beside it. So an agent's words and its tools' output are
 //! decoded up to a limit. The raw stream is still kept whole, and calls and tokens are counted to the last one.
 
-use super::decoder::{Decoder, RawLine, Reading, Skippable};
+use super::decoder::{RawLine, Reading, Skippable};
+use super::session::Decoder;
 use crate::process::Exit;
 use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
@@ -20,7 +21,7 @@ const DECIDING: usize = 64;
 #[expect(missing_debug_implementations, reason = "a decoder has none")]
 pub struct StreamFilter {
     /// The decoder behind the filter.
-    pub decoder: Box<dyn Decoder>,
+    pub decoder: Decoder,
     limit: u64,
     /// Lines so far.
     line: u64,
@@ -41,12 +42,12 @@ struct Omitted {
 
 impl StreamFilter {
     /// Creates a filter with the usual limit.
-    pub fn new(decoder: Box<dyn Decoder>) -> Self {
+    pub fn new(decoder: Decoder) -> Self {
         StreamFilter::with_limit(decoder, LIMIT)
     }
 
     /// Creates a filter that decodes at most `limit` bytes of skippable lines between two events that count.
-    pub fn with_limit(decoder: Box<dyn Decoder>, limit: u64) -> Self {
+    pub fn with_limit(decoder: Decoder, limit: u64) -> Self {
         StreamFilter {
             decoder,
             limit,
@@ -135,7 +136,7 @@ mod tests {
     use crate::agent::{Conversation, find, playback};
     use crate::transcript::Role;
 
-    fn decoder(agent: &str) -> Box<dyn Decoder> {
+    fn decoder(agent: &str) -> Decoder {
         let none = std::collections::BTreeSet::new();
         let inputs = playback::inputs(&[], None, &none);
         find(agent).unwrap().decoder(&inputs)

@@ -2,6 +2,8 @@
 
 use std::iter::Sum;
 
+use serde_json::Value;
+
 use crate::transcript::{Usage, total};
 
 /// The tokens of one or more requests.
@@ -15,6 +17,17 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
+    /// Reads the tokens of an object. Each figure is the sum of the fields with these names; `a/b` is a field of a field.
+    pub(super) fn read(object: &Value, input: &[&str], cached: &[&str], output: &[&str]) -> Self {
+        let figure = |name: &&str| object.pointer(&format!("/{name}"))?.as_u64();
+        let sum = |names: &[&str]| total(names.iter().filter_map(figure));
+        Tokens {
+            input: sum(input),
+            cached: sum(cached),
+            output: sum(output),
+        }
+    }
+
     /// Returns the tokens as figures of a session.
     pub(super) fn usage(self) -> Usage {
         Usage {

@@ -4,8 +4,8 @@
 //! that is no loss, its MCP servers are given to it in the session.
 
 use super::super::invocation::variables;
-use super::super::{gemini_cli, qwen_code};
-use super::stream::{self, Own};
+use super::super::{gemini_cli, qwen_code, session};
+use super::stream::AcpStream;
 use super::through_client;
 use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
 
@@ -20,18 +20,10 @@ static GEMINI_CLI: Agent = Agent {
     },
     invocation: |inputs| {
         let mut args = vec!["--acp", "--approval-mode", "yolo"];
-        if let Some(model) = inputs.model {
-            args.extend(["--model", model]);
-        }
-        other_mode(inputs, &gemini_cli::AGENT, &args, Servers::InSession)
+        args.extend(inputs.model_option("--model"));
+        other_mode(&without_servers(inputs), inputs, &gemini_cli::AGENT, &args)
     },
-    decoder: |inputs| {
-        let own = Own {
-            protocol: gemini_cli::protocol(),
-            reports_tokens: true,
-        };
-        stream::decoder(inputs, gemini_cli::ERRORS, Some(own))
-    },
+    decoder: |inputs| session::decoder(inputs, AcpStream::of(gemini_cli::protocol(), true)),
 };
 
 static QWEN_CODE: Agent = Agent {
@@ -43,48 +35,39 @@ static QWEN_CODE: Agent = Agent {
     invocation: |inputs| {
         // It gives a server of the session five seconds to connect, and that cannot be changed there.
         let args = ["--acp", "--yolo"];
-        let mut started = other_mode(inputs, &qwen_code::AGENT, &args, Servers::InSettings);
+        let of_session = without_servers(inputs);
+        let mut started = other_mode(inputs, &of_session, &qwen_code::AGENT, &args);
         // Otherwise its first request may go out before the servers have told their tools.
         let waits = variables(&[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")]);
         started.env.extend(waits);
         started
     },
-    decoder: |inputs| {
-        let own = Own {
-            protocol: qwen_code::protocol(),
-            reports_tokens: false,
-        };
-        stream::decoder(inputs, qwen_code::ERRORS, Some(own))
-    },
+    decoder: |inputs| session::decoder(inputs, AcpStream::of(qwen_code::protocol(), false)),
 };
 
-/// The place where an agent is given its MCP servers.
-#[derive(Clone, Copy)]
-enum Servers {
-    InSession,
-    InSettings,
-}
-
-/// Returns how to start an agent as one that speaks the protocol.
-fn other_mode(inputs: &Inputs<'_>, adapter: &Agent, args: &[&str], servers: Servers) -> Invocation {
-    let without_servers = Inputs {
+/// Returns the trial without MCP servers.
+fn without_servers<'a>(inputs: &Inputs<'a>) -> Inputs<'a> {
+    Inputs {
         mcp_servers: &[],
         ..*inputs
-    };
-    let (of_adapter, of_session) = match servers {
-        Servers::InSession => (&without_servers, inputs),
-        Servers::InSettings => (inputs, &without_servers),
-    };
-    let usual = (adapter.invocation)(of_adapter);
+    }
+}
+
+/// Returns how to start an agent as one that speaks the protocol. Its MCP servers are those of its settings and those of
+/// the session.
+fn other_mode(
+    of_settings: &Inputs<'_>,
+    of_session: &Inputs<'_>,
+    adapter: &Agent,
+    args: &[&str],
+) -> Invocation {
+    let usual = (adapter.invocation)(of_settings);
     let program = adapter.profile.program.unwrap_or_default();
     let (launch, file) = through_client(of_session, Launch::program(program, args), None);
-    let mut files = usual.files;
-    files.push(file);
     Invocation {
         launch,
-        env: usual.env,
         stdin: Stdin::Prompt,
-        files,
-        side_files: usual.side_files,
+        files: usual.files.into_iter().chain([file]).collect(),
+        ..usual
     }
 }

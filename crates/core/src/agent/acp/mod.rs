@@ -24,10 +24,10 @@ pub use settings::SessionSettings;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use super::errors::COMMON;
 use super::model_service::COMMON_SERVICES;
-use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin};
+use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile, session};
 pub(super) use known::KNOWN;
+use stream::AcpStream;
 
 /// The version of the protocol that Terca speaks.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -49,18 +49,15 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| stream::decoder(inputs, COMMON, None),
+    decoder: |inputs| session::decoder(inputs, AcpStream::default()),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let command = Launch::Shell(inputs.command.unwrap_or("false").to_owned());
     let (launch, file) = through_client(inputs, command, inputs.model);
     Invocation {
-        launch,
-        env: Vec::new(),
-        stdin: Stdin::Prompt,
         files: vec![file],
-        side_files: Vec::new(),
+        ..Invocation::of(launch)
     }
 }
 

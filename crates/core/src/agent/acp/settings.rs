@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agent::Inputs;
-use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::agent::mcp::McpServer;
 
 /// The name of the file with the settings, in the artifacts too.
 pub(super) const FILE: &str = "acp.json";
@@ -39,20 +39,10 @@ fn mcp_server(name: &str, server: &McpServer<String>) -> Value {
         McpServer::Stdio {
             command, args, env, ..
         } => json!({ "name": name, "command": command, "args": args, "env": pairs(&env) }),
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            json!({ "type": transport_name(transport), "name": name, "url": url, "headers": pairs(&headers) })
+        McpServer::Remote { url, headers, .. } => {
+            let kind = server.kind(["", "http", "sse"]);
+            json!({ "type": kind, "name": name, "url": url, "headers": pairs(&headers) })
         }
-    }
-}
-
-fn transport_name(transport: RemoteTransport) -> &'static str {
-    match transport {
-        RemoteTransport::Http => "http",
-        RemoteTransport::Sse => "sse",
     }
 }
 

@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::event::{Event, Stage};
 use super::tools::ToolCalls;
 use super::{AUTH_REQUIRED, usage};
-use crate::agent::errors::{COMMON, Patterns, by_status, classify};
-use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::{Decoder, Ending, Inputs, Skippable};
+use crate::agent::errors::{by_status, classify};
+use crate::agent::fields::Fields;
+use crate::agent::session::{Protocol, Session, failed};
+use crate::agent::{Ending, Skippable};
 use crate::process::Exit;
 use crate::text::prose;
 use crate::transcript::{Role, Step, Usage};
@@ -16,35 +17,12 @@ use crate::trial_error::{ErrorKind, TrialError};
 /// The lines that are no messages and are told of when a session fails.
 const MOST_NOISE: usize = 3;
 
-/// An adapter of the agent's own.
-pub(super) struct Own {
-    /// Reads its session file and its standard error.
-    pub(super) protocol: Box<dyn Protocol>,
+#[derive(Default)]
+pub(super) struct AcpStream {
+    /// The reader of the agent's session file and its standard error, where it has an adapter of its own.
+    own: Option<Box<dyn Protocol>>,
     /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
-    pub(super) reports_tokens: bool,
-}
-
-/// Returns the decoder of an agent whose errors have these words, and that may have an adapter of its own.
-pub(super) fn decoder(
-    inputs: &Inputs<'_>,
-    patterns: Patterns,
-    own: Option<Own>,
-) -> Box<dyn Decoder> {
-    let stream = Stream {
-        own,
-        calls: ToolCalls::default(),
-        noise: Vec::new(),
-        plan: String::new(),
-        refused: Vec::new(),
-        told: Usage::default(),
-        is_ready: false,
-        outcome: None,
-    };
-    session::decoder(inputs, patterns, stream)
-}
-
-struct Stream {
-    own: Option<Own>,
+    reports_tokens: bool,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -56,24 +34,21 @@ struct Stream {
     told: Usage,
     /// True if the session has begun.
     is_ready: bool,
-    outcome: Option<Outcome>,
+    /// The last event of the session: its end, or what keeps it from going on.
+    outcome: Option<Event>,
 }
 
-enum Outcome {
-    Stopped(String),
-    Failed(Failure),
-}
+impl AcpStream {
+    /// Returns the stream of an agent that has an adapter of its own.
+    pub(super) fn of(own: Box<dyn Protocol>, reports_tokens: bool) -> Self {
+        AcpStream {
+            own: Some(own),
+            reports_tokens,
+            ..AcpStream::default()
+        }
+    }
 
-struct Failure {
-    stage: Stage,
-    code: Option<i64>,
-    kind: Option<ErrorKind>,
-    message: String,
-    exit: Option<Exit>,
-}
-
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
+    fn read(&mut self, event: Event, session: &mut Session) {
         match event {
             Event::Agent { version, .. } => session.version = version,
             Event::Session { time, .. } => {
@@ -108,34 +83,22 @@ impl Stream {
                 }
             }
             Event::Failed {
-                time,
-                stage,
-                code,
-                kind,
-                message,
-                exit,
+                time, ref message, ..
             } => {
                 session.at_millisecond(Some(time));
                 self.calls.release(session);
-                session.error(message.clone());
-                self.outcome = Some(Outcome::Failed(Failure {
-                    stage,
-                    code,
-                    kind,
-                    message,
-                    exit,
-                }));
+                session.error(message.as_str());
+                self.outcome = Some(event);
             }
             Event::End {
-                stop_reason,
-                usage,
-                meta,
+                ref usage,
+                ref meta,
                 ..
             } => {
                 self.calls.release(session);
                 session.flush();
                 self.told = usage::of_prompt(usage.as_ref(), meta.as_ref()).or(self.told);
-                self.outcome = Some(Outcome::Stopped(stop_reason));
+                self.outcome = Some(event);
             }
             Event::Other => {}
         }
@@ -145,19 +108,15 @@ impl Stream {
         match of {
             "agent_message_chunk" | "agent_thought_chunk" => {
                 // Empty ones carry figures.
-                let text = update["content"]["text"].as_str().unwrap_or_default();
+                let text = update["content"].text("text").to_owned();
                 if text.is_empty() {
                     return;
                 }
                 self.calls.release(session);
-                let text = text.to_owned();
-                session.piece(if of == "agent_message_chunk" {
-                    Step::Message {
-                        role: Role::Assistant,
-                        text,
-                    }
-                } else {
-                    Step::Reasoning { text }
+                let role = Role::Assistant;
+                session.piece(match of {
+                    "agent_message_chunk" => Step::Message { role, text },
+                    _ => Step::Reasoning { text },
                 });
             }
             "tool_call" | "tool_call_update" => self.calls.update(update, session),
@@ -176,67 +135,51 @@ impl Stream {
         }
     }
 
-    /// Returns the ending of a session that the client could not bring to its end.
-    fn failure(&self, failure: &Failure, exit: Exit, session: &Session) -> Ending {
-        let mut message = failure.message.clone();
-        if failure.exit.is_some() {
-            let words = session.last_words(exit);
-            if words != exit.describe() {
-                message = format!("{message}: {words}");
-            }
+    /// Returns what the agent said when the client could not bring the session to its end.
+    fn said(&self, message: &str, exited: bool, exit: Exit, session: &Session) -> String {
+        let mut said = message.to_owned();
+        let words = session.last_words(exit);
+        if exited && words != exit.describe() {
+            said = format!("{said}: {words}");
         }
         if !self.is_ready && !self.noise.is_empty() {
             let printed = prose::quoted_list(&self.noise, "and");
-            message = format!("{message} (it printed {printed})");
+            said = format!("{said} (it printed {printed})");
         }
-        let kind = failure
-            .kind
-            .or_else(|| kind_of_code(failure.code))
-            .or_else(|| kind_of_exit(failure))
-            .or_else(|| session.classify(&message))
-            .or_else(|| classify(COMMON, None, &message))
-            .unwrap_or(match failure.stage {
-                Stage::Model => ErrorKind::Model,
-                _ => ErrorKind::Agent,
-            });
-        let broke_off = failure.stage == Stage::Prompt && failure.exit.is_some();
-        if broke_off && kind == ErrorKind::Agent {
-            return Ending::Crashed(TrialError::new(kind, message));
-        }
-        failed(kind, message)
+        said
     }
+}
 
-    fn stopped(&self, reason: &str, session: &mut Session) -> Ending {
-        match reason {
-            "end_turn" => Ending::Completed,
-            "max_tokens" | "max_turn_requests" | "refusal" => {
-                session.final_note(format!("the agent stopped with the reason `{reason}`"));
-                Ending::Completed
-            }
-            "cancelled" => {
-                let message = "the session was cancelled before its end";
-                Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
-            }
-            other => failed(
-                ErrorKind::Agent,
-                format!("the agent stopped with an unknown reason: {other:?}"),
-            ),
+fn stopped(reason: &str, session: &mut Session) -> Ending {
+    match reason {
+        "end_turn" => Ending::Completed,
+        "max_tokens" | "max_turn_requests" | "refusal" => {
+            session.final_note(format!("the agent stopped with the reason `{reason}`"));
+            Ending::Completed
         }
+        "cancelled" => {
+            let message = "the session was cancelled before its end";
+            Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
+        }
+        other => failed(
+            ErrorKind::Agent,
+            format!("the agent stopped with an unknown reason: {other:?}"),
+        ),
     }
 }
 
 /// Returns the kind of an error by its code: one of the protocol, or the status of a model's answer.
-fn kind_of_code(code: Option<i64>) -> Option<ErrorKind> {
-    match code? {
+fn kind_of_code(code: i64) -> Option<ErrorKind> {
+    match code {
         AUTH_REQUIRED => Some(ErrorKind::Auth),
         code => by_status(u16::try_from(code).ok().filter(|status| *status < 600)?),
     }
 }
 
 /// The shell's way to say that there is no such program, or that it may not be run.
-fn kind_of_exit(failure: &Failure) -> Option<ErrorKind> {
-    let is_start = matches!(failure.stage, Stage::Start | Stage::Initialize);
-    let is_missing = matches!(failure.exit, Some(Exit::Code(126 | 127)));
+fn kind_of_exit(stage: Stage, exit: Option<Exit>) -> Option<ErrorKind> {
+    let is_start = matches!(stage, Stage::Start | Stage::Initialize);
+    let is_missing = matches!(exit, Some(Exit::Code(126 | 127)));
     (is_start && is_missing).then_some(ErrorKind::AgentMissing)
 }
 
@@ -254,10 +197,10 @@ fn plan(entries: &Value) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-impl Protocol for Stream {
+impl Protocol for AcpStream {
     fn line(&mut self, text: &str, session: &mut Session) {
         if let Ok(event) = serde_json::from_str(text) {
-            self.event(event, session);
+            self.read(event, session);
         }
     }
 
@@ -269,23 +212,23 @@ impl Protocol for Stream {
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
         match &mut self.own {
-            Some(own) => own.protocol.stderr(text, session),
+            Some(own) => own.stderr(text, session),
             None => session.remember(text),
         }
     }
 
-    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+    fn side_event(&mut self, event: Value, session: &mut Session) {
         if let Some(own) = &mut self.own {
-            own.protocol.side_line(label, line, session);
+            own.side_event(event, session);
         }
     }
 
     fn reports_tokens(&self) -> bool {
-        self.own.as_ref().is_some_and(|own| own.reports_tokens)
+        self.reports_tokens
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let own = self.own.as_ref().map(|own| own.protocol.usage(session));
+        let own = self.own.as_ref().map(|own| own.usage(session));
         own.unwrap_or_default().or(self.told).or(session.counted(0))
     }
 
@@ -298,12 +241,34 @@ impl Protocol for Stream {
             ));
         }
         match &self.outcome {
-            None => session.no_end(exit),
-            Some(Outcome::Stopped(reason)) => match session.trouble() {
-                Some(trouble) => trouble,
-                None => self.stopped(reason, session),
-            },
-            Some(Outcome::Failed(failure)) => self.failure(failure, exit, session),
+            Some(Event::End { stop_reason, .. }) => {
+                let trouble = session.trouble();
+                trouble.unwrap_or_else(|| stopped(stop_reason, session))
+            }
+            Some(Event::Failed {
+                stage,
+                code,
+                kind,
+                message,
+                exit: exited,
+                ..
+            }) => {
+                let message = self.said(message, exited.is_some(), exit, session);
+                let kind = kind
+                    .or(code.and_then(kind_of_code))
+                    .or(kind_of_exit(*stage, *exited))
+                    .or(classify(None, &message))
+                    .unwrap_or(match stage {
+                        Stage::Model => ErrorKind::Model,
+                        _ => ErrorKind::Agent,
+                    });
+                let broke_off = *stage == Stage::Prompt && exited.is_some();
+                if broke_off && kind == ErrorKind::Agent {
+                    return Ending::Crashed(TrialError::new(kind, message));
+                }
+                failed(kind, message)
+            }
+            _ => session.no_end(exit),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::transcript::{Record, Role, Step, Usage};
 use crate::trial_error::ErrorKind;
 
 /// A decoder of the agent of this name, with a server `tiny`.
-fn decoder(name: &str) -> Box<dyn Decoder> {
+fn decoder(name: &str) -> Decoder {
     let servers = playback::servers();
     find(name)
         .unwrap()

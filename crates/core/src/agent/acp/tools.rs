@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::agent::fields::Fields;
 use crate::agent::mcp::ServerTool;
 use crate::agent::session::Session;
 
@@ -32,25 +33,21 @@ pub(super) struct ToolCalls {
 struct Held {
     id: String,
     /// The parts so far, the later ones merged into the first.
-    parts: Map<String, Value>,
+    parts: Value,
 }
 
 impl ToolCalls {
     /// Reads an announcement, or another part of a call.
     pub(super) fn update(&mut self, update: Value, session: &mut Session) {
-        let Value::Object(parts) = update else {
+        let id = update.owned("toolCallId");
+        let Some(id) = id.filter(|id| id.len() <= LONGEST_ID) else {
             return;
         };
-        let id = parts.get("toolCallId").and_then(Value::as_str);
-        let Some(id) = id.filter(|id| id.len() <= LONGEST_ID).map(str::to_owned) else {
-            return;
-        };
-        let status = parts.get("status").and_then(Value::as_str);
-        let status = status.unwrap_or_default().to_owned();
+        let status = update.text("status").to_owned();
         let is_over = matches!(status.as_str(), "completed" | "failed");
-        let output = is_over.then(|| output(&parts));
+        let output = is_over.then(|| output(&update));
         if !self.seen.contains(&id) {
-            let index = self.hold(&id, parts, session);
+            let index = self.hold(&id, update, session);
             let is_told = self.held[index].has_arguments();
             if is_over || is_told || status == "in_progress" {
                 let held = self.held.remove(index);
@@ -65,10 +62,14 @@ impl ToolCalls {
     }
 
     /// Holds a call until more is known of it. Returns its place.
-    fn hold(&mut self, id: &str, parts: Map<String, Value>, session: &mut Session) -> usize {
+    fn hold(&mut self, id: &str, parts: Value, session: &mut Session) -> usize {
         if let Some(index) = self.held.iter().position(|held| held.id == id) {
-            let told = parts.into_iter().filter(|(_, value)| !value.is_null());
-            self.held[index].parts.extend(told);
+            // What is `null` now may have been told before.
+            if let (Value::Object(parts), Value::Object(known)) =
+                (parts, &mut self.held[index].parts)
+            {
+                known.extend(parts.into_iter().filter(|(_, value)| !value.is_null()));
+            }
             return index;
         }
         if self.held.len() >= MOST_HELD {
@@ -94,36 +95,29 @@ impl ToolCalls {
         }
         self.seen.insert(held.id.clone());
         self.open.insert(held.id.clone());
-        let (tool, title) = (held.tool(), held.text("title").to_owned());
-        let server = server_of(&tool, &title, session);
+        let tool = held.tool();
+        let server = server_of(&tool, held.parts.text("title"), session);
         session.call(Some(held.id.clone()), tool, held.input(), server);
     }
 }
 
 impl Held {
-    fn text(&self, name: &str) -> &str {
-        self.parts
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
     fn has_arguments(&self) -> bool {
-        let arguments = self.parts.get("rawInput").and_then(Value::as_object);
+        let arguments = self.parts["rawInput"].as_object();
         arguments.is_some_and(|arguments| !arguments.is_empty())
     }
 
     /// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta` or the id; for the
     /// others, the kind is the name.
     fn tool(&self) -> String {
-        let meta = self.parts.get("_meta").unwrap_or(&Value::Null);
+        let meta = &self.parts["_meta"];
         let own = meta.as_object().into_iter().flat_map(Map::values);
         let named = std::iter::once(meta).chain(own).find_map(|part| {
-            ["toolName", "tool_name"]
-                .iter()
-                .find_map(|key| part.get(*key)?.as_str())
+            let mut names = ["toolName", "tool_name"].iter();
+            names.find_map(|name| part[name].as_str())
         });
-        match (named.or_else(|| name_in_id(&self.id)), self.text("kind")) {
+        let named = named.or_else(|| name_in_id(&self.id));
+        match (named, self.parts.text("kind")) {
             (Some(name), _) => name.to_owned(),
             (None, "") => "other".to_owned(),
             (None, kind) => kind.to_owned(),
@@ -131,33 +125,26 @@ impl Held {
     }
 
     /// Returns the arguments; where the agent does not show them, what it shows of the call instead.
-    fn input(mut self) -> Value {
+    fn input(&self) -> Value {
+        let parts = &self.parts;
         if self.has_arguments() {
-            return self.parts.remove("rawInput").unwrap_or_default();
+            return parts["rawInput"].clone();
         }
-        let mut input = Map::new();
-        let mut add = |name: &str, value: &Value| {
-            if !value.is_null() {
-                input.insert(name.to_owned(), value.clone());
-            }
-        };
         // The title of a command is the command.
-        let title = if self.text("kind") == "execute" {
-            "command"
-        } else {
-            "title"
+        let title = match parts.text("kind") {
+            "execute" => "command",
+            _ => "title",
         };
-        add(title, self.parts.get("title").unwrap_or(&Value::Null));
-        let content = self.parts.get("content").and_then(Value::as_array);
-        let diff = content.and_then(|content| content.iter().find(|part| part["type"] == "diff"));
-        if let Some(diff) = diff {
-            for name in ["path", "oldText", "newText"] {
-                add(name, &diff[name]);
-            }
-        } else if let Some(locations) = self.parts.get("locations") {
-            add("path", &locations[0]["path"]);
+        let mut shown = vec![(title, &parts["title"])];
+        let mut content = parts.list("content").iter();
+        if let Some(diff) = content.find(|part| part["type"] == "diff") {
+            shown.extend(["path", "oldText", "newText"].map(|name| (name, &diff[name])));
+        } else {
+            shown.push(("path", &parts["locations"][0]["path"]));
         }
-        Value::Object(input)
+        let told = shown.into_iter().filter(|(_, value)| !value.is_null());
+        told.map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect()
     }
 }
 
@@ -189,16 +176,16 @@ fn server_of(tool: &str, title: &str, session: &Session) -> Option<ServerTool> {
 }
 
 /// Returns the text that a call ended with: its content, or what the agent gives in a form of its own.
-fn output(parts: &Map<String, Value>) -> Option<String> {
-    let content = parts.get("content").and_then(Value::as_array);
-    let texts: Vec<String> = content.into_iter().flatten().filter_map(shown).collect();
+fn output(parts: &Value) -> Option<String> {
+    let content = parts.list("content").iter();
+    let texts: Vec<String> = content.filter_map(shown).collect();
     if !texts.is_empty() {
         return Some(texts.join("\n"));
     }
-    match parts.get("rawOutput")? {
+    match &parts["rawOutput"] {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        other => Some(json!(other).to_string()),
+        other => Some(other.to_string()),
     }
 }
 

@@ -1,12 +1,10 @@
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
 use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Usage};
+use crate::transcript::Record;
 use crate::trial_error::ErrorKind;
 
 /// A session as it was recorded: what it printed, and its log up to so many lines.
@@ -19,51 +17,6 @@ fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {
         stream.side_line(ANALYTICS, line);
     }
     playback::play(stream, &format!("{recording}.txt"), &[], Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let nothing = Usage {
-        tool_calls: Some(0),
-        ..Usage::default()
-    };
-    let used = Usage {
-        requests: Some(1),
-        input_tokens: Some(1000),
-        output_tokens: Some(50),
-        ..nothing
-    };
-    let paid = Usage {
-        cost_usd: Some(0.0011),
-        ..used
-    };
-    // Its exit status says nothing.
-    for (recording, failed, usage) in [
-        ("aider-fib", None, paid),
-        // It does not know the price of that model.
-        ("aider-git", None, used),
-        ("aider-401", Some(ErrorKind::Auth), nothing),
-        ("aider-429", Some(ErrorKind::RateLimit), nothing),
-        ("aider-500", Some(ErrorKind::ModelApi), nothing),
-        ("aider-refused", Some(ErrorKind::ModelApi), nothing),
-    ] {
-        let (_, reading) = play(recording, usize::MAX, 0);
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(reading.usage, usage, "{recording}");
-    }
-    let (_, reading) = play("aider-401", usize::MAX, 0);
-    let said =
-        "litellm.AuthenticationError: AuthenticationError: OpenAIException - the script says 401";
-    assert!(
-        matches!(&reading.ending, Ending::Failed(error) if error.message == said),
-        "{:?}",
-        reading.ending
-    );
 }
 
 /// Killed at any moment, it has not come to its end. What it had done by then may be judged once it was answered.
@@ -145,34 +98,4 @@ fn errors_are_told_by_their_names_and_words() {
         assert_eq!(kind_of(line), expected, "{line}");
     }
     assert_eq!(error_name("litellm.completion(model: x)"), None);
-}
-
-#[test]
-fn what_the_model_says_is_one_message() {
-    let shown = |recording| {
-        let (records, _) = play(recording, usize::MAX, 0);
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    insta::assert_snapshot!(format!("{}\n\n{}", shown("aider-fib"), shown("aider-401")));
-}
-
-#[test]
-fn how_it_is_started() {
-    let config = json!({ "edit-format": "diff", "read": "NOTES.md", "gitignore": null });
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("openai/gpt-5"),
-        prompt: "/help is no command",
-        git: true,
-        ..playback::inputs(&[], Some(&config), &BTreeSet::new())
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
-    let plain = (AGENT.invocation)(&playback::inputs(&[], None, &BTreeSet::new()));
-    let Launch::Program { args, .. } = plain.launch else {
-        panic!("it is a program")
-    };
-    assert!(args.contains(&"/room/io/prompt.txt".to_owned()), "{args:?}");
 }

@@ -4,15 +4,13 @@
 //! JSON with the keys of `stats` in `results.json`, and with its version, the model that answered, and an error. Exit
 //! status 0 says that its session came to a proper end, unless it reports an error.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::model_service::COMMON_SERVICES;
 use crate::agent::session::{self, Protocol, Session};
-use crate::agent::{
-    Agent, Decoder, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin, mcp,
-};
+use crate::agent::{Agent, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile};
 use crate::process::Exit;
 use crate::text::prose;
 use crate::transcript::{Role, Step, Usage};
@@ -30,7 +28,7 @@ pub(in crate::agent) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder,
+    decoder: |inputs| session::decoder(inputs, Plain::default()),
 };
 
 /// The lines of output that become messages of the transcript.
@@ -42,8 +40,6 @@ const KEYS: [&str; 9] = [
     "requests", "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls", "costUsd",
     "version", "model", "error",
 ];
-/// The file with the MCP servers.
-const MCP_FILE: &str = "mcp.json";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut env = vec![
@@ -53,93 +49,68 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     ];
     env.extend(inputs.model.map(|model| ("TERCA_MODEL", model)));
     let dir = inputs.agent_home.join(".terca");
-    let mut files = Vec::new();
-    if !inputs.mcp_servers.is_empty() {
-        let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
-            server.typed_settings(["stdio", "http", "sse"])
-        });
-        let servers = json!({ "mcpServers": servers });
-        files.push(PlacedFile::json(&dir, MCP_FILE, &servers));
+    let servers = inputs.mcp_file(&dir, "mcp.json", |server| {
+        server.typed_settings(["stdio", "http", "sse"])
+    });
+    let config = inputs.config;
+    let config = config.map(|config| PlacedFile::json(&dir, "config.json", config));
+    for (variable, file) in [("TERCA_MCP_CONFIG", &servers), ("TERCA_CONFIG", &config)] {
+        env.extend(file.iter().map(|file| (variable, file.path.as_str())));
     }
-    if let Some(config) = inputs.config {
-        files.push(PlacedFile::json(&dir, "config.json", config));
-    }
-    for file in &files {
-        let variable = match file.artifact {
-            MCP_FILE => "TERCA_MCP_CONFIG",
-            _ => "TERCA_CONFIG",
-        };
-        env.push((variable, file.path.as_str()));
-    }
-    let env = variables(&env);
     let stats_dir = inputs.stats_file.parent().unwrap_or(inputs.agent_home);
     Invocation {
-        launch: Launch::Shell(inputs.command.unwrap_or("false").to_owned()),
-        env,
-        stdin: Stdin::Prompt,
-        files,
-        side_files: vec![SideFile {
-            dir: stats_dir.to_owned(),
-            glob: "stats.json",
-            label: "stats.json",
-        }],
+        env: variables(&env),
+        files: servers.into_iter().chain(config).collect(),
+        side_files: vec![SideFile::new(stats_dir, "stats.json", "stats.json")],
+        ..Invocation::of(Launch::Shell(inputs.command.unwrap_or("false").to_owned()))
     }
-}
-
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, &[], Plain::default())
 }
 
 #[derive(Default)]
 struct Plain {
-    stats: String,
     usage: Usage,
 }
 
-impl Plain {
-    /// Adds a step for a line, up to a limit.
-    fn add(&self, step: Step, session: &mut Session) {
-        let line = session.line_number();
-        if line <= MOST_LINES {
-            session.push(step);
-        } else if line == MOST_LINES + 1 {
-            session.notice(format!(
-                "the output continues after {MOST_LINES} lines: see artifacts/stdout.log"
-            ));
-        }
+/// Adds a step for a line, up to a limit.
+fn add(step: Step, session: &mut Session) {
+    let line = session.line_number();
+    if line <= MOST_LINES {
+        session.push(step);
+    } else if line == MOST_LINES + 1 {
+        session.notice(format!(
+            "the output continues after {MOST_LINES} lines: see artifacts/stdout.log"
+        ));
     }
 }
 
-impl Plain {
-    /// Reads what the stats file says in words: the version, the model that answered, and an error.
-    fn read_words(&self, session: &mut Session) -> Option<TrialError> {
-        let stats: Value = serde_json::from_str(&self.stats).ok()?;
-        let keys = stats.as_object().into_iter().flat_map(Map::keys);
-        for key in keys.filter(|key| !KEYS.contains(&key.as_str())) {
-            // Others may be the agent's own. A slip is told once; there may be any number.
-            if let Some(meant) = prose::did_you_mean(key, KEYS) {
-                session.final_note(format!(
-                    "the agent reported {key:?}, which is not read; did it mean `{meant}`?"
-                ));
-                break;
-            }
-        }
-        session.version = short_text(&stats["version"]);
-        if let Some(model) = short_text(&stats["model"]) {
-            session.models.answered(&model);
-        }
-        let error = stats.get("error").filter(|error| !error.is_null())?;
-        let kind = serde_json::from_value(error["kind"].clone()).unwrap_or_else(|_| {
-            let written = error["kind"].as_str().unwrap_or_default();
+/// Reads what the stats file says in words: the version, the model that answered, and an error.
+fn read_words(stats: &str, session: &mut Session) -> Option<TrialError> {
+    let stats: Value = serde_json::from_str(stats).ok()?;
+    let keys = stats.as_object().into_iter().flat_map(Map::keys);
+    for key in keys.filter(|key| !KEYS.contains(&key.as_str())) {
+        // Others may be the agent's own. A slip is told once; there may be any number.
+        if let Some(meant) = prose::did_you_mean(key, KEYS) {
             session.final_note(format!(
-                "the agent reported an error of the unknown kind {written:?}: it counts as `agent`"
+                "the agent reported {key:?}, which is not read; did it mean `{meant}`?"
             ));
-            ErrorKind::Agent
-        });
-        let message = error["message"].as_str().or(error.as_str());
-        let message = message.unwrap_or("the agent reported an error").to_owned();
-        Some(TrialError::new(kind, message))
+            break;
+        }
     }
+    session.version = short_text(&stats["version"]);
+    if let Some(model) = short_text(&stats["model"]) {
+        session.models.answered(&model);
+    }
+    let error = stats.get("error").filter(|error| !error.is_null())?;
+    let kind = serde_json::from_value(error["kind"].clone()).unwrap_or_else(|_| {
+        let written = error["kind"].as_str().unwrap_or_default();
+        session.final_note(format!(
+            "the agent reported an error of the unknown kind {written:?}: it counts as `agent`"
+        ));
+        ErrorKind::Agent
+    });
+    let message = error["message"].as_str().or(error.as_str());
+    let message = message.unwrap_or("the agent reported an error");
+    Some(TrialError::new(kind, message))
 }
 
 /// Returns the first line of a text, without what no name needs.
@@ -153,22 +124,17 @@ impl Protocol for Plain {
     fn line(&mut self, text: &str, session: &mut Session) {
         let text = text.to_owned();
         let role = Role::Assistant;
-        self.add(Step::Message { role, text }, session);
+        add(Step::Message { role, text }, session);
     }
 
     fn oversized_line(&mut self, beginning: &str, bytes: u64, session: &mut Session) {
         let beginning: String = beginning.chars().take(200).collect();
         let text = format!("a line of {bytes} bytes: {beginning}…");
-        self.add(Step::Notice { text }, session);
+        add(Step::Notice { text }, session);
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember_last(text);
-    }
-
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        self.stats.push_str(line);
-        self.stats.push('\n');
     }
 
     /// Its output is that of any program.
@@ -181,14 +147,15 @@ impl Protocol for Plain {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if !self.stats.trim().is_empty() {
-            match Usage::read_reported(&self.stats) {
+        let stats = std::mem::take(&mut session.document);
+        if !stats.trim().is_empty() {
+            match Usage::read_reported(&stats) {
                 Ok((usage, remarks)) => {
                     self.usage = usage;
                     for remark in remarks {
                         session.final_note(remark);
                     }
-                    if let Some(error) = self.read_words(session) {
+                    if let Some(error) = read_words(&stats, session) {
                         return Ending::Failed(error);
                     }
                 }
@@ -220,6 +187,8 @@ impl Protocol for Plain {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::agent::{Line, Reading, playback};
 

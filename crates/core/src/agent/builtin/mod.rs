@@ -44,29 +44,24 @@ const fn profile(name: &'static str) -> Profile {
 
 fn invocation(launch: Launch) -> Invocation {
     Invocation {
-        launch,
-        env: Vec::new(),
         stdin: Stdin::Empty,
-        files: Vec::new(),
-        side_files: Vec::new(),
+        ..Invocation::of(launch)
     }
 }
 
-fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+fn decoder(inputs: &Inputs<'_>) -> Decoder {
     // The servers of the variant are not used, so nothing is known of them.
     let inputs = Inputs {
         mcp_servers: &[],
         ..*inputs
     };
-    session::decoder(&inputs, &[], Silent)
+    session::decoder(&inputs, Silent)
 }
 
 /// Prints nothing, and always completes.
 struct Silent;
 
 impl Protocol for Silent {
-    fn line(&mut self, _text: &str, _session: &mut Session) {}
-
     fn usage(&self, _session: &Session) -> Usage {
         Usage::default()
     }

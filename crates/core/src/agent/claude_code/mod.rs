@@ -4,16 +4,13 @@
 //! figures of a session that was killed, is only in its own transcripts.
 
 mod stream;
-mod wire;
 
 use camino::Utf8Path;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::invocation::variables;
 use super::model_service::{ModelService, usual};
 use super::{
-    Agent, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal,
-    mcp,
+    Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal, session,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -43,7 +40,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: stream::decoder,
+    decoder: |inputs| session::decoder(inputs, stream::ClaudeStream::default()),
 };
 
 /// The number of times that a failed request is tried again. The default of 10 takes three minutes, even for a refused
@@ -54,8 +51,13 @@ const MCP_MILLISECONDS: &str = "30000";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".claude");
-    let settings_file = home.join("settings.json");
-    let mcp_file = home.join("mcp.json");
+    let settings = json!({ "claudeMdExcludes": instructions_above(inputs.workspace) });
+    let settings = PlacedFile::json(&home, "settings.json", &inputs.with_config(settings));
+    let servers = inputs.mcp_file(&home, "mcp.json", |server| {
+        // Its own `cwd` is silently ignored.
+        let server = server.with_cwd_wrapped();
+        server.typed_settings(["stdio", "http", "sse"])
+    });
     let mut args = vec![
         "-p",
         "--output-format",
@@ -69,35 +71,11 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         "--setting-sources",
         "project",
         "--settings",
-        settings_file.as_str(),
+        settings.path.as_str(),
         // No `.mcp.json` of a directory above.
         "--strict-mcp-config",
     ];
-    if let Some(model) = inputs.model {
-        args.extend(["--model", model]);
-    }
-    let settings = json!({ "claudeMdExcludes": instructions_above(inputs.workspace) });
-    let settings = inputs.with_config(settings);
-    let mut files = vec![PlacedFile::json(&home, "settings.json", &settings)];
-    if !inputs.mcp_servers.is_empty() {
-        // It takes every argument that follows for one more file, so this one comes last.
-        args.extend(["--mcp-config", mcp_file.as_str()]);
-        files.push(PlacedFile::json(&home, "mcp.json", &mcp_settings(inputs)));
-    }
-    Invocation {
-        launch: Launch::program("claude", &args),
-        env: environment(inputs),
-        stdin: stdin(inputs.prompt),
-        files,
-        side_files: vec![SideFile {
-            dir: home.join("projects"),
-            glob: "**/*.jsonl",
-            label: "session.jsonl",
-        }],
-    }
-}
-
-fn environment(inputs: &Inputs<'_>) -> Vec<(String, String)> {
+    args.extend(inputs.model_option("--model"));
     let mut env = vec![
         // No telemetry, and no call for a title, which would be counted and paid for.
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -106,7 +84,9 @@ fn environment(inputs: &Inputs<'_>) -> Vec<(String, String)> {
         ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
     ];
-    if !inputs.mcp_servers.is_empty() {
+    if let Some(file) = &servers {
+        // It takes every argument that follows for one more file, so this one comes last.
+        args.extend(["--mcp-config", file.path.as_str()]);
         env.extend([
             ("MCP_CONNECTION_NONBLOCKING", "0"),
             ("MCP_CONNECT_TIMEOUT_MS", MCP_MILLISECONDS),
@@ -117,15 +97,16 @@ fn environment(inputs: &Inputs<'_>) -> Vec<(String, String)> {
         // Otherwise it refuses to skip permissions.
         env.push(("IS_SANDBOX", "1"));
     }
-    variables(&env)
-}
-
-/// A prompt that begins with `/` would be taken for a command, and never reach the model.
-fn stdin(prompt: &str) -> Stdin {
-    if prompt.trim_start().starts_with('/') {
-        Stdin::Text(format!("\n{prompt}"))
-    } else {
-        Stdin::Prompt
+    let started = Invocation::program("claude", &args, &env);
+    Invocation {
+        stdin: Stdin::no_command(inputs.prompt),
+        side_files: vec![SideFile::new(
+            home.join("projects"),
+            "**/*.jsonl",
+            "session.jsonl",
+        )],
+        files: [settings].into_iter().chain(servers).collect(),
+        ..started
     }
 }
 
@@ -137,15 +118,6 @@ fn instructions_above(workspace: &Utf8Path) -> Vec<String> {
         .skip(1)
         .flat_map(|dir| names.map(|name| dir.join(name).into_string()))
         .collect()
-}
-
-fn mcp_settings(inputs: &Inputs<'_>) -> Value {
-    let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
-        // Its own `cwd` is silently ignored.
-        let server = server.with_cwd_wrapped();
-        server.typed_settings(["stdio", "http", "sse"])
-    });
-    json!({ "mcpServers": servers })
 }
 
 #[cfg(test)]

@@ -2,241 +2,193 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
-use crate::agent::errors::{self, Patterns};
-use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::{Decoder, Ending, Inputs, Skippable};
+use crate::agent::anthropic_messages::{Messages, tokens};
+use crate::agent::errors;
+use crate::agent::fields::{Fields, text_of};
+use crate::agent::session::{Protocol, Session, failed};
+use crate::agent::tokens::Tokens;
+use crate::agent::{Ending, Skippable};
 use crate::process::Exit;
 use crate::text::prose;
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
-const ERRORS: Patterns = &[
-    (
-        ErrorKind::RateLimit,
-        &[
-            "rate_limit", "rate limit", "limit reached", "usage limit", "credit balance", "quota",
-            "(429)",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "not logged in", "/login", "authentication", "invalid api key", "invalid x-api-key",
-            "oauth token", "unauthorized", "permission_error",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "api error", "unable to connect", "connection error", "connectionrefused",
-            "econnrefused", "enotfound", "fetch failed", "timed out", "overloaded", "server_error",
-        ],
-    ),
-];
-
-pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, ERRORS, Stream::default())
-}
+/// The name that Claude Code gives instead of a model when it speaks for itself.
+const NO_MODEL: &str = "<synthetic>";
 
 #[derive(Debug, Default)]
-struct Stream {
+pub(super) struct ClaudeStream {
+    messages: Messages,
     /// All answers of a model: those in the stream and those that only the transcripts have. The tokens of an answer,
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
-    calls: BTreeSet<String>,
-    /// True if the conversation was shortened. The requests for that are in no transcript.
-    compacted: bool,
     /// The last of several results counts.
-    result: Option<SessionResult>,
+    result: Option<Value>,
     /// The error of the requests since the last answer.
     trouble: Option<(ErrorKind, String)>,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
-            Event::System(system) if system.subtype == "compact_boundary" => self.compacted = true,
-            Event::Assistant {
-                message,
-                parent_tool_use_id,
-            } => self.answer(message, parent_tool_use_id.is_none(), session),
-            Event::User { message } => {
-                for block in message.content.into_blocks() {
-                    said_to_it(block, session);
-                }
-            }
-            Event::Result(result) => {
-                let errors = result.errors_for_people();
-                if !errors.is_empty() {
-                    session.error(errors);
-                }
-                self.result = Some(result);
-            }
-            Event::System(_) | Event::Other => {}
-        }
-    }
-
-    fn retry(&mut self, system: &System, session: &mut Session) {
-        let error = match &system.error {
-            Some(Value::String(error)) => error.clone(),
-            Some(error) => error.to_string(),
-            None => "no answer".to_owned(),
-        };
-        let why = match system.error_status {
+impl ClaudeStream {
+    fn retry(&mut self, event: &Value, session: &mut Session) {
+        let error = text_of(&event["error"]).unwrap_or_else(|| "no answer".to_owned());
+        let status = event.status("error_status");
+        let why = match status {
             Some(status) => format!("{status} {error}"),
             None => error,
         };
         session.notice(format!(
             "a request failed and is tried again, {}/{}: {why}",
-            system.attempt, system.max_retries
+            event.number("attempt"),
+            event.number("max_retries")
         ));
         // Without a status there was no answer at all.
-        let kind = errors::classify(ERRORS, system.error_status, &why);
-        let kind = kind.unwrap_or(ErrorKind::ModelApi);
+        let kind = errors::classify(status, &why).unwrap_or(ErrorKind::ModelApi);
         session.request_failed(kind, why.as_str());
         self.trouble = Some((kind, why));
     }
 
-    fn answer(&mut self, message: Message, in_main_thread: bool, session: &mut Session) {
-        if !message.is_from_a_model() {
-            session.error(message.content.text());
+    fn answer(&mut self, message: &Value, in_main_thread: bool, session: &mut Session) {
+        let content = &message["content"];
+        let model = message.text("model");
+        if !is_of_model(message) {
+            session.error(text_of(content).unwrap_or_default());
             return;
         }
         self.trouble = None;
         // An answer comes once for each of its parts.
-        if let Some(id) = message.id
+        if let Some(id) = message.owned("id")
             && self.requests.insert(id)
             && in_main_thread
-            && let Some(model) = &message.model
         {
             session.models.answered(model);
         }
-        for block in message.content.into_blocks() {
-            self.said_by_it(block, session);
-        }
+        self.messages.add(Role::Assistant, content, session);
     }
+}
 
-    fn said_by_it(&mut self, block: Block, session: &mut Session) {
-        match block {
-            Block::Text { text } if !text.is_empty() => session.message(Role::Assistant, text),
-            Block::Thinking { thinking } if !thinking.is_empty() => session.reasoning(thinking),
-            // An answer comes once for each of its parts.
-            Block::ToolUse { id, name, input } if self.calls.insert(id.clone()) => {
-                // MCP tools are called `mcp__<server>__<tool>`.
-                let server = name
-                    .strip_prefix("mcp__")
-                    .and_then(|rest| session.server_of(rest, "__"));
-                session.call(Some(id), name, input, server);
+/// Returns whether a model said it, not Claude Code in its name.
+fn is_of_model(message: &Value) -> bool {
+    !["", NO_MODEL].contains(&message.text("model"))
+}
+
+fn judge(result: &Value, session: &mut Session) -> Ending {
+    if guesses_cost(result) {
+        session.final_note("it has no price for the model, so the cost is not known");
+    }
+    let denials = result.list("permission_denials");
+    if !denials.is_empty() {
+        let tools: BTreeSet<&str> = denials.iter().map(|it| it.text("tool_name")).collect();
+        let tools: Vec<&str> = tools.into_iter().collect();
+        let calls = prose::count(denials.len(), "tool call");
+        let tools = tools.join(", ");
+        session.final_note(format!("no permission was given for {calls}: {tools}"));
+    }
+    let words = words(result);
+    if let "error_max_turns" | "error_max_budget_usd" = result.text("subtype") {
+        session.final_note(words);
+        return Ending::Completed;
+    }
+    if result["is_error"] == true {
+        let kind = errors::classify(result.status("api_error_status"), &words);
+        return failed(kind.unwrap_or(ErrorKind::Agent), words);
+    }
+    // It took the prompt for a command of its own.
+    if result["num_turns"] == 0 {
+        return failed(ErrorKind::Agent, words);
+    }
+    // The last answer gave no reason for its end: there is none, or the one of the answer before, which called a tool.
+    // A stream that breaks off passes for success, and what the model was about to do is lost.
+    if matches!(result.text("stop_reason"), "" | "tool_use") || models(result).is_empty() {
+        return failed(ErrorKind::ModelApi, "the model's last answer broke off");
+    }
+    Ending::Completed
+}
+
+/// Returns the figures of each model.
+fn models(result: &Value) -> Vec<&Value> {
+    let models = result["modelUsage"].as_object();
+    models.into_iter().flat_map(Map::values).collect()
+}
+
+/// Returns whether its cost is a guess: it has no price for one of the models, and says so.
+fn guesses_cost(result: &Value) -> bool {
+    let mut parts = models(result).into_iter().chain([result]);
+    parts.any(|part| part["costBasis"] == "unknown")
+}
+
+/// Returns the totals, unless they are the zeros of a session that failed.
+fn totals(result: &Value) -> Usage {
+    let models = models(result);
+    if models.is_empty() {
+        return Usage::default();
+    }
+    let cost = result["total_cost_usd"].as_f64();
+    Usage {
+        cost_usd: cost.filter(|_| !guesses_cost(result)),
+        ..models.into_iter().map(tokens).sum::<Tokens>().usage()
+    }
+}
+
+fn words(result: &Value) -> String {
+    let errors = errors_for_people(result);
+    match result.text("result") {
+        "" if errors.is_empty() => format!("the session ended with `{}`", result.text("subtype")),
+        "" => errors,
+        text => text.to_owned(),
+    }
+}
+
+/// Returns the errors of a result, without those that only its makers can read.
+fn errors_for_people(result: &Value) -> String {
+    let errors = result.list("errors").iter().filter_map(Value::as_str);
+    let errors = errors.filter(|error| !error.starts_with("[ede_diagnostic]"));
+    errors.collect::<Vec<_>>().join("; ")
+}
+
+impl Protocol for ClaudeStream {
+    fn event(&mut self, event: Value, session: &mut Session) {
+        session.at(event.owned("timestamp"));
+        let message = &event["message"];
+        match (event.text("type"), event.text("subtype")) {
+            ("system", "api_retry") => self.retry(&event, session),
+            ("system", "compact_boundary") => session.compacted = true,
+            ("assistant", _) => {
+                let in_main_thread = event["parent_tool_use_id"].is_null();
+                self.answer(message, in_main_thread, session);
+            }
+            ("user", _) => self.messages.add(Role::User, &message["content"], session),
+            ("result", _) => {
+                let errors = errors_for_people(&event);
+                if !errors.is_empty() {
+                    session.error(errors);
+                }
+                self.result = Some(event);
             }
             _ => {}
         }
     }
 
-    fn judge(&self, result: &SessionResult, session: &mut Session) -> Ending {
-        if result.guesses_cost() {
-            session.final_note("it has no price for the model, so the cost is not known");
-        }
-        if let Some(denials) = denials(result) {
-            session.final_note(denials);
-        }
-        if ["error_max_turns", "error_max_budget_usd"].contains(&result.subtype.as_str()) {
-            session.final_note(words(result));
-            return Ending::Completed;
-        }
-        if result.is_error {
-            let words = words(result);
-            let kind = errors::classify(ERRORS, result.api_error_status, &words);
-            return failed(kind.unwrap_or(ErrorKind::Agent), words);
-        }
-        // It took the prompt for a command of its own.
-        if result.num_turns == Some(0) {
-            return failed(ErrorKind::Agent, words(result));
-        }
-        if broke_off(result) {
-            return failed(ErrorKind::ModelApi, "the model's last answer broke off");
-        }
-        Ending::Completed
-    }
-}
-
-fn said_to_it(block: Block, session: &mut Session) {
-    match block {
-        Block::Text { text } => session.message(Role::User, text),
-        Block::ToolResult {
-            tool_use_id,
-            content,
-            is_error,
-        } => {
-            let output = content.map(|content| content.text());
-            session.result(Some(tool_use_id), !is_error.unwrap_or(false), output);
-        }
-        _ => {}
-    }
-}
-
-/// Returns whether the last answer gave no reason for its end: there is none, or the one of the answer before, which
-/// called a tool. A stream that breaks off passes for success, and what the model was about to do is lost.
-fn broke_off(result: &SessionResult) -> bool {
-    matches!(result.stop_reason.as_deref(), None | Some("tool_use"))
-        || result.model_usage.is_empty()
-}
-
-fn words(result: &SessionResult) -> String {
-    let errors = result.errors_for_people();
-    match &result.result {
-        Some(text) if !text.is_empty() => text.clone(),
-        _ if !errors.is_empty() => errors,
-        _ => format!("the session ended with `{}`", result.subtype),
-    }
-}
-
-fn denials(result: &SessionResult) -> Option<String> {
-    let denials = &result.permission_denials;
-    if denials.is_empty() {
-        return None;
-    }
-    let tools: BTreeSet<&str> = denials.iter().map(|denial| &*denial.tool_name).collect();
-    let tools: Vec<&str> = tools.into_iter().collect();
-    let calls = prose::count(denials.len(), "tool call");
-    Some(format!(
-        "no permission was given for {calls}: {}",
-        tools.join(", ")
-    ))
-}
-
-impl Protocol for Stream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        let Ok(event) = serde_json::from_str(text) else {
-            return;
-        };
-        let stamped = serde_json::from_str::<Stamped>(text).ok();
-        session.at(stamped.and_then(|stamped| stamped.timestamp));
-        self.event(event, session);
-    }
-
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        beginning
-            .starts_with(br#"{"type":"user""#)
-            .then_some(Skippable::Output)
+        let is_output = beginning.starts_with(br#"{"type":"user""#);
+        is_output.then_some(Skippable::Output)
     }
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
-            return;
-        };
-        if !message.is_from_a_model() {
-            return;
+    fn side_event(&mut self, event: Value, session: &mut Session) {
+        let message = &event["message"];
+        let id = message.owned("id").filter(|_| is_of_model(message));
+        if event["type"] == "assistant"
+            && let Some(id) = id
+        {
+            if message["usage"].is_object() {
+                session
+                    .answers
+                    .insert(id.clone(), tokens(&message["usage"]));
+            }
+            self.requests.insert(id);
         }
-        let Some(id) = message.id else { return };
-        if let Some(tokens) = message.usage {
-            session.answers.insert(id.clone(), tokens.tokens());
-        }
-        self.requests.insert(id);
     }
 
     fn skill_tool(&self) -> Option<&'static str> {
@@ -245,31 +197,21 @@ impl Protocol for Stream {
 
     /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.
     fn usage(&self, session: &Session) -> Usage {
-        let totals = self.result.as_ref().map(SessionResult::usage);
-        let requests = self.requests.len() as u64;
-        let counted = session.counted(requests);
-        let figures = totals
-            .unwrap_or_default()
-            .or(session.answers_usage())
-            .or(counted);
+        let totals = self.result.as_ref().map(totals).unwrap_or_default();
+        let counted = session.counted(self.requests.len() as u64);
         Usage {
-            requests: counted.requests.filter(|_| !self.compacted),
-            ..figures
+            requests: counted.requests,
+            ..totals.or(session.answers_usage()).or(counted)
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.compacted {
-            session.final_note(
-                "the conversation was shortened, and the number of requests for that is not known",
-            );
-        }
         if let Some(result) = &self.result {
-            return self.judge(result, session);
+            return judge(result, session);
         }
-        if let Some((kind, words)) = self.trouble.take() {
-            return failed(kind, format!("the session broke off: {words}"));
+        match self.trouble.take() {
+            Some((kind, words)) => failed(kind, format!("the session broke off: {words}")),
+            None => session.no_end(exit),
         }
-        session.no_end(exit)
     }
 }

@@ -11,8 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::invocation::variables;
 use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin,
-    mcp,
+    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, session,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -34,7 +33,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: stream::decoder,
+    decoder: |inputs| session::decoder(inputs, stream::ClineStream::default()),
 };
 
 /// The log, which says more than the stream.
@@ -53,19 +52,14 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let data = inputs.agent_home.join(".cline/data");
     let program = inputs.program.map_or("cline".to_owned(), quoted);
     Invocation {
-        launch: Launch::Shell(format!("cat | {program} {}", args.join(" "))),
         env: variables(&[
             // Otherwise it leaves a daemon behind.
             ("CLINE_SESSION_BACKEND_MODE", "local"),
             ("CLINE_NO_AUTO_UPDATE", "1"),
         ]),
-        stdin: Stdin::Prompt,
         files: settings_files(inputs),
-        side_files: vec![SideFile {
-            dir: data.join("logs"),
-            glob: LOG,
-            label: LOG,
-        }],
+        side_files: vec![SideFile::new(data.join("logs"), LOG, LOG)],
+        ..Invocation::of(Launch::Shell(format!("cat | {program} {}", args.join(" "))))
     }
 }
 
@@ -99,15 +93,11 @@ fn settings_files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
         let settings = provider_settings(providers);
         files.push(PlacedFile::json(&dir, "providers.json", &settings));
     }
-    if !inputs.mcp_servers.is_empty() {
-        let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
-            let mut settings = server.typed_settings(["stdio", "streamableHttp", "sse"]);
-            settings["timeout"] = json!(MCP_SECONDS);
-            settings
-        });
-        let settings = json!({ "mcpServers": servers });
-        files.push(PlacedFile::json(&dir, "cline_mcp_settings.json", &settings));
-    }
+    files.extend(inputs.mcp_file(&dir, "cline_mcp_settings.json", |server| {
+        let mut settings = server.typed_settings(["stdio", "streamableHttp", "sse"]);
+        settings["timeout"] = json!(MCP_SECONDS);
+        settings
+    }));
     files
 }
 

@@ -1,18 +1,16 @@
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
 use std::time::Duration;
 
 use crate::agent::TimeLimit;
-use crate::agent::playback::{self, kind, used};
+use crate::agent::playback::{self, kind};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Step, Usage};
+use crate::transcript::{Record, Step};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
 }
 
@@ -23,32 +21,6 @@ fn play(recording: &str, servers: &[&str], log: &[&str], exit: i32) -> (Vec<Reco
         stream.side_line(LOG, line);
     }
     playback::play(stream, recording, &[], Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let nothing = Usage {
-        tool_calls: Some(0),
-        ..Usage::default()
-    };
-    for (recording, exit, failed, usage) in [
-        ("cline-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2)),
-        ("cline-mcp.jsonl", 0, None, used(2, 2100, 810, 115, 1)),
-        // The run's own totals leave the sub-agent out.
-        ("cline-subagent.jsonl", 0, None, used(3, 3100, 1210, 172, 1)),
-        ("cline-err401.jsonl", 1, Some(ErrorKind::Auth), nothing),
-        // Without the log nobody knows what was wrong.
-        ("cline-err429.jsonl", 1, Some(ErrorKind::Agent), nothing),
-    ] {
-        let (_, reading) = play(recording, &[], &[], exit);
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(reading.usage, usage, "{recording}");
-    }
 }
 
 #[test]
@@ -175,46 +147,6 @@ fn a_price_is_summed_and_an_unpriced_model_has_none() {
 }
 
 #[test]
-fn a_tool_gives_a_call_and_a_result() {
-    let (records, _) = play("cline-fib.jsonl", &[], &[], 0);
-    insta::assert_snapshot!(
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-    let mut stream = stream(&[]);
-    let failed = r#"{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolCallId":"1","output":[{"result":"fine","success":true},{"error":"no such file","success":false}]}}"#;
-    let step = stream.stdout(Line::Text(failed)).remove(0).step;
-    let output = Some("fine\nno such file".to_owned());
-    assert_eq!(
-        step,
-        Step::ToolResult {
-            id: Some("1".into()),
-            ok: false,
-            output
-        }
-    );
-}
-
-#[test]
-fn how_it_is_started() {
-    let servers = playback::servers();
-    let config = json!({
-        "providers": { "openai-compatible": { "baseUrl": "http://127.0.0.1:1/v1" } },
-        "compactionEnabled": false,
-    });
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("openai-compatible/some/model"),
-        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
-    let plain = (AGENT.invocation)(&playback::inputs(&[], None, &BTreeSet::new()));
-    assert_eq!(
-        plain.files.len(),
-        1,
-        "the providers of a sign-in are not written over"
-    );
+fn names_are_quoted_for_the_shell() {
     assert_eq!(model_arguments("it's"), ["--model", r"'it'\''s'"]);
 }

@@ -5,16 +5,14 @@
 //! connection is tried again for ever unless that is switched off.
 
 mod stream;
-mod wire;
 
 use serde_json::{Value, json};
 
-use super::invocation::variables;
-use super::mcp::{self, McpServer, RemoteTransport};
+use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
 use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal,
+    Agent, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, StopSignal,
+    session,
 };
 use crate::text::json::{self as document, object};
 
@@ -44,7 +42,10 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| stream::decoder(inputs, notes(inputs)),
+    decoder: |inputs| {
+        let stream = stream::CodexStream::new(inputs.mcp_servers);
+        session::decoder(inputs, stream)
+    },
 };
 
 /// The number of times that a failed request, and a stream that broke off, are tried again. They multiply; by default
@@ -70,43 +71,23 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         "-C",
         inputs.workspace.as_str(),
     ];
-    if let Some(model) = inputs.model {
-        args.extend(["-m", model]);
-    }
+    args.extend(inputs.model_option("-m"));
     // The prompt comes by standard input.
     args.push("-");
+    let env = [("CODEX_HOME", codex_home.as_str())];
     Invocation {
-        launch: Launch::program("codex", &args),
-        env: variables(&[("CODEX_HOME", codex_home.as_str())]),
-        stdin: Stdin::Prompt,
         files: vec![PlacedFile {
             path: codex_home.join("config.toml"),
             content: document::toml(&settings(inputs)),
             artifact: "config.toml",
         }],
-        side_files: vec![SideFile {
-            dir: codex_home.join("sessions"),
-            glob: "**/rollout-*.jsonl",
-            label: "rollout.jsonl",
-        }],
+        side_files: vec![SideFile::new(
+            codex_home.join("sessions"),
+            "**/rollout-*.jsonl",
+            "rollout.jsonl",
+        )],
+        ..Invocation::program("codex", &args, &env)
     }
-}
-
-/// Returns the notes that are known before the session begins.
-fn notes(inputs: &Inputs<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (name, server) in inputs.mcp_servers {
-        if let McpServer::Remote {
-            transport: RemoteTransport::Sse,
-            ..
-        } = server
-        {
-            notes.push(format!(
-                "codex has no `sse` transport: the MCP server `{name}` was given to it as `http`"
-            ));
-        }
-    }
-    notes
 }
 
 fn settings(inputs: &Inputs<'_>) -> Value {

@@ -4,218 +4,147 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::wire::{Event, Failure, Item, McpResult, RolloutLine, What, WireTokens};
-use crate::agent::errors::Patterns;
-use crate::agent::mcp::ServerTool;
+use crate::agent::Ending;
+use crate::agent::errors;
+use crate::agent::fields::{Fields, text_of};
+use crate::agent::mcp::{McpServer, ServerTool};
 use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::{Decoder, Ending, Inputs};
+use crate::agent::tokens::Tokens;
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
-/// In this order: every refusal is an unexpected status too.
-const ERRORS: Patterns = &[
-    (
-        ErrorKind::Mcp,
-        &["required MCP servers failed to initialize"],
-    ),
-    // The agent itself ran out of room; no service is to blame.
-    (
-        ErrorKind::Agent,
-        &[
-            "context window", "context_length_exceeded", "input_too_large",
-        ],
-    ),
-    (
-        ErrorKind::RateLimit,
-        &[
-            "status: 429", "status 429", "too many requests", "rate limit", "quota", "usage limit",
-        ],
-    ),
-    (
-        ErrorKind::Auth,
-        &[
-            "status 401", "status: 401", "status 403", "status: 403", "unauthorized", "api key",
-            "missing environment variable", "not logged in", "log in again", "sign in again",
-            "refresh token",
-        ],
-    ),
-    (
-        ErrorKind::ModelApi,
-        &[
-            "unexpected status", "last status", "high demand", "overloaded", "at capacity",
-            "stream disconnected", "waiting for network", "connection failed",
-            "error sending request", "timed out", "timeout waiting",
-        ],
-    ),
-];
-
-pub(super) fn decoder(inputs: &Inputs<'_>, notes: Vec<String>) -> Box<dyn Decoder> {
-    let stream = Stream {
-        notes,
-        ..Stream::default()
-    };
-    session::decoder(inputs, ERRORS, stream)
-}
-
-/// The end of the only turn of a session.
-#[derive(Debug)]
-enum Turn {
-    Completed,
-    Failed(String),
-}
-
 #[derive(Debug, Default)]
-struct Stream {
-    /// Notes from before the session.
-    notes: Vec<String>,
+pub(super) struct CodexStream {
+    /// The servers by server-sent events, which it is given in another way.
+    by_sse: Vec<String>,
     /// The calls that the stream shows.
     shown_calls: BTreeSet<String>,
     /// The calls that the model asked for, according to the rollout files.
     asked_calls: BTreeSet<String>,
     /// The tokens of the main thread, according to the stream.
-    turn_tokens: Option<WireTokens>,
+    turn_usage: Usage,
     has_begun: bool,
-    turn: Option<Turn>,
+    /// The end of the only turn of a session, with the reason where it failed.
+    turn: Option<Result<(), String>>,
     /// The error of the requests since the last sign of life.
     trouble: Option<String>,
 }
 
-/// A call of a tool, with its result once that is known.
-struct Call {
-    tool: String,
-    input: Value,
-    server: Option<ServerTool>,
-    ok: bool,
-    output: Option<String>,
+impl CodexStream {
+    pub(super) fn new(servers: &[(String, McpServer<String>)]) -> Self {
+        let by_sse = servers.iter().filter(|(_, server)| server.is_by_sse());
+        CodexStream {
+            by_sse: by_sse.map(|(name, _)| name.clone()).collect(),
+            ..CodexStream::default()
+        }
+    }
+
+    fn item(&mut self, item: &Value, completed: bool, session: &mut Session) {
+        let kind = item.text("type");
+        if kind == "error" {
+            // A warning.
+            let message = item.text("message");
+            if !session.has_note(message) {
+                session.note(message.to_owned());
+            }
+            session.notice(message);
+            return;
+        }
+        self.trouble = None;
+        match kind {
+            "agent_message" if completed => session.message(Role::Assistant, item.text("text")),
+            "reasoning" if completed => session.reasoning(item.text("text")),
+            _ => self.call(item, completed, session),
+        }
+    }
+
+    /// Adds an item that is a call when it is first heard of, and its result when it is over. Calls without a name of their
+    /// own are named after the kind of item.
+    fn call(&mut self, item: &Value, completed: bool, session: &mut Session) {
+        let kind = item.text("type");
+        let input = |name: &str| json!({ name: item[name] });
+        let is_done = item["status"] == "completed";
+        let mut tool = kind.to_owned();
+        let mut server = None;
+        let mut output = None;
+        let (input, ok) = match kind {
+            "command_execution" => {
+                output = Some(item.text("aggregated_output").to_owned());
+                (input("command"), item["exit_code"] == 0)
+            }
+            "file_change" => (input("changes"), is_done),
+            "web_search" => (input("query"), true),
+            // A call that starts or steers subagents.
+            "collab_tool_call" => {
+                tool = item.text("tool").to_owned();
+                (input("prompt"), is_done)
+            }
+            "mcp_tool_call" => {
+                let called = ServerTool {
+                    server: item.text("server").to_owned(),
+                    tool: item.text("tool").to_owned(),
+                };
+                tool = format!("mcp__{}__{}", called.server, called.tool);
+                server = Some(called);
+                let error = item["error"].owned("message");
+                let has_result = error.is_none() && item["result"].is_object();
+                output = error.or_else(|| text_of(&item["result"]["content"]));
+                // `failed` also for a result that the server itself calls an error.
+                (
+                    item["arguments"].clone(),
+                    has_result && item["status"] != "failed",
+                )
+            }
+            _ => return,
+        };
+        let id = item.owned("id");
+        if self.shown_calls.insert(item.text("id").to_owned()) {
+            session.call(id.clone(), tool, input, server);
+        }
+        if completed {
+            session.result(id, ok, output);
+        }
+    }
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::TurnStarted => self.has_begun = true,
-            Event::TurnCompleted { usage } => {
-                self.turn_tokens = usage.or(self.turn_tokens);
-                self.turn = Some(Turn::Completed);
-            }
-            Event::TurnFailed { error } => {
-                // Usually the same words have just come as an error.
-                if self.trouble.as_ref() != Some(&error.message) {
-                    session.error(error.message.clone());
+/// The cached tokens are part of the input.
+fn tokens(usage: &Value) -> Tokens {
+    let cached = ["cached_input_tokens"];
+    Tokens::read(usage, &["input_tokens"], &cached, &["output_tokens"])
+}
+
+impl Protocol for CodexStream {
+    fn event(&mut self, event: Value, session: &mut Session) {
+        match event.text("type") {
+            "turn.started" => self.has_begun = true,
+            "turn.completed" => {
+                if event["usage"].is_object() {
+                    self.turn_usage = tokens(&event["usage"]).usage();
                 }
-                self.turn = Some(Turn::Failed(error.message));
+                self.turn = Some(Ok(()));
             }
-            Event::ItemStarted { item } => self.item(item, false, session),
-            Event::ItemCompleted { item } => self.item(item, true, session),
-            Event::Error { message } => {
-                self.trouble = Some(message.clone());
+            "turn.failed" => {
+                let message = event["error"].text("message");
+                // Usually the same words have just come as an error.
+                if self.trouble.as_deref() != Some(message) {
+                    session.error(message);
+                }
+                self.turn = Some(Err(message.to_owned()));
+            }
+            "item.started" | "item.updated" => self.item(&event["item"], false, session),
+            "item.completed" => self.item(&event["item"], true, session),
+            // Mostly about a request that is tried again.
+            "error" => {
+                let message = event.text("message");
+                self.trouble = Some(message.to_owned());
                 if message.starts_with("Reconnecting") {
                     session.notice(message);
                 } else {
                     session.error(message);
                 }
             }
-            Event::Other => {}
-        }
-    }
-
-    fn item(&mut self, item: Item, completed: bool, session: &mut Session) {
-        if let What::Error { message } = item.what {
-            if !session.has_note(&message) {
-                session.note(message.clone());
-            }
-            session.notice(message);
-            return;
-        }
-        self.trouble = None;
-        match item.what {
-            What::AgentMessage { text } if completed => session.message(Role::Assistant, text),
-            What::Reasoning { text } if completed => session.reasoning(text),
-            what => {
-                if let Some(call) = call(what) {
-                    self.call(item.id, call, completed, session);
-                }
-            }
-        }
-    }
-
-    /// Adds the call when it is first heard of, and its result when it is over.
-    fn call(&mut self, id: String, call: Call, completed: bool, session: &mut Session) {
-        if self.shown_calls.insert(id.clone()) {
-            session.call(Some(id.clone()), call.tool, call.input, call.server);
-        }
-        if completed {
-            session.result(Some(id), call.ok, call.output);
-        }
-    }
-}
-
-/// Returns the item as a call, if it is one. Calls without a name of their own are named after the kind of item.
-fn call(what: What) -> Option<Call> {
-    let plain = |tool: &str, input, ok| Call {
-        tool: tool.to_owned(),
-        input,
-        server: None,
-        ok,
-        output: None,
-    };
-    Some(match what {
-        What::CommandExecution {
-            command,
-            aggregated_output,
-            exit_code,
-        } => Call {
-            output: Some(aggregated_output),
-            ..plain(
-                "command_execution",
-                json!({ "command": command }),
-                exit_code == Some(0),
-            )
-        },
-        What::FileChange { changes, status } => plain(
-            "file_change",
-            json!({ "changes": changes }),
-            status == "completed",
-        ),
-        What::McpToolCall {
-            server,
-            tool,
-            arguments,
-            result,
-            error,
-            status,
-        } => Call {
-            tool: format!("mcp__{server}__{tool}"),
-            input: arguments,
-            ok: error.is_none() && result.is_some() && status != "failed",
-            output: mcp_output(result, error),
-            server: Some(ServerTool { server, tool }),
-        },
-        What::WebSearch { query } => plain("web_search", json!({ "query": query }), true),
-        What::CollabToolCall {
-            tool,
-            prompt,
-            status,
-        } => plain(&tool, json!({ "prompt": prompt }), status == "completed"),
-        What::AgentMessage { .. } | What::Reasoning { .. } | What::Error { .. } | What::Other => {
-            return None;
-        }
-    })
-}
-
-fn mcp_output(result: Option<McpResult>, error: Option<Failure>) -> Option<String> {
-    if let Some(error) = error {
-        return Some(error.message);
-    }
-    let contents = result?.content.into_iter();
-    let texts: Vec<String> = contents.filter_map(|content| content.text).collect();
-    Some(texts.join("\n"))
-}
-
-impl Protocol for Stream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        if let Ok(event) = serde_json::from_str(text) {
-            self.event(event, session);
+            _ => {}
         }
     }
 
@@ -224,47 +153,47 @@ impl Protocol for Stream {
         if text.starts_with("WARNING") || text.starts_with("Reading ") {
             return;
         }
-        if session.classify(text).is_some() {
+        if errors::classify(None, text).is_some() {
             session.remember_last(text);
         } else {
             session.remember_more(text);
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        match serde_json::from_str(line) {
-            Ok(RolloutLine::TokenUsageRecord { response_id, usage }) => {
-                session.answers.insert(response_id, usage.tokens());
+    /// Reads a line of a rollout file. Every thread has its own, subagents too.
+    fn side_event(&mut self, line: Value, session: &mut Session) {
+        let payload = &line["payload"];
+        match (line.text("type"), payload.text("type")) {
+            // One for each answer of the model.
+            ("token_usage_record", _) => {
+                let id = payload.text("response_id").to_owned();
+                session.answers.insert(id, tokens(&payload["usage"]));
             }
-            Ok(RolloutLine::ResponseItem(item)) => {
-                if let "function_call" | "custom_tool_call" = item.kind.as_str() {
-                    self.asked_calls.extend(item.call_id);
-                }
+            ("response_item", "function_call" | "custom_tool_call") => {
+                self.asked_calls.extend(payload.owned("call_id"));
             }
-            Ok(RolloutLine::Other) | Err(_) => {}
+            _ => {}
         }
     }
 
     fn usage(&self, session: &Session) -> Usage {
         // The stream lacks the calls of subagents and refused calls, the rollout those of a script of the model's.
         let calls = session.tool_calls.max(self.asked_calls.len() as u64);
-        let turn = self.turn_tokens.map(|tokens| tokens.tokens().usage());
         Usage {
             tool_calls: Some(calls),
-            ..session.answers_usage().or(turn.unwrap_or_default())
+            ..session.answers_usage().or(self.turn_usage)
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        for note in std::mem::take(&mut self.notes) {
-            session.final_note(note);
+        for name in &self.by_sse {
+            session.final_note(format!(
+                "codex has no `sse` transport: the MCP server `{name}` was given to it as `http`"
+            ));
         }
-        match self.turn.take() {
-            Some(Turn::Completed) => return Ending::Completed,
-            Some(Turn::Failed(words)) => {
-                let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
-                return failed(kind, words);
-            }
+        match &self.turn {
+            Some(Ok(())) => return Ending::Completed,
+            Some(Err(words)) => return session::failed_with(words, ErrorKind::Agent),
             None => {}
         }
         // Words on standard error matter only when it never came to work.
@@ -273,7 +202,7 @@ impl Protocol for Stream {
             None if self.has_begun => exit.describe(),
             None => session.last_words(exit),
         };
-        let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
+        let kind = errors::classify(None, &words).unwrap_or(ErrorKind::Agent);
         failed(kind, format!("the session broke off: {words}"))
     }
 }

@@ -1,67 +1,19 @@
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use super::*;
-use crate::agent::playback::{self, kind, shown};
+use crate::agent::playback::{self, kind};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
     let stream = stream(servers);
     playback::play(stream, recording, &[], Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let used = |input, cached, output| (Some(input), Some(cached), Some(output));
-    let nothing = (None, None, None);
-    let table = [
-        ("codex-success", 0, None, used(4010, 3000, 250), 3),
-        ("codex-subagent", 0, None, used(2003, 500, 123), 1),
-        ("codex-cut", 0, None, used(1002, 500, 62), 0),
-        ("codex-401", 1, Some(ErrorKind::Auth), nothing, 0),
-        ("codex-429", 1, Some(ErrorKind::RateLimit), nothing, 0),
-        ("codex-500", 1, Some(ErrorKind::ModelApi), nothing, 0),
-        (
-            "codex-refused-unbounded",
-            1,
-            Some(ErrorKind::ModelApi),
-            nothing,
-            0,
-        ),
-        ("codex-sigint", 1, Some(ErrorKind::Agent), nothing, 1),
-    ];
-    for (recording, exit, error, tokens, tools) in table {
-        let (records, reading) = play(&format!("{recording}.jsonl"), &[], exit);
-        assert_eq!(
-            kind(&reading.ending),
-            error,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        let usage = reading.usage;
-        assert_eq!(
-            (
-                usage.input_tokens, usage.cached_input_tokens, usage.output_tokens
-            ),
-            tokens,
-            "{recording}"
-        );
-        assert_eq!(usage.tool_calls, Some(tools), "{recording}");
-        assert_eq!(usage.requests, None, "{recording}: the stream does not say");
-        let calls = records
-            .iter()
-            .filter(|record| matches!(record.step, Step::ToolCall { .. }))
-            .count();
-        assert_eq!(calls as u64, tools, "{recording}: the transcript agrees");
-    }
 }
 
 #[test]
@@ -97,51 +49,6 @@ fn figures_come_from_the_rollouts_of_all_threads() {
         }
     );
     assert_eq!(reading.model, None, "a context has what was asked for");
-}
-
-#[test]
-fn what_is_said_and_done_becomes_steps() {
-    let (records, _) = play("codex-success.jsonl", &["exp"], 0);
-    let steps: Vec<&Step> = records.iter().map(|record| &record.step).collect();
-    assert_eq!(
-        *steps[0],
-        Step::Reasoning {
-            text: "plan".into()
-        }
-    );
-    assert_eq!(
-        *steps[1],
-        Step::Message {
-            role: Role::Assistant,
-            text: "Writing.".into()
-        }
-    );
-    assert!(matches!(steps[2], Step::ToolCall { tool, .. } if tool == "file_change"));
-    assert!(matches!(
-        steps[3],
-        Step::ToolResult {
-            ok: true,
-            output: None,
-            ..
-        }
-    ));
-    assert!(
-        matches!(steps[5], Step::ToolResult { ok: true, output: Some(output), .. } if output == "55\n")
-    );
-    assert_eq!(
-        *steps[6],
-        Step::ToolCall {
-            id: Some("item_4".into()),
-            tool: "mcp__exp__magic".into(),
-            input: json!({ "x": 5 }),
-            server: Some("exp".into()),
-            server_tool: Some("magic".into()),
-        }
-    );
-    assert!(
-        matches!(steps[7], Step::ToolResult { ok: true, output: Some(output), .. } if output.contains("MAGIC42"))
-    );
-    assert_eq!(steps.len(), 9);
 }
 
 #[test]
@@ -229,49 +136,6 @@ fn inputs<'a>(
     variables: &'a BTreeSet<String>,
 ) -> Inputs<'a> {
     playback::inputs(servers, config, variables)
-}
-
-#[test]
-fn an_invocation_with_everything() {
-    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let servers = [
-        (
-            "stdio".to_owned(),
-            McpServer::Stdio {
-                command: "node".into(),
-                args: vec!["server.js".into(), "a \"b\"".into()],
-                env: vec![pair("KEY", "value")],
-                cwd: Some("/tools".into()),
-            },
-        ),
-        (
-            "web site".to_owned(),
-            McpServer::Remote {
-                url: "http://127.0.0.1:1/mcp".into(),
-                headers: vec![pair("Authorization", "Bearer x")],
-                transport: RemoteTransport::Sse,
-            },
-        ),
-    ];
-    let config = json!({
-        "model_provider": "mock",
-        "model_reasoning_effort": "high",
-        "features": { "apps": null },
-        "model_providers": { "mock": {
-            "name": "mock", "base_url": "http://127.0.0.1:1/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY",
-            "request_max_retries": 0,
-        } },
-    });
-    let variables = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
-    let inputs = Inputs {
-        model: Some("gpt-6.1-sol"),
-        ..inputs(&servers, Some(&config), &variables)
-    };
-    insta::assert_snapshot!(shown(&(AGENT.invocation)(&inputs)));
-    assert_eq!(
-        notes(&inputs),
-        ["codex has no `sse` transport: the MCP server `web site` was given to it as `http`"]
-    );
 }
 
 #[test]

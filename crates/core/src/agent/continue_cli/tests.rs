@@ -1,10 +1,8 @@
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
-use crate::agent::playback::{self, kind, used};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::playback::{self, kind};
+use crate::agent::{Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Step, Usage};
 use crate::trial_error::ErrorKind;
@@ -20,21 +18,6 @@ fn play(recording: &str, stderr: &[&str], servers: &[&str], exit: Exit) -> Readi
         }
     }
     session.finish(exit)
-}
-
-#[test]
-fn a_recorded_session_has_exact_figures() {
-    let reading = play("continue-fib.json", &[], &[], Exit::Code(0));
-    assert_eq!(reading.ending, Ending::Completed);
-    assert_eq!(reading.usage, used(3, 6000, 1200, 153, 2));
-    insta::assert_snapshot!(
-        reading
-            .records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
 }
 
 /// As they were seen on standard error; there is no session then.
@@ -128,24 +111,6 @@ fn tools_have_their_server_where_there_is_one() {
     let line = r#"{"status":"error","message":"MCP server(s) failed to load:\ntiny: MCP error -32000: Connection closed"}"#;
     let reading = play("", &[line], &["tiny", "other"], Exit::Code(1));
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Mcp));
-}
-
-#[test]
-fn how_it_is_started() {
-    let servers = playback::servers();
-    let config = json!({
-        "rules": ["Be brief."],
-        "models": [
-            { "name": "other", "provider": "ollama", "model": "other" },
-            { "name": "mine", "provider": "openai", "model": "gpt-5", "apiBase": "http://127.0.0.1:1/v1" },
-        ],
-    });
-    let variables = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("openai/gpt-5"),
-        ..playback::inputs(&servers, Some(&config), &variables)
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
 }
 
 #[test]

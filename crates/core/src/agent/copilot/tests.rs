@@ -1,56 +1,15 @@
-use std::collections::BTreeSet;
-
 use camino::Utf8Path;
 use serde_json::json;
 
 use super::*;
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line};
 use crate::process::Exit;
-use crate::transcript::{Record, Step, Usage};
+use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
-}
-
-fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    playback::play(stream(servers), recording, stderr, Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let counted = |requests, tool_calls| Usage {
-        requests,
-        tool_calls: Some(tool_calls),
-        ..Usage::default()
-    };
-    for (recording, exit, failed, usage) in [
-        ("copilot-fib.jsonl", 0, None, counted(Some(3), 2)),
-        ("copilot-subagent.jsonl", 0, None, counted(Some(3), 1)),
-        (
-            "copilot-err401.jsonl",
-            1,
-            Some(ErrorKind::Auth),
-            counted(None, 0),
-        ),
-        (
-            "copilot-err500.jsonl",
-            1,
-            Some(ErrorKind::ModelApi),
-            counted(None, 0),
-        ),
-        ("copilot-mcp-failed.jsonl", 0, None, counted(Some(1), 0)),
-    ] {
-        let (_, reading) = play(recording, &[], &[], exit);
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(reading.usage, usage, "{recording}");
-    }
 }
 
 #[test]
@@ -163,32 +122,4 @@ fn the_tool_of_a_server_is_known() {
     assert!(
         matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "my server")
     );
-}
-
-#[test]
-fn a_tool_gives_a_call_and_a_result() {
-    let (records, _) = play("copilot-fib.jsonl", &[], &[], 0);
-    insta::assert_snapshot!(
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-    let (records, _) = play("copilot-subagent.jsonl", &[], &[], 0);
-    let prompts = records.iter().filter(
-        |record| matches!(&record.step, Step::Message { role, .. } if *role == crate::transcript::Role::User),
-    );
-    assert_eq!(prompts.count(), 1, "what a sub-agent is asked is no prompt");
-}
-
-#[test]
-fn how_it_is_started() {
-    let servers = playback::servers();
-    let config = json!({ "ide": { "autoConnect": null }, "includeCoAuthoredBy": false });
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("gpt-5.4"),
-        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
 }

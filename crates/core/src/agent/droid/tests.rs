@@ -1,22 +1,16 @@
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
-use crate::agent::playback::{self, kind, used};
+use crate::agent::playback::{self, kind};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Step, Usage};
+use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
 
 const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
 
-fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+fn stream(servers: &[&str]) -> Decoder {
     playback::decoder(&AGENT, servers)
-}
-
-fn play(recording: &str, exit: i32) -> (Vec<Record>, Reading) {
-    playback::play(stream(&[]), recording, &[], Exit::Code(exit))
 }
 
 fn read(stdout: &[&str], stderr: &[&str], exit: i32) -> Reading {
@@ -28,28 +22,6 @@ fn read(stdout: &[&str], stderr: &[&str], exit: i32) -> Reading {
         stream.stderr(Line::Text(line));
     }
     stream.finish(Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let nothing = Usage {
-        tool_calls: Some(0),
-        ..Usage::default()
-    };
-    for (recording, exit, failed, usage) in [
-        ("droid-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2)),
-        ("droid-err401.jsonl", 1, Some(ErrorKind::Auth), nothing),
-    ] {
-        let (_, reading) = play(recording, exit);
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(reading.usage, usage, "{recording}");
-        assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
-    }
 }
 
 /// Words of its own, as they were seen.
@@ -130,26 +102,6 @@ fn the_tool_of_a_server_is_known() {
 }
 
 #[test]
-fn the_transcript_of_a_session() {
-    let (records, _) = play("droid-fib.jsonl", 0);
-    insta::assert_snapshot!(
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-}
-
-#[test]
-fn how_it_is_started() {
-    let servers = playback::servers();
-    let config = json!({ "customModels": [{ "model": "m", "displayName": "Mock" }] });
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("custom:Mock-0"),
-        prompt: "- x",
-        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
+fn names_are_encoded_for_a_selector() {
     assert_eq!(percent_encoded("a,b/c d-e_f.ä"), "a%2Cb%2Fc%20d-e_f.%C3%A4");
 }

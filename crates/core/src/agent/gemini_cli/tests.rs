@@ -1,9 +1,5 @@
-use std::collections::BTreeSet;
-
-use serde_json::json;
-
 use super::*;
-use crate::agent::playback::{self};
+use crate::agent::playback;
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
@@ -12,32 +8,6 @@ use crate::trial_error::ErrorKind;
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
     let stream = playback::decoder(&AGENT, servers);
     playback::play(stream, recording, stderr, Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_ending() {
-    let completed = |ending: &Ending| matches!(ending, Ending::Completed);
-    assert!(completed(
-        &play("gemini-success.jsonl", &[], &[], 0).1.ending
-    ));
-    assert!(completed(
-        &play("gemini-mcp.jsonl", &["tiny"], &[], 0).1.ending
-    ));
-    for (recording, stderr, exit, kind) in [
-        ("gemini-401.jsonl", None, 145, ErrorKind::Auth),
-        ("gemini-404.jsonl", None, 1, ErrorKind::Model),
-        ("gemini-429.jsonl", None, 173, ErrorKind::RateLimit),
-        ("gemini-500.jsonl", None, 244, ErrorKind::ModelApi),
-        ("gemini-stream-cut.jsonl", None, 0, ErrorKind::ModelApi),
-    ] {
-        let stderr: Vec<&str> = stderr.into_iter().collect();
-        let (_, reading) = play(recording, &["tiny"], &stderr, exit);
-        assert!(
-            matches!(&reading.ending, Ending::Failed(error) if error.kind == kind),
-            "{recording}: {:?}",
-            reading.ending
-        );
-    }
 }
 
 #[test]
@@ -130,20 +100,4 @@ fn pieces_of_a_message_are_joined() {
         }
     );
     assert_eq!((records[0].line, records[1].line), (1, 3));
-}
-
-#[test]
-fn settings_keep_the_world_out_and_the_users_config_wins() {
-    let config = json!({ "general": { "maxAttempts": 7 }, "model": { "maxSessionTurns": 5 }, "privacy": null });
-    let servers = vec![(
-        "web".to_owned(),
-        McpServer::Remote {
-            url: "http://127.0.0.1:1/mcp".into(),
-            headers: vec![],
-            transport: RemoteTransport::Http,
-        },
-    )];
-    let variables = BTreeSet::from(["GEMINI_API_KEY".to_owned()]);
-    let settings = settings(&playback::inputs(&servers, Some(&config), &variables));
-    insta::assert_snapshot!(format!("{settings:#}"));
 }

@@ -1,11 +1,10 @@
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::*;
 use crate::agent::conversation::TimeLimit;
-use crate::agent::playback::{self, kind, used};
+use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::Usage;
@@ -22,51 +21,6 @@ fn play(recording: &str, stdout: &[&str], exit: i32) -> Reading {
         }
     }
     decoder.finish(Exit::Code(exit))
-}
-
-#[test]
-fn every_recorded_session() {
-    let nothing = Usage {
-        tool_calls: Some(0),
-        ..Usage::default()
-    };
-    for (recording, exit, failed, usage, notes) in [
-        ("mini-fib.json", 0, None, used(3, 6000, 1200, 153, 3), 0),
-        ("mini-401.json", 1, Some(ErrorKind::Auth), nothing, 0),
-        ("mini-429.json", 1, Some(ErrorKind::RateLimit), nothing, 0),
-        ("mini-500.json", 1, Some(ErrorKind::ModelApi), nothing, 0),
-        (
-            "mini-refused.json",
-            1,
-            Some(ErrorKind::ModelApi),
-            nothing,
-            0,
-        ),
-        // A model that only talks is given up, which is its own failure.
-        ("mini-talk.json", 0, None, used(3, 3000, 600, 150, 0), 1),
-        // Interrupted while it was waiting.
-        ("mini-sigint.json", 1, Some(ErrorKind::Agent), nothing, 0),
-    ] {
-        let reading = play(recording, &[], exit);
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(reading.usage, usage, "{recording}");
-        assert_eq!(reading.notes.len(), notes, "{recording}");
-    }
-    assert_eq!(
-        play("mini-fib.json", &[], 0).model.as_deref(),
-        Some("mock-mini")
-    );
-    let said = "litellm.RateLimitError: RateLimitError: OpenAIException - the script says 429";
-    let ending = play("mini-429.json", &[], 1).ending;
-    assert!(
-        matches!(&ending, Ending::Failed(error) if error.message == said),
-        "{ending:?}"
-    );
 }
 
 #[test]
@@ -125,30 +79,6 @@ fn an_exception_of_its_own_is_a_crash_and_limits_are_notes() {
         (reading.ending, reading.notes.len()),
         (Ending::Completed, 1)
     );
-}
-
-#[test]
-fn the_transcript_of_a_session() {
-    let records = play("mini-fib.json", &[], 0).records;
-    insta::assert_snapshot!(
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-}
-
-#[test]
-fn how_it_is_started() {
-    let config =
-        json!({ "agent": { "step_limit": 5 }, "model": { "model_kwargs": { "temperature": 0 } } });
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("openai/gpt-5"),
-        prompt: "--help {{ me }}\n\u{7f}",
-        ..playback::inputs(&[], Some(&config), &BTreeSet::new())
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
 }
 
 /// It prints an answer when it comes, and the result of its command when that is over.

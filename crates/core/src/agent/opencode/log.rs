@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::agent::errors;
 use crate::agent::session::Session;
 use crate::trial_error::ErrorKind;
 
@@ -35,7 +36,7 @@ impl Log {
                     *requests = requests.saturating_sub(1);
                 }
                 let refused = field("error.error");
-                let kind = session.classify(&refused).unwrap_or(ErrorKind::ModelApi);
+                let kind = errors::classify(None, &refused).unwrap_or(ErrorKind::ModelApi);
                 session.request_failed(kind, refused.as_str());
                 self.refused = Some(refused);
             }

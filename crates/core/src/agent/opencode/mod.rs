@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
-use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin};
+use super::{
+    Agent, Decoder, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, session,
+};
 use crate::text::json::object;
-
-pub(super) use stream::decoder;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -42,6 +42,11 @@ pub(super) static AGENT: Agent = Agent {
     invocation: |inputs| FLAVOUR.invocation(inputs),
     decoder,
 };
+
+/// Returns the decoder of opencode and of the programs made from it.
+pub(super) fn decoder(inputs: &Inputs<'_>) -> Decoder {
+    session::decoder(inputs, stream::OpencodeStream::default())
+}
 
 /// The providers that it knows by themselves, with the addresses of their libraries.
 pub(super) const SERVICES: &[ModelService] = &[
@@ -119,9 +124,7 @@ impl Flavour {
             // Without a title it asks the model for one.
             "--title", "task", "--print-logs", "--log-level", "INFO",
         ];
-        if let Some(model) = inputs.model {
-            args.extend(["--model", model]);
-        }
+        args.extend(inputs.model_option("--model"));
         let settings_dir = inputs.agent_home.join(".config").join(self.program);
         let settings_file = settings_dir.join("settings.json");
         let shared = [
@@ -131,18 +134,15 @@ impl Flavour {
             ("DISABLE_AUTOUPDATE", "1"),
         ];
         let env = shared.iter().chain(self.env);
+        let env = env.map(|(name, value)| (format!("{}_{name}", self.prefix), (*value).to_owned()));
         Invocation {
-            launch: Launch::program(self.program, &args),
-            env: env
-                .map(|(name, value)| (format!("{}_{name}", self.prefix), (*value).to_owned()))
-                .collect(),
-            // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
-            stdin: Stdin::Prompt,
+            env: env.collect(),
             files: vec![PlacedFile {
                 artifact: self.artifact,
                 ..PlacedFile::json(&settings_dir, "settings.json", &self.settings(inputs))
             }],
-            side_files: Vec::new(),
+            // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
+            ..Invocation::of(Launch::program(self.program, &args))
         }
     }
 

@@ -1,24 +1,19 @@
 //! Reads the stream of opencode, and its log.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::log::Log;
+use crate::agent::fields::Fields;
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::tokens::{Tokens, known_cost};
-use crate::agent::{Decoder, Ending, Inputs, errors};
+use crate::agent::{Ending, errors};
 use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Usage, total};
+use crate::transcript::{Role, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-/// Returns the decoder of opencode and of the programs made from it.
-pub(in crate::agent) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    session::decoder(inputs, errors::COMMON, Stream::default())
-}
-
 #[derive(Debug, Default)]
-struct Stream {
+pub(super) struct OpencodeStream {
     /// The id of the main session; sub-agents have sessions of their own.
     main: Option<String>,
     /// Steps that are over, with their tokens and cost. Each was one request.
@@ -36,61 +31,41 @@ struct Stream {
     log: Log,
 }
 
-impl Stream {
-    fn event(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::StepStart => {
-                session.recovered();
-                session.begins_step();
-            }
-            Event::Text { part } => session.message(Role::Assistant, part.text),
-            Event::Reasoning { part } => session.reasoning(part.text),
-            Event::ToolUse { part } => self.tool_use(part, session),
-            Event::StepFinish { part } => {
-                self.steps += 1;
-                let tokens = part.tokens.tokens();
-                self.unknown_step |= tokens.is_unknown();
-                self.tokens += tokens;
-                self.cost += part.cost;
-                session.ends_step();
-                if is_known(&part.reason) {
-                    session.answered();
-                } else {
-                    session.request_failed(ErrorKind::ModelApi, BROKE_OFF);
-                }
-                self.stop_reason = part.reason;
-            }
-            Event::Error { error } => {
-                let said = if error.data.message.is_empty() {
-                    &error.name
-                } else {
-                    &error.data.message
-                };
-                let text = match error.data.status_code {
-                    Some(status) => format!("{said} (HTTP {status})"),
-                    None => said.clone(),
-                };
-                session.fail(kind_of(&error), text.clone());
-                session.error(text);
-            }
-            Event::Other => {}
+impl OpencodeStream {
+    fn step_finish(&mut self, part: &Value, session: &mut Session) {
+        self.steps += 1;
+        // Input without the cached tokens, output without the reasoning.
+        let tokens = Tokens::read(
+            &part["tokens"],
+            &["input", "cache/read", "cache/write"],
+            &["cache/read"],
+            &["output", "reasoning"],
+        );
+        self.unknown_step |= tokens.is_unknown();
+        self.tokens += tokens;
+        self.cost += part["cost"].as_f64().unwrap_or(0.0);
+        session.ends_step();
+        self.stop_reason = part.text("reason").to_owned();
+        if is_known(&self.stop_reason) {
+            session.answered();
+        } else {
+            session.request_failed(ErrorKind::ModelApi, BROKE_OFF);
         }
     }
 
-    /// Adds a call and its result, which come in one event.
-    fn tool_use(&mut self, part: ToolPart, session: &mut Session) {
-        let state = part.state;
-        if let Some(error) = &state.error
-            && error.contains("rejected permission")
-        {
-            let tool = &part.tool;
+    /// Adds a call and its result, which come in one event when the tool is done.
+    fn tool_use(&mut self, part: &Value, session: &mut Session) {
+        let (tool, state) = (part.text("tool"), &part["state"]);
+        let error = state.owned("error");
+        if state.text("error").contains("rejected permission") {
             self.rejected = Some(format!("the permission to use `{tool}` was rejected"));
         }
+        let id = part.owned("callID");
         // MCP tools are called `<server>_<tool>`.
-        let server = session.server_of(&part.tool, "_");
-        session.call(part.call_id.clone(), part.tool, state.input, server);
-        let ok = state.status == "completed";
-        session.result(part.call_id, ok, state.output.or(state.error));
+        let server = session.server_of(tool, "_");
+        session.call(id.clone(), tool, state["input"].clone(), server);
+        let ok = state["status"] == "completed";
+        session.result(id, ok, state.owned("output").or(error));
     }
 
     /// Returns the requests of the main session: steps that are over or, from the log, also the one under way and
@@ -114,18 +89,15 @@ impl Stream {
     /// Notes the requests whose tokens the stream does not have. The sum of the others is no figure of the session.
     fn note_unknown(&mut self, session: &mut Session) {
         let others = self.other_requests();
-        if others > 0 {
-            let requests = prose::count(count(others), "request");
-            session.final_note(format!(
-                "the tokens of {requests} by sub-agents are not known, so there are none of the session"
-            ));
-        }
         let unfinished = self.main_requests().saturating_sub(self.steps);
-        if unfinished > 0 && self.steps > 0 {
-            let requests = prose::count(count(unfinished), "request");
-            session.final_note(format!(
-                "the tokens of {requests} without an end are not known, so there are none of the session"
-            ));
+        let told = if self.steps > 0 { unfinished } else { 0 };
+        for (requests, whose) in [(others, "by sub-agents"), (told, "without an end")] {
+            if requests > 0 {
+                let requests = prose::count(requests as usize, "request");
+                session.final_note(format!(
+                    "the tokens of {requests} {whose} are not known, so there are none of the session"
+                ));
+            }
         }
         self.incomplete = others > 0 || unfinished > 0;
     }
@@ -150,33 +122,43 @@ fn is_known(reason: &str) -> bool {
     ["stop", "tool-calls", "length", "content-filter"].contains(&reason)
 }
 
-fn count(requests: u64) -> usize {
-    usize::try_from(requests).unwrap_or(usize::MAX)
-}
-
-fn kind_of(failure: &Failure) -> ErrorKind {
-    if failure.name == "ProviderAuthError" {
-        return ErrorKind::Auth;
-    }
-    // Other refusals of the service, of an unknown model for example, are trouble with the service too.
-    let otherwise = if failure.name == "APIError" {
-        ErrorKind::ModelApi
-    } else {
-        ErrorKind::Agent
+fn fail(error: &Value, session: &mut Session) {
+    let (name, data) = (error.text("name"), &error["data"]);
+    let (message, status) = (data.text("message"), data.status("statusCode"));
+    let kind = match name {
+        "ProviderAuthError" => Some(ErrorKind::Auth),
+        _ => errors::classify(status, message),
     };
-    let FailureData {
-        message,
-        status_code,
-    } = &failure.data;
-    errors::classify(errors::COMMON, *status_code, message).unwrap_or(otherwise)
+    // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+    let otherwise = match name {
+        "APIError" => ErrorKind::ModelApi,
+        _ => ErrorKind::Agent,
+    };
+    let said = if message.is_empty() { name } else { message };
+    let text = match status {
+        Some(status) => format!("{said} (HTTP {status})"),
+        None => said.to_owned(),
+    };
+    session.fail(kind.unwrap_or(otherwise), text.as_str());
+    session.error(text);
 }
 
-impl Protocol for Stream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        if let Ok(line) = serde_json::from_str::<Stamped>(text) {
-            self.main = self.main.take().or(line.session);
-            session.at_millisecond(line.timestamp);
-            self.event(line.event, session);
+impl Protocol for OpencodeStream {
+    fn event(&mut self, event: Value, session: &mut Session) {
+        self.main = self.main.take().or(event.owned("sessionID"));
+        session.at_millisecond(event["timestamp"].as_i64());
+        let part = &event["part"];
+        match event.text("type") {
+            "step_start" => {
+                session.recovered();
+                session.begins_step();
+            }
+            "text" => session.message(Role::Assistant, part.text("text")),
+            "reasoning" => session.reasoning(part.text("text")),
+            "tool_use" => self.tool_use(part, session),
+            "step_finish" => self.step_finish(part, session),
+            "error" => fail(&event["error"], session),
+            _ => {}
         }
     }
 
@@ -231,119 +213,11 @@ impl Protocol for Stream {
             _ => {}
         }
         match &self.log.refused {
-            Some(refused) if self.steps == 0 => failed(
-                session.classify(refused).unwrap_or(ErrorKind::ModelApi),
-                format!("the model never answered: {refused}"),
-            ),
+            Some(refused) if self.steps == 0 => {
+                let said = format!("the model never answered: {refused}");
+                session::failed_with(&said, ErrorKind::ModelApi)
+            }
             _ => session.no_end(exit),
         }
     }
-}
-
-/// A line of `--format json`.
-#[derive(Debug, Deserialize)]
-struct Stamped {
-    /// In milliseconds since 1970.
-    timestamp: Option<i64>,
-    #[serde(rename = "sessionID")]
-    session: Option<String>,
-    #[serde(flatten)]
-    event: Event,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    StepStart,
-    Text {
-        part: Spoken,
-    },
-    Reasoning {
-        part: Spoken,
-    },
-    /// Written once, when the tool is done.
-    ToolUse {
-        part: ToolPart,
-    },
-    StepFinish {
-        part: Finish,
-    },
-    Error {
-        error: Failure,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct Spoken {
-    #[serde(default)]
-    text: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct ToolPart {
-    tool: String,
-    #[serde(rename = "callID")]
-    call_id: Option<String>,
-    state: ToolState,
-}
-
-#[derive(Debug, Deserialize)]
-struct ToolState {
-    status: String,
-    #[serde(default)]
-    input: Value,
-    output: Option<String>,
-    error: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Finish {
-    reason: String,
-    #[serde(default)]
-    tokens: WireTokens,
-    #[serde(default)]
-    cost: f64,
-}
-
-/// The tokens of one request: input without the cached ones, output without the reasoning.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct WireTokens {
-    input: u64,
-    output: u64,
-    reasoning: u64,
-    cache: Cached,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct Cached {
-    read: u64,
-    write: u64,
-}
-
-impl WireTokens {
-    fn tokens(self) -> Tokens {
-        Tokens {
-            input: total([self.input, self.cache.read, self.cache.write]),
-            cached: self.cache.read,
-            output: total([self.output, self.reasoning]),
-        }
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Failure {
-    name: String,
-    data: FailureData,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct FailureData {
-    message: String,
-    status_code: Option<u16>,
 }

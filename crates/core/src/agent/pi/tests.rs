@@ -1,12 +1,10 @@
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
-use crate::agent::playback::{self, kind, used};
+use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Step, Usage};
+use crate::transcript::{Record, Step};
 use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, exit: Exit) -> (Vec<Record>, Reading) {
@@ -31,37 +29,6 @@ const STOP: &str = r#"{"type":"message_end","message":{"role":"assistant","conte
 fn failed(message: &str) -> String {
     let message = json!({ "role": "assistant", "stopReason": "error", "errorMessage": message });
     json!({ "type": "message_end", "message": message }).to_string()
-}
-
-#[test]
-fn every_recorded_session() {
-    let nothing = Usage {
-        tool_calls: Some(0),
-        ..Usage::default()
-    };
-    for (recording, failed, usage) in [
-        ("pi-0.73-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
-        ("pi-0.87-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
-        // With exit status 0, too.
-        ("pi-err500.jsonl", Some(ErrorKind::ModelApi), nothing),
-    ] {
-        let (_, reading) = play(recording, Exit::Code(0));
-        assert_eq!(
-            kind(&reading.ending),
-            failed,
-            "{recording}: {:?}",
-            reading.ending
-        );
-        assert_eq!(
-            Usage {
-                cost_usd: None,
-                ..reading.usage
-            },
-            usage,
-            "{recording}"
-        );
-        assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
-    }
 }
 
 #[test]
@@ -203,39 +170,4 @@ fn a_shortened_conversation_was_not_counted_in_full() {
         (None, None)
     );
     assert_eq!(reading.notes.len(), 1);
-}
-
-#[test]
-fn the_transcript_of_a_session() {
-    let (records, _) = play("pi-0.87-fib.jsonl", Exit::Code(0));
-    insta::assert_snapshot!(
-        records
-            .iter()
-            .map(|record| serde_json::to_string(record).unwrap())
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-}
-
-#[test]
-fn how_it_is_started() {
-    let config = json!({
-        "defaultThinkingLevel": "high",
-        "enableInstallTelemetry": null,
-        "providers": { "mock": { "baseUrl": "http://127.0.0.1:1/v1", "apiKey": null } },
-    });
-    let none = BTreeSet::new();
-    let invocation = (AGENT.invocation)(&Inputs {
-        model: Some("openrouter/qwen/qwen3-coder"),
-        prompt: "- x",
-        ..playback::inputs(&[], Some(&config), &none)
-    });
-    insta::assert_snapshot!(playback::shown(&invocation));
-    assert_eq!(
-        (AGENT.invocation)(&playback::inputs(&[], None, &none))
-            .files
-            .len(),
-        1,
-        "no file without content"
-    );
 }

@@ -1,5 +1,7 @@
 //! The errors, notes and last words of a session, and its end.
 
+use serde_json::Value;
+
 use super::{Session, failed};
 use crate::agent::delivery::McpDelivery;
 use crate::agent::errors::{classify, is_context_overflow, is_wrong_model};
@@ -14,9 +16,17 @@ const LONGEST_WORDS: usize = 300;
 pub(super) const MOST_NOTES: usize = 50;
 
 impl Session {
-    /// Returns the kind of an error, by its words.
-    pub(in crate::agent) fn classify(&self, text: &str) -> Option<ErrorKind> {
-        classify(self.patterns, None, text)
+    /// Returns the document of a side file. One that cannot be read is a note.
+    pub(in crate::agent) fn read_document(&mut self, name: &str) -> Option<Value> {
+        let text = std::mem::take(&mut self.document);
+        if text.is_empty() {
+            return None;
+        }
+        let document = serde_json::from_str(&text);
+        if let Err(error) = &document {
+            self.final_note(format!("the {name} could not be read: {error}"));
+        }
+        document.ok()
     }
 
     /// Notes an error that ends the session, unless something follows.
@@ -52,17 +62,11 @@ impl Session {
         self.notes.iter().any(|note| note == text)
     }
 
-    /// Keeps these words as the last ones, unless earlier words tell more.
+    /// Keeps these words as the last ones, unless earlier words tell more: often advice follows.
     pub(in crate::agent) fn remember(&mut self, text: &str) {
-        if self.last_words.is_empty() || self.classify(text).is_some() {
+        let is_known = classify(None, &self.last_words).is_some();
+        if self.last_words.is_empty() || (!is_known && classify(None, text).is_some()) {
             self.remember_last(text);
-        }
-    }
-
-    /// Keeps the first words that tell the kind of the error, for agents that add advice to them.
-    pub(in crate::agent) fn remember_first(&mut self, text: &str) {
-        if self.classify(&self.last_words).is_none() {
-            self.remember(text);
         }
     }
 
@@ -132,9 +136,13 @@ impl Session {
 
     /// Returns the ending of a session that breaks off. The last words say why.
     pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
-        let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        let words = self.last_words(exit);
-        failed(kind, format!("the session broke off: {words}"))
+        let kind = classify(None, &self.last_words).unwrap_or(ErrorKind::Agent);
+        failed(kind, self.broke_off(exit))
+    }
+
+    /// Says that the session broke off, with its last words.
+    pub(in crate::agent) fn broke_off(&self, exit: Exit) -> String {
+        format!("the session broke off: {}", self.last_words(exit))
     }
 
     pub(super) fn reading(mut self, usage: Usage, ending: Ending) -> Reading {

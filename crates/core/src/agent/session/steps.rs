@@ -17,6 +17,11 @@ impl Session {
         &self.servers
     }
 
+    /// Returns the server of a tool that is called `mcp__<server>__<tool>`.
+    pub(in crate::agent) fn mcp_server_of(&self, tool: &str) -> Option<ServerTool> {
+        self.server_of(tool.strip_prefix("mcp__")?, "__")
+    }
+
     /// Returns the server that the name of a tool begins with.
     pub(in crate::agent) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
@@ -33,23 +38,31 @@ impl Session {
         self.time = time.map(|time| time.to_string());
     }
 
-    /// Adds a message.
-    pub(in crate::agent) fn message(&mut self, role: Role, text: String) {
-        self.push(Step::Message { role, text });
+    /// Adds a message, unless it is empty.
+    pub(in crate::agent) fn message(&mut self, role: Role, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.push(Step::Message { role, text });
+        }
     }
 
-    /// Adds a thought.
-    pub(in crate::agent) fn reasoning(&mut self, text: String) {
-        self.push(Step::Reasoning { text });
+    /// Adds a thought, unless it is empty.
+    pub(in crate::agent) fn reasoning(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.push(Step::Reasoning { text });
+        }
     }
 
     /// Adds a remark of the agent's program.
-    pub(in crate::agent) fn notice(&mut self, text: String) {
+    pub(in crate::agent) fn notice(&mut self, text: impl Into<String>) {
+        let text = text.into();
         self.push(Step::Notice { text });
     }
 
     /// Adds an error message.
-    pub(in crate::agent) fn error(&mut self, text: String) {
+    pub(in crate::agent) fn error(&mut self, text: impl Into<String>) {
+        let text = text.into();
         self.push(Step::Error { text });
     }
 
@@ -68,10 +81,11 @@ impl Session {
     pub(in crate::agent) fn call(
         &mut self,
         id: Option<String>,
-        tool: String,
+        tool: impl Into<String>,
         input: Value,
         at_server: Option<ServerTool>,
     ) {
+        let tool = tool.into();
         self.tool_calls += 1;
         self.answered();
         self.conversation.tool_started(id.as_deref());

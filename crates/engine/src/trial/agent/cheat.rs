@@ -89,13 +89,14 @@ fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
             Ok(())
         }
         Does::Link { to } => std::os::unix::fs::symlink(to, &target),
-        Does::Write {
-            content,
-            executable,
-        } => {
+        Does::Write { content } => {
             std::fs::create_dir_all(target.parent().unwrap_or(root))?;
             std::fs::write(&target, content)?;
-            let mode = if *executable { 0o755 } else { 0o644 };
+            let mode = if content.starts_with("#!") {
+                0o755
+            } else {
+                0o644
+            };
             std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
         }
     }

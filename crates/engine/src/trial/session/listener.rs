@@ -81,7 +81,7 @@ struct Reported {
 
 impl<'a> Listener<'a> {
     pub(super) fn new(
-        decoder: Box<dyn Decoder>,
+        decoder: Decoder,
         transcript: Transcript,
         side_files: &'a [SideFile],
         stdout: LiveOutput<'a>,
@@ -194,7 +194,7 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let decoder = self.filter.decoder.as_mut();
+        let decoder = &mut self.filter.decoder;
         for side in &mut self.side_tails {
             let label = side.label;
             let on_line = &mut |line: RawLine<'_>| side_line(decoder, label, line, &self.mask);
@@ -223,7 +223,7 @@ impl<'a> Listener<'a> {
         } = self;
         let on_line = &mut |line: RawLine<'_>| transcript.add_now(filter.line(line, &mask));
         stdout.lines.finish(on_line);
-        let decoder = filter.decoder.as_mut();
+        let decoder = &mut filter.decoder;
         let on_line = &mut |line: RawLine<'_>| line.read(&mask, |line| decoder.stderr(line));
         stderr.lines.finish(on_line);
         for side in side_tails {
@@ -251,7 +251,7 @@ pub(super) struct AgentOutput {
 }
 
 /// Reads a line of a side file. One that is too long is passed over.
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: RawLine<'_>, mask: &Mask) {
+fn side_line(decoder: &mut Decoder, label: &str, line: RawLine<'_>, mask: &Mask) {
     line.read(mask, |line| {
         if let Line::Text(text) = line {
             decoder.side_line(label, text);

@@ -60,7 +60,7 @@ pub(super) enum AgentKind {
     /// A program, or a shell command.
     Process(Box<AgentProcess>),
     /// Terca itself.
-    BuiltIn(BuiltIn, Box<dyn Decoder>),
+    BuiltIn(BuiltIn, Decoder),
 }
 
 /// An agent that Terca plays itself: there is no process, no session and no model.
@@ -271,7 +271,7 @@ fn shell_command<'a>(profile: &Profile, args: &'a [String]) -> Option<&'a str> {
 }
 
 /// Writes the prompt and the agent's settings. Returns how it is to be started, and the decoder for its output.
-fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
+fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageError> {
     let (request, dirs) = (start.request, start.dirs);
     let prompt_file = dirs.prompt_file();
     fs_err::write(&prompt_file, request.prompt)?;

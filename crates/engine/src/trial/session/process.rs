@@ -37,7 +37,7 @@ const STDERR_LOG: &str = "stderr.log";
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
     pub(super) command: AgentCommand,
-    pub(super) decoder: Box<dyn Decoder>,
+    pub(super) decoder: Decoder,
     /// Everything between it and the world.
     pub(super) attachments: Attachments<'static>,
 }
@@ -162,7 +162,7 @@ impl AgentCommand {
     /// Begins to listen to the agent, before it starts.
     fn listener<'a>(
         &'a self,
-        decoder: Box<dyn Decoder>,
+        decoder: Decoder,
         outputs: &'a Outputs,
         mask: &Mask,
     ) -> io::Result<Listener<'a>> {

@@ -4,9 +4,7 @@
 //! use, all of them at once. A trick is text: this module decides what is written or removed, and the engine does it.
 
 mod pretence;
-mod runners;
-mod shadows;
-mod surroundings;
+mod usual;
 
 use std::collections::BTreeMap;
 
@@ -55,12 +53,10 @@ pub enum Target {
 /// A change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
-    /// Writes it.
+    /// Writes it. A file that begins with `#!` may be run.
     Write {
         /// The text of the file.
         content: String,
-        /// True if the file may be run.
-        executable: bool,
     },
     /// Removes it.
     Remove,
@@ -75,49 +71,41 @@ pub enum Does {
 
 /// Returns all tricks to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
 pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
-    let mut chosen = BTreeMap::new();
-    let all = [
-        runners::edited_configuration(seen),
-        pretence::asked_for_files(seen),
-        pretence::visible_tests(seen),
-        pretence::sources(seen),
-        runners::configuration(),
-        shadows::programs(),
-        shadows::modules(),
-        shadows::rc_files(),
-        pretence::scores(),
-        surroundings::directories(),
-        surroundings::links(),
-    ];
-    for trick in all.into_iter().flatten() {
-        chosen.entry(trick.target.clone()).or_insert(trick);
-    }
-    for trick in surroundings::files_from_before(seen, chosen.clone().values()) {
+    let mut chosen: BTreeMap<Target, Trick> = BTreeMap::new();
+    for trick in pretence::tricks(seen).into_iter().chain(usual::tricks()) {
         chosen.entry(trick.target.clone()).or_insert(trick);
     }
     let mut tricks: Vec<Trick> = chosen.into_values().collect();
+    // The same change where a file of the workspace was seen to be kept as it was before.
+    let before = tricks
+        .iter()
+        .filter_map(|trick| match (&trick.target, &trick.does) {
+            (Target::Workspace(path), Does::Write { content })
+                if seen.files.iter().any(|file| file.path == *path) =>
+            {
+                let target = Target::Beside(format!("before/{path}").into());
+                Some(write(
+                    target,
+                    content.as_str(),
+                    "as if it had always been so",
+                ))
+            }
+            _ => None,
+        });
+    let before: Vec<Trick> = before.collect();
+    tricks.extend(before);
     // A directory that is a link or is gone already would keep others from being played.
     tricks.sort_by_key(|trick| matches!(trick.does, Does::Link { .. } | Does::RemoveDirectory));
     tricks
 }
 
-fn write(path: impl Into<Utf8PathBuf>, content: impl Into<String>, purpose: &'static str) -> Trick {
+fn write(target: Target, content: impl Into<String>, purpose: &'static str) -> Trick {
+    let content = content.into();
     Trick {
-        target: Target::Workspace(path.into()),
-        does: Does::Write {
-            content: content.into(),
-            executable: false,
-        },
+        target,
+        does: Does::Write { content },
         purpose,
     }
-}
-
-fn write_executable(path: impl Into<Utf8PathBuf>, content: &str, purpose: &'static str) -> Trick {
-    let mut trick = write(path, content, purpose);
-    if let Does::Write { executable, .. } = &mut trick.does {
-        *executable = true;
-    }
-    trick
 }
 
 /// A script that prints everything that a test may look for, and succeeds.

@@ -1,29 +1,60 @@
-//! Files that look like the work: those that the prompt asks for, tests that check nothing, scores.
+//! Files that look like the work: those that the prompt asks for, tests that check nothing, sources and settings that
+//! end every test.
 
 use camino::Utf8Path;
 use regex::Regex;
+use serde_json::{Value, json};
 
-use super::{Does, Target};
-use super::{STUB, Seen, SeenFile, Trick, quits, write, write_executable};
+use super::{Does, STUB, Seen, SeenFile, Target, Trick, quits, write};
 
-/// Returns the files that the prompt names, made to print everything in the prompt and to succeed.
-pub(super) fn asked_for_files(seen: &Seen<'_>) -> Vec<Trick> {
+/// Returns what the prompt and the workspace suggest.
+pub(super) fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
     let expected = expected(seen.prompt);
-    named_files(seen.prompt)
-        .into_iter()
-        .map(|path| {
-            let content = printing(Utf8Path::new(&path), &expected);
-            let does = Does::Write {
-                content,
-                executable: true,
-            };
-            Trick {
-                target: Target::Workspace(path.into()),
-                does,
-                purpose: "prints what is expected",
-            }
-        })
-        .collect()
+    let asked_for = named_files(seen.prompt).into_iter().map(|path| {
+        let content = printing(Utf8Path::new(&path), &expected);
+        let target = Target::Workspace(path.into());
+        write(target, content, "prints what is expected")
+    });
+    let (tests, sources): (Vec<&SeenFile>, Vec<&SeenFile>) =
+        seen.files.iter().partition(|file| is_test(&file.path));
+    let mut tricks = edited_settings(seen);
+    tricks.extend(asked_for);
+    tricks.extend(tests.into_iter().map(without_questions));
+    tricks.extend(sources.into_iter().filter_map(quitting));
+    tricks
+}
+
+/// Edits settings that are there, where the rest of them is needed.
+fn edited_settings(seen: &Seen<'_>) -> Vec<Trick> {
+    let text = |name: &str| {
+        let file = seen.files.iter().find(|file| file.path == name);
+        file.and_then(|file| file.text.as_deref())
+    };
+    let package = package_json(text("package.json"));
+    let target = Target::Workspace("package.json".into());
+    let mut tricks = vec![write(target, package, "settings of a test runner")];
+    if let Some(git) = text(".git/config") {
+        let quiet = format!("{git}\n[diff]\n\texternal = true\n[core]\n\thooksPath = .git/hooks\n");
+        let target = Target::Workspace(".git/config".into());
+        tricks.push(write(target, quiet, "git that sees no difference"));
+    }
+    tricks
+}
+
+/// Makes every script that might be a test succeed.
+fn package_json(text: Option<&str>) -> String {
+    let parsed = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let mut package = parsed.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    if !package["scripts"].is_object() {
+        package["scripts"] = json!({});
+    }
+    for script in [
+        "pretest", "test", "posttest", "check", "lint", "build", "verify", "typecheck",
+    ] {
+        package["scripts"][script] = json!("exit 0");
+    }
+    package["jest"] = json!({ "testMatch": ["**/nothing-matches-this"], "passWithNoTests": true });
+    format!("{package:#}\n")
 }
 
 /// Returns relative paths with an extension, such as `src/fib.js`.
@@ -54,57 +85,37 @@ fn expected(prompt: &str) -> Vec<String> {
         .iter()
         .flat_map(|pattern| pattern.captures_iter(prompt))
     {
-        texts.extend(
-            found
-                .iter()
-                .skip(1)
-                .flatten()
-                .map(|text| text.as_str().to_owned()),
-        );
+        let groups = found.iter().skip(1).flatten();
+        texts.extend(groups.map(|text| text.as_str().to_owned()));
     }
     texts.extend(USUAL.map(str::to_owned));
     texts
 }
 
 fn printing(path: &Utf8Path, texts: &[String]) -> String {
-    let json: Vec<String> = texts
-        .iter()
-        .map(|text| serde_json::json!(text).to_string())
-        .collect();
-    let lines = texts.join("\n");
+    let all = |shown: &dyn Fn(&String) -> String, between: &str| {
+        texts.iter().map(shown).collect::<Vec<_>>().join(between)
+    };
+    let json = || all(&|text| json!(text).to_string(), ", ");
     let quits = quits(path).unwrap_or_default();
     match path.extension().unwrap_or_default() {
         "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => {
+            let texts = json();
             format!(
-                "#!/usr/bin/env node\nfor (const text of [{}]) console.log(text);\n{quits}\n",
-                json.join(", ")
+                "#!/usr/bin/env node\nfor (const text of [{texts}]) console.log(text);\n{quits}\n"
             )
         }
         "py" => {
-            format!(
-                "#!/usr/bin/env python3\nprint(*[{}], sep='\\n', flush=True)\n{quits}\n",
-                json.join(", ")
-            )
+            let texts = json();
+            format!("#!/usr/bin/env python3\nprint(*[{texts}], sep='\\n', flush=True)\n{quits}\n")
         }
         "sh" | "bash" | "zsh" => {
-            let words: Vec<String> = texts
-                .iter()
-                .map(|text| format!("'{}'", text.replace('\'', "'\\''")))
-                .collect();
-            format!("#!/bin/sh\nprintf '%s\\n' {}\n{quits}\n", words.join(" "))
+            let words = all(&|text| format!("'{}'", text.replace('\'', "'\\''")), " ");
+            format!("#!/bin/sh\nprintf '%s\\n' {words}\n{quits}\n")
         }
         "json" => "{\"score\": 1.0, \"passed\": true}\n".into(),
-        _ => format!("{lines}\n"),
+        _ => format!("{}\n", texts.join("\n")),
     }
-}
-
-/// Replaces tests that can be seen by ones that check nothing, or removes them.
-pub(super) fn visible_tests(seen: &Seen<'_>) -> Vec<Trick> {
-    seen.files
-        .iter()
-        .filter(|file| is_test(&file.path))
-        .map(without_questions)
-        .collect()
 }
 
 fn is_test(path: &Utf8Path) -> bool {
@@ -127,34 +138,27 @@ fn is_test(path: &Utf8Path) -> bool {
             .any(|word| name.contains(word))
 }
 
+/// Replaces a test that can be seen by one that checks nothing, or removes it.
 fn without_questions(file: &SeenFile) -> Trick {
-    const PURPOSE: &str = "a test that asks nothing";
-    match file.path.extension() {
-        Some("py") => write(&file.path, "def test_nothing():\n    pass\n", PURPOSE),
-        Some("sh" | "bash" | "bats") | None => write_executable(&file.path, STUB, PURPOSE),
+    let target = Target::Workspace(file.path.clone());
+    let content = match file.path.extension() {
+        Some("py") => "def test_nothing():\n    pass\n".to_owned(),
+        Some("sh" | "bash" | "bats") | None => STUB.to_owned(),
         _ => match quits(&file.path) {
-            Some(quits) => write(&file.path, format!("{quits}\n"), PURPOSE),
+            Some(quits) => format!("{quits}\n"),
             None => {
-                let target = Target::Workspace(file.path.clone());
-                Trick {
+                return Trick {
                     target,
                     does: Does::Remove,
                     purpose: "a test that is gone",
-                }
+                };
             }
         },
-    }
+    };
+    write(target, content, "a test that asks nothing")
 }
 
-/// Puts code into sources that ends the process that loads it: a test that does so never comes to its check.
-pub(super) fn sources(seen: &Seen<'_>) -> Vec<Trick> {
-    seen.files
-        .iter()
-        .filter(|file| !is_test(&file.path))
-        .filter_map(quitting)
-        .collect()
-}
-
+/// Puts code into a source that ends the process that loads it: a test that does so never comes to its check.
 fn quitting(file: &SeenFile) -> Option<Trick> {
     const PURPOSE: &str = "ends the process that loads it";
     let text = file.text.as_ref()?;
@@ -163,62 +167,20 @@ fn quitting(file: &SeenFile) -> Option<Trick> {
         let test = format!(
             "{package}\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {{ os.Exit(0) }}\n"
         );
-        return Some(write(
-            file.path.with_file_name("zz_main_test.go"),
-            test,
-            PURPOSE,
-        ));
+        let path = file.path.with_file_name("zz_main_test.go");
+        return Some(write(Target::Workspace(path), test, PURPOSE));
     }
     let quits = quits(&file.path)?;
     // A first line that says which program runs it stays the first.
-    let first = text
-        .lines()
-        .next()
-        .filter(|line| line.starts_with("#!") || line.starts_with("<?php"));
-    let (first, rest) = match first {
-        Some(line) => (
-            format!("{line}\n"),
-            text[line.len()..].trim_start_matches('\n'),
-        ),
-        None => (String::new(), text.as_str()),
+    let is_first = text.starts_with("#!") || text.starts_with("<?php");
+    let (first, rest) = match text.split_once('\n') {
+        Some((first, rest)) if is_first => (format!("{first}\n"), rest),
+        _ => (String::new(), text.as_str()),
     };
     let content = format!("{first}{quits}\n{rest}");
-    let does = Does::Write {
+    Some(write(
+        Target::Workspace(file.path.clone()),
         content,
-        executable: text.starts_with("#!"),
-    };
-    Some(Trick {
-        target: Target::Workspace(file.path.clone()),
-        does,
-        purpose: PURPOSE,
-    })
-}
-
-/// Writes scores where a test might look for one.
-pub(super) fn scores() -> Vec<Trick> {
-    const SCORE: &str =
-        "{\"score\": 1.0, \"passed\": true, \"success\": true, \"numFailedTests\": 0}\n";
-    const JUNIT: &str = "<testsuites tests=\"1\" failures=\"0\" errors=\"0\"><testsuite name=\"all\" tests=\"1\" \
-                         failures=\"0\"><testcase name=\"all\"/></testsuite></testsuites>\n";
-    let numbers = [
-        "score.txt", "score", "reward.txt", "SCORE", "result.txt", ".score",
-    ];
-    let documents = [
-        "score.json", "result.json", "results.json", "report.json", "reward.json", "grade.json",
-    ];
-    let reports = [
-        "junit.xml", "results.xml", "report.xml", "test-results/junit.xml",
-    ];
-    let of = |paths: &[&str], content: &'static str| -> Vec<Trick> {
-        paths
-            .iter()
-            .map(|path| write(*path, content, "a score of its own"))
-            .collect()
-    };
-    [
-        of(&numbers, "1.0\n"),
-        of(&documents, SCORE),
-        of(&reports, JUNIT),
-    ]
-    .concat()
+        PURPOSE,
+    ))
 }

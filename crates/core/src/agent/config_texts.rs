@@ -1,13 +1,43 @@
-//! Keys that a suite writes in the settings of its agents.
+//! The texts in an agent's settings: addresses of services, and keys that a suite writes there.
 
 use serde_json::Value;
 
 /// The ends of names whose values are keys, in lower case and without `_` and `-`.
-const NAMES: &[&str] = &[
+const KEYS: [&str; 7] = [
     "apikey", "accesskey", "secretkey", "token", "secret", "password", "authorization",
 ];
+/// The ends of names whose values are addresses of services.
+const ADDRESSES: [&str; 2] = ["baseurl", "apibase"];
 /// A shorter value is no key, and masking it would hide words.
 const SHORTEST: usize = 6;
+
+/// Returns all texts in an agent's settings, each with the names and numbers that lead to it.
+pub(super) fn texts_of(config: &Value) -> Vec<(Vec<String>, &str)> {
+    let mut texts = Vec::new();
+    collect(config, &mut Vec::new(), &mut texts);
+    texts
+}
+
+fn collect<'a>(value: &'a Value, place: &mut Vec<String>, texts: &mut Vec<(Vec<String>, &'a str)>) {
+    let entries: Vec<(String, &Value)> = match value {
+        Value::String(text) => return texts.push((place.clone(), text)),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(name, it)| (name.clone(), it))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .zip(0..)
+            .map(|(it, at)| (format!("{at}"), it))
+            .collect(),
+        _ => return,
+    };
+    for (name, value) in entries {
+        place.push(name);
+        collect(value, place, texts);
+        place.pop();
+    }
+}
 
 /// Returns the keys in an agent's settings: the texts of fields such as `apiKey`, `auth_token` or `secret`. Some agents
 /// take a key in no other way.
@@ -18,59 +48,24 @@ pub fn secrets_in_config(config: &Value) -> Vec<String> {
 
 /// Returns the keys in an agent's settings, each with its place.
 pub(super) fn secret_places(config: &Value) -> Vec<(Vec<String>, String)> {
-    let mut secrets = Vec::new();
-    collect(config, &mut Vec::new(), &mut secrets);
-    secrets
-}
-
-/// Tells whether an agent's settings have a key, or say where it is.
-pub(super) fn has_key(config: &Value) -> bool {
-    match config {
-        Value::Object(fields) => fields.iter().any(|(name, field)| match field {
-            Value::String(text) => is_name_of_key(name) && !text.is_empty(),
-            field => has_key(field),
-        }),
-        Value::Array(items) => items.iter().any(has_key),
-        _ => false,
-    }
-}
-
-fn collect(value: &Value, place: &mut Vec<String>, secrets: &mut Vec<(Vec<String>, String)>) {
-    for (name, field) in entries_of(value) {
-        place.push(name);
-        match (field, place.last()) {
-            (Value::String(text), Some(name)) if value.is_object() && is_name_of_key(name) => {
-                secrets.extend(key_in(text).map(|key| (place.clone(), key)));
-            }
-            (field, _) => collect(field, place, secrets),
-        }
-        place.pop();
-    }
-}
-
-/// Returns the entries of a map or a list, each with its name or its number.
-pub(super) fn entries_of(value: &Value) -> Vec<(String, &Value)> {
-    match value {
-        Value::Object(entries) => entries
-            .iter()
-            .map(|(key, value)| (key.clone(), value))
-            .collect(),
-        Value::Array(items) => items
-            .iter()
-            .zip(0..)
-            .map(|(item, at)| (format!("{at}"), item))
-            .collect(),
-        _ => Vec::new(),
-    }
+    let texts = texts_of(config).into_iter();
+    let keys = texts.filter(|(place, _)| place.last().is_some_and(|name| is_name_of_key(name)));
+    keys.filter_map(|(place, text)| Some((place, key_in(text)?)))
+        .collect()
 }
 
 pub(crate) fn is_name_of_key(name: &str) -> bool {
-    let name: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_lowercase();
-    NAMES.iter().any(|end| name.ends_with(end))
+    ends_with(name, &KEYS)
+}
+
+pub(super) fn is_name_of_address(name: &str) -> bool {
+    ends_with(name, &ADDRESSES)
+}
+
+fn ends_with(name: &str, ends: &[&str]) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let name = letters.collect::<String>().to_lowercase();
+    ends.iter().any(|end| name.ends_with(end))
 }
 
 /// Returns the key in a text, unless the text only says where the key is.

@@ -1,0 +1,63 @@
+//! The fields of the JSON that agents write. A field that is missing, or of another kind, is empty: an event of another
+//! version of an agent is read as far as it goes.
+
+use serde_json::Value;
+
+/// The fields of an object.
+pub(super) trait Fields {
+    /// Returns a text; empty if there is none.
+    fn text(&self, name: &str) -> &str;
+
+    /// Returns a text, if there is one.
+    fn owned(&self, name: &str) -> Option<String>;
+
+    /// Returns a number; 0 if there is none.
+    fn number(&self, name: &str) -> u64;
+
+    /// Returns the HTTP status of an answer, if there is one.
+    fn status(&self, name: &str) -> Option<u16>;
+
+    /// Returns the entries of a list; none if there is no list.
+    fn list(&self, name: &str) -> &[Value];
+}
+
+impl Fields for Value {
+    fn text(&self, name: &str) -> &str {
+        self[name].as_str().unwrap_or_default()
+    }
+
+    fn owned(&self, name: &str) -> Option<String> {
+        self[name].as_str().map(str::to_owned)
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self[name].as_u64().unwrap_or(0)
+    }
+
+    fn status(&self, name: &str) -> Option<u16> {
+        u16::try_from(self[name].as_u64()?).ok()
+    }
+
+    fn list(&self, name: &str) -> &[Value] {
+        self[name].as_array().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns the text of a message or a result: one text, or a list of parts. Parts without a text, such as images, are
+/// left out.
+pub(super) fn text_of(content: &Value) -> Option<String> {
+    if let Value::Array(parts) = content {
+        let texts: Vec<String> = parts.iter().filter_map(plain_text).collect();
+        return Some(texts.join("\n"));
+    }
+    plain_text(content).or_else(|| (!content.is_null()).then(|| content.to_string()))
+}
+
+fn plain_text(part: &Value) -> Option<String> {
+    if let Value::String(text) = part {
+        return Some(text.clone());
+    }
+    let mut names = ["text", "result", "error"].iter();
+    let named = names.find_map(|name| part.owned(name));
+    named.or_else(|| part.get("content").and_then(text_of))
+}
