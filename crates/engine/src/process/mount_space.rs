@@ -31,6 +31,8 @@ pub use super::mount_holder::OverlayMount;
 use super::mount_holder::{AGAIN, ARGUMENT, NEW, Request, Response};
 use super::supervise::Launcher;
 
+use crate::locked;
+
 /// The time for a task of milliseconds. After it, the holder is taken for stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -129,7 +131,7 @@ impl MountSpace {
     }
 
     fn holder(&self) -> MutexGuard<'_, Holder> {
-        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.holder)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -10,6 +10,7 @@ use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::outside_paths;
+use crate::locked;
 use crate::process::own_process;
 
 /// The supervisor's program, inside.
@@ -93,7 +94,7 @@ impl Contents {
         };
         let dirs: Vec<&str> = path.split(':').filter(|dir| !is_of_agents(dir)).collect();
         let path = dirs.join(":");
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         let mounts = known.entry(path).or_insert_with_key(|path| {
             let mut mounts = self.base.clone();
             Programs::on(path, &mut mounts, &self.secluded, of_agents).show_path();

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
-use crate::tree::limits::{Limits, Options};
+use crate::tree::limits::Options;
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 use crate::tree::walk::{Visit, walk};
@@ -151,7 +151,6 @@ pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
     let root_now = os::meta_of(root.as_fd()).map_err(|errno| TreeError::io(root.path(), errno))?;
     add_identity(&mut hasher, Path::new(""), &root_now);
     let options = Options {
-        limits: Limits::NONE,
         unlock: false,
         ..Options::default()
     };

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 
+use crate::locked;
 use crate::tree::{Dir, Kind, Meta, Options, TreeError, Visit, walk};
 use crate::workspace::base_layers::BaseLayer;
 
@@ -139,7 +140,7 @@ impl MergedLayersOfRun {
         options: &Options<'_>,
     ) -> Result<Arc<MergedLayers>, TreeError> {
         let names: Vec<String> = layers.iter().map(|layer| layer.hash.clone()).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some(merged) = known.get(&names) {
             return Ok(merged.clone());
         }

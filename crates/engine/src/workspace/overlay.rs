@@ -18,7 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::confine::Confinement;
 use crate::process::mount_space::{MountSpace, OverlayMount};
-use crate::tree::{Dir, Kind, Limits, Options, list};
+use crate::tree::{Dir, Kind, Options, list};
 use crate::workspace::own_dirs::private_dir;
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::own_dirs::secret_name;
@@ -142,7 +142,7 @@ impl Overlay {
     pub fn remove_everything(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
         for name in workspace.names(u64::MAX)? {
-            let removed = workspace.remove_tree(&name, &unlimited())?;
+            let removed = workspace.remove_tree(&name, &Options::default())?;
             removed.into_result(self.at.as_std_path())?;
         }
         Ok(())
@@ -151,7 +151,7 @@ impl Overlay {
     /// Removes the sockets and devices of setup and agent from the workspace: a copy has none.
     pub fn remove_what_has_no_copy(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
-        for (path, meta) in list(&workspace, &unlimited())? {
+        for (path, meta) in list(&workspace, &Options::default())? {
             if matches!(meta.kind, Kind::Socket | Kind::Device) {
                 workspace.remove_file(&path)?;
             }
@@ -171,13 +171,6 @@ impl Overlay {
         // One that cannot be unmounted goes with the namespace.
         let _ = self.unmount();
         remove_and_tell(&self.dir)
-    }
-}
-
-fn unlimited() -> Options<'static> {
-    Options {
-        limits: Limits::NONE,
-        ..Options::default()
     }
 }
 

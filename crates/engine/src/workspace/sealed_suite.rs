@@ -69,7 +69,6 @@ pub struct SealedSuite {
 /// The suite's files are their user's: they have no limits, and their permissions stay.
 fn options() -> Options<'static> {
     Options {
-        limits: Limits::NONE,
         unlock: false,
         ..Options::default()
     }
@@ -211,11 +210,7 @@ impl SealedSuite {
     pub fn restore_links(&self, workspace: &Utf8Path) -> Result<(), TreeError> {
         let dir = Dir::open_no_link(workspace)?;
         let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-        let options = Options {
-            limits: Limits::NONE,
-            ..Options::default()
-        };
-        tree::walk(&dir, &options, &mut |entry, meta| {
+        tree::walk(&dir, &Options::default(), &mut |entry, meta| {
             if meta.is_link()
                 && let Ok(original) = entry.read_link()?.strip_prefix(&self.root)
             {

@@ -264,14 +264,19 @@ impl Supervisor {
                 pausable.told(begins);
             }
             let turn = on_turn();
-            let asked = match turn {
-                Turn::Stop if passed == Passed::Nothing => Some((Request::Stop, Passed::Stop)),
-                Turn::Kill if passed != Passed::Kill => Some((Request::Kill, Passed::Kill)),
-                _ => None,
+            let wanted = match turn {
+                _ if interrupt.is_kill() => Passed::Kill,
+                Turn::Kill => Passed::Kill,
+                _ if interrupt.is_stop() => Passed::Stop,
+                Turn::Stop => Passed::Stop,
+                Turn::Wait | Turn::Again => Passed::Nothing,
             };
-            if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
-                self.send(&request)?;
-                passed = now;
+            if wanted > passed {
+                self.send(match wanted {
+                    Passed::Kill => &Request::Kill,
+                    _ => &Request::Stop,
+                })?;
+                passed = wanted;
                 since = Stopwatch::start();
                 allowed = job.grace.saturating_add(PATIENCE);
             }
@@ -477,17 +482,6 @@ enum Passed {
     Nothing,
     Stop,
     Kill,
-}
-
-/// Returns the next part of an interrupt to pass on, if there is one.
-fn next_request(interrupt: &Interrupt, passed: Passed) -> Option<(Request, Passed)> {
-    match passed {
-        Passed::Nothing | Passed::Stop if interrupt.is_kill() => {
-            Some((Request::Kill, Passed::Kill))
-        }
-        Passed::Nothing if interrupt.is_stop() => Some((Request::Stop, Passed::Stop)),
-        _ => None,
-    }
 }
 
 impl Ended {

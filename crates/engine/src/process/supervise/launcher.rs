@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::Utf8PathBuf;
 use rustix::process::Pid;
@@ -18,6 +18,7 @@ use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
+use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::{open_file_limit, socket};
 
@@ -241,18 +242,18 @@ impl Launcher {
 
     /// Takes note of a container that could not be removed.
     pub(super) fn remains(&self, line: String) {
-        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remains = locked(&self.remains);
         remains.push(line);
     }
 
     /// Returns a line for each container that could not be removed.
     pub fn take_remains(&self) -> Vec<String> {
-        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remains = locked(&self.remains);
         std::mem::take(&mut *remains)
     }
 
     fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {
-        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.alive)
     }
 }
 

@@ -7,11 +7,12 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::Utf8Path;
 use thiserror::Error;
 
+use crate::locked;
 use crate::tree::{Dir, Options, TreeError, copy, hash};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
 use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, WORKSPACE, path_of};
@@ -188,7 +189,7 @@ impl CheckedLayers {
             .open_dir(Path::new(LAYERS).join(name))
             .map_err(no_layer)?;
         // One trial reads it, while the others wait.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if known.contains(name) {
             return Ok(layer);
         }
