@@ -19,3 +19,10 @@ pub mod tree;
 pub mod trial;
 pub mod workers;
 pub mod workspace;
+
+/// Locks a mutex, also one that a thread held when it panicked: every value behind one is whole at any moment.
+pub(crate) fn locked<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::Profile;
 
 use crate::host::environment::Variables;
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Turn};
@@ -43,7 +44,7 @@ impl Versions {
         interrupt: &Interrupt,
     ) -> Option<String> {
         // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         known
             .entry((
                 question.image.map(str::to_owned),

@@ -9,38 +9,24 @@ use std::process::{Command, ExitCode};
 
 use camino::Utf8PathBuf;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
 
 use super::mount_holder;
-use super::walls::{Tcp, Walls};
+use super::walls::Walls;
 
 /// The hidden first argument that makes the program take this step.
 const ARGUMENT: &str = "__confine";
-/// The argument before a file that the process puts itself into a group by.
-const GROUP: &str = "--group";
-/// The argument before the most processes of the user.
-const USER_PROCESSES: &str = "--user-processes";
-/// The argument that ends the process when its parent does.
-const WITH_PARENT: &str = "--with-parent";
-/// The argument before the process whose mounts it sees.
-const MOUNTS_OF: &str = "--mounts-of";
-/// The argument that begins rules for files and the network.
-const WALLS: &str = "--walls";
-/// The argument before a file or directory that can be read.
-const READABLE: &str = "--read";
-/// The argument before a file or directory that can be changed.
-const WRITABLE: &str = "--write";
-/// The argument before a port that connections can be made to; others cannot.
-const PORT: &str = "--port";
-/// The argument that allows no connection.
-const NO_TCP: &str = "--no-tcp";
 /// The argument before the program to become.
 const PROGRAM: &str = "--";
+
+/// The most characters of the rules in one argument. The kernel takes 128 KiB.
+const LONGEST: usize = 30_000;
 
 /// The running program, for the process itself.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The rules for a process and everything that it starts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// The files that it puts itself into control groups by.
     pub groups: Vec<Utf8PathBuf>,
@@ -57,76 +43,18 @@ pub struct Confinement {
 impl Confinement {
     /// Returns the arguments with which [`OWN_PROGRAM`] keeps these rules and then becomes the program that follows.
     pub fn args(&self) -> Vec<String> {
-        let mut args = vec![ARGUMENT.to_owned()];
-        for group in &self.groups {
-            args.extend([GROUP.to_owned(), group.to_string()]);
-        }
-        if let Some(most) = self.user_processes {
-            args.extend([USER_PROCESSES.to_owned(), most.to_string()]);
-        }
-        if self.ends_with_parent {
-            args.push(WITH_PARENT.to_owned());
-        }
-        if let Some(process) = self.mounts_of {
-            args.extend([MOUNTS_OF.to_owned(), process.to_string()]);
-        }
-        if let Some(walls) = &self.walls {
-            args.push(WALLS.to_owned());
-            for path in &walls.readable {
-                args.extend([READABLE.to_owned(), path.to_string()]);
-            }
-            for path in &walls.writable {
-                args.extend([WRITABLE.to_owned(), path.to_string()]);
-            }
-            match &walls.tcp {
-                Tcp::Open => {}
-                Tcp::Off => args.push(NO_TCP.to_owned()),
-                Tcp::Ports(ports) => {
-                    for port in ports {
-                        args.extend([PORT.to_owned(), port.to_string()]);
-                    }
-                }
-            }
-        }
-        args.push(PROGRAM.to_owned());
-        args
+        // No part of it can fail; without the rules, nothing is started.
+        let rules = serde_json::to_string(self).unwrap_or_default();
+        let rules: Vec<char> = rules.chars().collect();
+        let pieces = rules.chunks(LONGEST).map(|piece| piece.iter().collect());
+        let first = [ARGUMENT.to_owned()].into_iter();
+        first.chain(pieces).chain([PROGRAM.to_owned()]).collect()
     }
 
     /// Reads the arguments after the first. The rest is the program and its arguments.
     fn read(args: &mut impl Iterator<Item = String>) -> io::Result<Self> {
-        let mut confinement = Confinement::default();
-        loop {
-            let value = |args: &mut dyn Iterator<Item = String>| {
-                args.next()
-                    .ok_or_else(|| io::Error::other("an argument is missing"))
-            };
-            let walls = confinement.walls.as_mut();
-            match (args.next().as_deref(), walls) {
-                (Some(GROUP), _) => confinement.groups.push(value(args)?.into()),
-                (Some(WITH_PARENT), _) => confinement.ends_with_parent = true,
-                (Some(WALLS), _) => confinement.walls = Some(Walls::default()),
-                (Some(READABLE), Some(walls)) => walls.readable.push(value(args)?.into()),
-                (Some(WRITABLE), Some(walls)) => walls.writable.push(value(args)?.into()),
-                (Some(NO_TCP), Some(walls)) => walls.tcp = Tcp::Off,
-                (Some(PORT), Some(walls)) => {
-                    let port = value(args)?.parse().map_err(io::Error::other)?;
-                    match &mut walls.tcp {
-                        Tcp::Ports(ports) => ports.push(port),
-                        tcp => *tcp = Tcp::Ports(vec![port]),
-                    }
-                }
-                (Some(USER_PROCESSES), _) => {
-                    let most = value(args)?.parse().map_err(io::Error::other)?;
-                    confinement.user_processes = Some(most);
-                }
-                (Some(MOUNTS_OF), _) => {
-                    let process = value(args)?.parse().map_err(io::Error::other)?;
-                    confinement.mounts_of = Some(process);
-                }
-                (Some(PROGRAM), _) => return Ok(confinement),
-                _ => return Err(io::Error::other("the arguments are not those of a step")),
-            }
-        }
+        let rules: String = args.take_while(|arg| arg != PROGRAM).collect();
+        Ok(serde_json::from_str(&rules)?)
     }
 }
 
@@ -203,6 +131,7 @@ fn limit_user_processes(most: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::walls::Tcp;
 
     #[test]
     fn what_is_written_is_read() {
@@ -221,7 +150,16 @@ mod tests {
         let mut args = args.into_iter().chain(["program".to_owned()]).skip(1);
         assert_eq!(Confinement::read(&mut args).unwrap(), confinement);
         assert_eq!(args.next().as_deref(), Some("program"));
-        assert!(Confinement::read(&mut ["--group".to_owned()].into_iter()).is_err());
+        let many = Confinement {
+            groups: vec!["/ä/cgroup.procs".into(); 10_000],
+            ..confinement
+        };
+        let args = many.args();
+        assert!(args.len() > 4 && args.iter().all(|arg| arg.len() < 128 * 1024));
+        assert_eq!(
+            Confinement::read(&mut args.into_iter().skip(1)).unwrap(),
+            many
+        );
         assert!(Confinement::read(&mut ["program".to_owned()].into_iter()).is_err());
     }
 }

@@ -7,9 +7,10 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use crate::locked;
 use crate::tree::ShouldStop;
 
 /// The state of an interrupt: not raised, stop, or kill.
@@ -102,7 +103,7 @@ impl Interrupt {
     }
 
     fn locked(&self) -> MutexGuard<'_, Pause> {
-        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.pause)
     }
 
     pub(crate) fn stop_file(&self) -> &OwnedFd {
@@ -161,9 +162,6 @@ impl Level {
 
     fn raise(&self) {
         self.raised.store(true, Ordering::Release);
-        self.write
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        locked(&self.write).take();
     }
 }

@@ -35,35 +35,14 @@ pub(super) enum Request {
 pub struct OverlayMount {
     /// The directory that the names of layers are in. The list of mounts shows no other names.
     pub dir: Utf8PathBuf,
-    /// The names of the layers that are not changed, topmost first.
-    pub lower: Vec<String>,
-    /// The names of the directory for changes, and of the one that the kernel works in.
-    pub upper: Option<(String, String)>,
+    /// The options, with the names of the layers.
+    pub options: String,
     /// The place to mount it at.
     pub at: Utf8PathBuf,
 }
 
-/// A message from the holder.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Response {
-    /// It is ready, or has done what it was asked for.
-    Done,
-    /// The reason why not.
-    Failed(String),
-}
-
-impl OverlayMount {
-    /// Returns the options of the mount.
-    fn options(&self) -> String {
-        let mut options = format!("lowerdir={}", self.lower.join(":"));
-        if let Some((upper, work)) = &self.upper {
-            // Nobody needs a workspace after a crash of the machine, so nothing waits for the disk.
-            options += &format!(",upperdir={upper},workdir={work},volatile");
-        }
-        // The names of the attributes that everybody may write, and so the same for all users.
-        options + ",userxattr"
-    }
-}
+/// A message from the holder: it is ready, or has done what it was asked for, or the reason why not.
+pub(super) type Response = Result<(), String>;
 
 /// Holds a namespace, if the program was started for it.
 pub fn run_if_asked() -> Option<ExitCode> {
@@ -82,15 +61,11 @@ fn serve(mode: &str) -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone.
     let _ = rustix::process::setsid();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let entered = match mode {
-        NEW => os::make_namespaces(),
-        _ => os::enter_given(),
-    };
-    answer(&mut socket, entered)?;
+    answer(&mut socket, os::enter_as_holder(mode == NEW))?;
     let mut lines = Lines::default();
     loop {
         match lines.receive(&mut socket)? {
-            Received::Message(request) => answer(&mut socket, perform(&request))?,
+            Received::Message(request) => answer(&mut socket, os::perform(&request))?,
             Received::Partial => {}
             Received::Closed => return Ok(()),
         }
@@ -98,18 +73,8 @@ fn serve(mode: &str) -> io::Result<()> {
 }
 
 fn answer(socket: &mut UnixStream, done: io::Result<()>) -> io::Result<()> {
-    let response = match done {
-        Ok(()) => Response::Done,
-        Err(error) => Response::Failed(error.to_string()),
-    };
+    let response: Response = done.map_err(|error| error.to_string());
     send(socket, &response)
-}
-
-fn perform(request: &Request) -> io::Result<()> {
-    match request {
-        Request::Mount(overlay) => os::mount(overlay),
-        Request::Unmount { at } => os::unmount(at),
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -118,15 +83,25 @@ pub(super) mod os {
     use std::io;
     use std::os::fd::AsFd;
 
-    use camino::Utf8Path;
     use nix::sched::{CloneFlags, setns, unshare};
     use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount_change};
     use rustix::process::{getegid, geteuid};
 
-    use super::OverlayMount;
+    use super::Request;
+
+    /// Makes the namespaces of a run, or enters those that standard output and standard error are.
+    pub(super) fn enter_as_holder(is_new: bool) -> io::Result<()> {
+        if is_new {
+            return make_namespaces();
+        }
+        if !geteuid().is_root() {
+            setns(io::stderr().as_fd(), CloneFlags::CLONE_NEWUSER)?;
+        }
+        Ok(setns(io::stdout().as_fd(), CloneFlags::CLONE_NEWNS)?)
+    }
 
     /// Makes the namespaces of a run. Mounts that are made outside later are seen inside, and never the other way round.
-    pub(super) fn make_namespaces() -> io::Result<()> {
+    fn make_namespaces() -> io::Result<()> {
         let (user, group) = (geteuid(), getegid());
         if user.is_root() {
             unshare(CloneFlags::CLONE_NEWNS)?;
@@ -141,14 +116,6 @@ pub(super) mod os {
         Ok(mount_change("/", flags)?)
     }
 
-    /// Enters the namespaces that standard output and standard error are.
-    pub(super) fn enter_given() -> io::Result<()> {
-        if !geteuid().is_root() {
-            setns(io::stderr().as_fd(), CloneFlags::CLONE_NEWUSER)?;
-        }
-        Ok(setns(io::stdout().as_fd(), CloneFlags::CLONE_NEWNS)?)
-    }
-
     /// Enters the namespaces of a holder. The process must have one thread.
     pub(in crate::process) fn enter(holder: u32) -> io::Result<()> {
         let open = |name: &str| fs_err::File::open(format!("/proc/{holder}/ns/{name}"));
@@ -159,24 +126,22 @@ pub(super) mod os {
         Ok(setns(mounts.file(), CloneFlags::CLONE_NEWNS)?)
     }
 
-    pub(super) fn mount(overlay: &OverlayMount) -> io::Result<()> {
+    pub(super) fn perform(request: &Request) -> io::Result<()> {
+        let overlay = match request {
+            Request::Mount(overlay) => overlay,
+            Request::Unmount { at } => {
+                let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+                return Ok(rustix::mount::unmount(at.as_std_path(), flags)?);
+            }
+        };
         std::env::set_current_dir(&overlay.dir)?;
-        let options = CString::new(overlay.options()).map_err(io::Error::other)?;
+        let options = CString::new(overlay.options.as_str()).map_err(io::Error::other)?;
         let at = overlay.at.as_std_path();
-        let mounted = rustix::mount::mount(
-            "overlay",
-            at,
-            "overlay",
-            MountFlags::empty(),
-            Some(options.as_c_str()),
-        );
+        let none = MountFlags::empty();
+        let mounted =
+            rustix::mount::mount("overlay", at, "overlay", none, Some(options.as_c_str()));
         std::env::set_current_dir("/")?;
         Ok(mounted?)
-    }
-
-    pub(super) fn unmount(at: &Utf8Path) -> io::Result<()> {
-        let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
-        Ok(rustix::mount::unmount(at.as_std_path(), flags)?)
     }
 }
 
@@ -184,34 +149,22 @@ pub(super) mod os {
 pub(super) mod os {
     use std::io;
 
-    use camino::Utf8Path;
+    use super::Request;
 
-    use super::OverlayMount;
-
-    fn unsupported() -> io::Error {
-        io::Error::new(
-            io::ErrorKind::Unsupported,
-            "only Linux has mount namespaces",
-        )
+    fn unsupported() -> io::Result<()> {
+        let words = "only Linux has mount namespaces";
+        Err(io::Error::new(io::ErrorKind::Unsupported, words))
     }
 
-    pub(super) fn make_namespaces() -> io::Result<()> {
-        Err(unsupported())
-    }
-
-    pub(super) fn enter_given() -> io::Result<()> {
-        Err(unsupported())
+    pub(super) fn enter_as_holder(_is_new: bool) -> io::Result<()> {
+        unsupported()
     }
 
     pub(in crate::process) fn enter(_holder: u32) -> io::Result<()> {
-        Err(unsupported())
+        unsupported()
     }
 
-    pub(super) fn mount(_overlay: &OverlayMount) -> io::Result<()> {
-        Err(unsupported())
-    }
-
-    pub(super) fn unmount(_at: &Utf8Path) -> io::Result<()> {
-        Err(unsupported())
+    pub(super) fn perform(_request: &Request) -> io::Result<()> {
+        unsupported()
     }
 }

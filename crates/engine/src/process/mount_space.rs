@@ -31,6 +31,8 @@ pub use super::mount_holder::OverlayMount;
 use super::mount_holder::{AGAIN, ARGUMENT, NEW, Request, Response};
 use super::supervise::Launcher;
 
+use crate::locked;
+
 /// The time for a task of milliseconds. After it, the holder is taken for stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -62,18 +64,8 @@ struct Holder {
 impl MountSpace {
     /// Makes a namespace. The error says why this machine does not let us.
     pub fn make(launcher: &Arc<Launcher>) -> io::Result<Self> {
-        let holder = Holder::start(launcher, None)?;
-        let id = holder.child.id();
-        let opened = open_of(id, "root", OFlags::PATH | OFlags::DIRECTORY).and_then(|root| {
-            let namespace = |name: &str| open_of(id, name, OFlags::RDONLY);
-            let users = match geteuid().is_root() {
-                true => None,
-                false => Some(namespace("ns/user")?),
-            };
-            let mounts = namespace("ns/mnt")?;
-            Ok((root, Namespaces { mounts, users }))
-        });
-        match opened {
+        let mut holder = Holder::start(launcher, None)?;
+        match open_namespaces(holder.child.id()) {
             Ok((root, namespaces)) => Ok(MountSpace {
                 launcher: launcher.clone(),
                 holder: Mutex::new(holder),
@@ -81,7 +73,7 @@ impl MountSpace {
                 root,
             }),
             Err(error) => {
-                holder.end(launcher);
+                holder.kill(launcher);
                 Err(error)
             }
         }
@@ -121,29 +113,25 @@ impl MountSpace {
 
     fn ask(&self, request: &Request) -> io::Result<()> {
         let mut holder = self.holder();
-        if holder.child.try_wait()?.is_some() {
-            self.replace(&mut holder)?;
-        }
-        let asked = send(&mut holder.socket, request).and_then(|()| holder.answer());
-        match asked {
-            Ok(answer) => answer.map_err(io::Error::other),
+        let answer = match holder.ask(request) {
+            Ok(answer) => answer,
             Err(_) => {
                 // It was killed or stopped.
                 self.replace(&mut holder)?;
-                send(&mut holder.socket, request)?;
-                holder.answer()?.map_err(io::Error::other)
+                holder.ask(request)?
             }
-        }
+        };
+        answer.map_err(io::Error::other)
     }
 
     fn replace(&self, holder: &mut Holder) -> io::Result<()> {
         let new = Holder::start(&self.launcher, Some(&self.namespaces))?;
-        std::mem::replace(holder, new).end(&self.launcher);
+        std::mem::replace(holder, new).kill(&self.launcher);
         Ok(())
     }
 
     fn holder(&self) -> MutexGuard<'_, Holder> {
-        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.holder)
     }
 }
 
@@ -180,33 +168,30 @@ impl Holder {
             socket,
             lines: Lines::default(),
         };
-        match holder.answer() {
-            Ok(Ok(())) => Ok(holder),
-            Ok(Err(reason)) => {
-                holder.end(launcher);
-                Err(io::Error::other(reason))
-            }
+        let answer = holder.answer();
+        match answer.and_then(|answer| answer.map_err(io::Error::other)) {
+            Ok(()) => Ok(holder),
             Err(error) => {
-                holder.end(launcher);
+                holder.kill(launcher);
                 Err(error)
             }
         }
     }
 
+    fn ask(&mut self, request: &Request) -> io::Result<Response> {
+        send(&mut self.socket, request)?;
+        self.answer()
+    }
+
     /// Waits for an answer. The inner error is the reason why something was not done.
-    fn answer(&mut self) -> io::Result<Result<(), String>> {
+    fn answer(&mut self) -> io::Result<Response> {
         loop {
             match self.lines.receive(&mut self.socket)? {
-                Received::Message(Response::Done) => return Ok(Ok(())),
-                Received::Message(Response::Failed(reason)) => return Ok(Err(reason)),
+                Received::Message(response) => return Ok(response),
                 Received::Partial => {}
                 Received::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
             }
         }
-    }
-
-    fn end(mut self, launcher: &Launcher) {
-        self.kill(launcher);
     }
 
     fn kill(&mut self, launcher: &Launcher) {
@@ -217,12 +202,16 @@ impl Holder {
     }
 }
 
-/// Opens a file of a process in `/proc`.
-fn open_of(process: u32, name: &str, flags: OFlags) -> io::Result<OwnedFd> {
-    let path = format!("/proc/{process}/{name}");
-    Ok(rustix::fs::open(
-        path,
-        flags | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?)
+/// Opens the root directory and the namespaces of a process.
+fn open_namespaces(process: u32) -> io::Result<(OwnedFd, Namespaces)> {
+    let open = |name: &str, flags| {
+        let path = format!("/proc/{process}/{name}");
+        rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())
+    };
+    let users = (!geteuid().is_root()).then(|| open("ns/user", OFlags::RDONLY));
+    let namespaces = Namespaces {
+        mounts: open("ns/mnt", OFlags::RDONLY)?,
+        users: users.transpose()?,
+    };
+    Ok((open("root", OFlags::PATH | OFlags::DIRECTORY)?, namespaces))
 }

@@ -62,17 +62,19 @@ pub fn is_orphaned() -> bool {
         if getpgid(Some(process)) != Ok(group) {
             return false;
         }
-        above = parent_of(process);
+        let parent = state_and_parent(process.as_raw_nonzero().get());
+        above = parent.and_then(|(_, parent)| Pid::from_raw(parent));
     }
     true
 }
 
-/// Returns the parent of a process.
-fn parent_of(process: Pid) -> Option<Pid> {
+/// Returns the letter of a process' state and the number of its parent. `None` for one that is not there.
+pub(crate) fn state_and_parent(process: i32) -> Option<(char, i32)> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The command's name is in brackets and may hold any text; the parent comes after the state.
-    let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-    Pid::from_raw(parent.parse().ok()?)
+    // The command's name is in brackets and may hold any text.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((state, fields.next()?.parse().ok()?))
 }
 
 /// Gives a signal a handler that does nothing.

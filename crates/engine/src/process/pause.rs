@@ -2,8 +2,10 @@
 //!
 //! A process is stopped as a whole, so there is one such time for all of it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use crate::locked;
 
 static STOPPED: Mutex<Stopped> = Mutex::new(Stopped {
     total: Duration::ZERO,
@@ -21,7 +23,7 @@ struct Stopped {
 }
 
 fn stopped() -> MutexGuard<'static, Stopped> {
-    STOPPED.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&STOPPED)
 }
 
 /// Stops counting.

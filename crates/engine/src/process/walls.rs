@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The rules for files and for the network.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walls {
     /// Files and directories that can be read, with everything in them.
     pub readable: Vec<Utf8PathBuf>,
@@ -20,7 +20,7 @@ pub struct Walls {
 }
 
 /// The connections by TCP that are allowed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tcp {
     /// All of them.
     #[default]

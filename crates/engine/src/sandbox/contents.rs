@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -10,6 +10,7 @@ use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::outside_paths;
+use crate::locked;
 use crate::process::own_process;
 
 /// The supervisor's program, inside.
@@ -37,26 +38,16 @@ const SETTINGS: [&str; 32] = [
 const PRIVATE: [&str; 2] = ["/etc/ssl/private", "/etc/pki/tls/private"];
 
 /// The part of the machine that commands see.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Contents {
     /// The places that every sandbox has.
     pub(super) base: Mounts,
-    known: KnownPaths,
+    /// The places of every sandbox with the programs of a `PATH`, by that `PATH`: looking for them takes longer than all
+    /// the rest.
+    known: Mutex<HashMap<String, Mounts>>,
     secluded: Vec<Utf8PathBuf>,
     /// Terca's own program, outside.
     pub(super) own_program: Utf8PathBuf,
-}
-
-/// The places of every sandbox with the programs of a `PATH`, by that `PATH`: looking for them takes longer than all the
-/// rest.
-#[derive(Debug, Default)]
-struct KnownPaths(Mutex<HashMap<String, Mounts>>);
-
-/// A copy knows none: it may get other places.
-impl Clone for KnownPaths {
-    fn clone(&self) -> Self {
-        KnownPaths::default()
-    }
 }
 
 impl Contents {
@@ -66,7 +57,7 @@ impl Contents {
         own_process::keep_program(&own_program)?;
         Ok(Contents {
             base: base(&own_program),
-            known: KnownPaths::default(),
+            known: Mutex::default(),
             secluded: secluded.to_vec(),
             own_program,
         })
@@ -103,8 +94,7 @@ impl Contents {
         };
         let dirs: Vec<&str> = path.split(':').filter(|dir| !is_of_agents(dir)).collect();
         let path = dirs.join(":");
-        let KnownPaths(known) = &self.known;
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         let mounts = known.entry(path).or_insert_with_key(|path| {
             let mut mounts = self.base.clone();
             Programs::on(path, &mut mounts, &self.secluded, of_agents).show_path();

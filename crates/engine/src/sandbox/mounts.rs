@@ -32,6 +32,20 @@ pub(super) enum Place {
     OfImage,
 }
 
+impl Place {
+    /// Returns the file or directory that is shown at a path, and whether it can be changed there.
+    fn bound<'a>(&'a self, path: &'a Utf8Path) -> Option<(&'a Utf8Path, bool)> {
+        match self {
+            Place::ReadOnly => Some((path, false)),
+            Place::Writable => Some((path, true)),
+            Place::ReadOnlyFrom(source) => Some((source, false)),
+            Place::WritableFrom(source) => Some((source, true)),
+            Place::Closed => Some((Utf8Path::new("/dev/null"), false)),
+            Place::Link(_) | Place::Empty | Place::OfImage => None,
+        }
+    }
+}
+
 /// The places of a sandbox, each above those beneath it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mounts {
@@ -102,12 +116,10 @@ impl Mounts {
                 Ok(relative) if !relative.as_str().is_empty() => relative,
                 _ => continue,
             };
-            let is_dir = match place {
-                Place::ReadOnly | Place::Writable => path.is_dir(),
-                Place::ReadOnlyFrom(source) | Place::WritableFrom(source) => source.is_dir(),
-                Place::Empty => true,
-                Place::Closed => false,
-                Place::Link(_) | Place::OfImage => continue,
+            let is_dir = match (place.bound(path), place) {
+                (Some((source, _)), _) => source.is_dir(),
+                (None, Place::Empty) => true,
+                _ => continue,
             };
             // A path comes after those above it.
             if !found.iter().any(|(other, _)| relative.starts_with(other)) {
@@ -129,25 +141,21 @@ impl Mounts {
     pub(super) fn args(&self) -> Vec<String> {
         let mut args = Vec::new();
         for (path, place) in &self.places {
-            let words: Vec<&str> = match place {
+            let words = match (place.bound(path), place) {
                 // It is there already, and each mount takes bubblewrap a while.
-                Place::ReadOnly if self.is_inside_another(path) => Vec::new(),
-                Place::ReadOnly => vec!["--ro-bind", path.as_str(), path.as_str()],
-                Place::Writable => vec!["--bind", path.as_str(), path.as_str()],
-                Place::ReadOnlyFrom(source) => vec!["--ro-bind", source.as_str(), path.as_str()],
-                Place::WritableFrom(source) => vec!["--bind", source.as_str(), path.as_str()],
-                Place::Link(target) => vec!["--symlink", target, path.as_str()],
-                Place::Empty => vec!["--tmpfs", path.as_str()],
-                Place::Closed => vec!["--ro-bind", "/dev/null", path.as_str()],
-                Place::OfImage => Vec::new(),
+                _ if *place == Place::ReadOnly && self.is_inside_another(path) => continue,
+                (Some((source, true)), _) => vec!["--bind", source.as_str()],
+                (Some((source, false)), _) => vec!["--ro-bind", source.as_str()],
+                (None, Place::Link(target)) => vec!["--symlink", target],
+                (None, Place::Empty) => vec!["--tmpfs"],
+                _ => continue,
             };
-            args.extend(words.into_iter().map(str::to_owned));
+            let words = words.into_iter().chain([path.as_str()]);
+            args.extend(words.map(str::to_owned));
         }
         args
     }
-}
 
-impl Mounts {
     /// Returns what can be read and what can be written, for rules that hold for everything beneath a path and cannot be
     /// taken back there. A directory with something hidden beneath it is replaced by what is around that.
     pub(super) fn rules(&self) -> (Vec<Utf8PathBuf>, Vec<Utf8PathBuf>) {
@@ -158,11 +166,7 @@ impl Mounts {
                 Place::ReadOnly => self.around_hidden(path, &mut readable),
                 Place::Writable => self.around_hidden(path, &mut writable),
                 Place::ReadOnlyFrom(source) => readable.push(source.clone()),
-                Place::WritableFrom(_)
-                | Place::Link(_)
-                | Place::Empty
-                | Place::Closed
-                | Place::OfImage => {}
+                _ => {}
             }
         }
         (readable, writable)
@@ -190,9 +194,7 @@ impl Mounts {
             }
         }
     }
-}
 
-impl Mounts {
     /// Returns the arguments of Docker and Podman, which put the places into order themselves.
     pub(super) fn container_args(&self, engine: ContainerEngine) -> Vec<String> {
         let empty = match engine {
@@ -203,18 +205,14 @@ impl Mounts {
         let mut args = Vec::new();
         for (path, place) in &self.places {
             let target = field("target", path.as_str());
-            let bind = |source: &str, end: &str| {
-                let source = field("source", source);
-                format!("type=bind,{source},{target}{end}")
-            };
-            let value = match place {
-                Place::ReadOnly => bind(path.as_str(), ",readonly"),
-                Place::Writable => bind(path.as_str(), ""),
-                Place::ReadOnlyFrom(source) => bind(source.as_str(), ",readonly"),
-                Place::WritableFrom(source) => bind(source.as_str(), ""),
-                Place::Empty => format!("type=tmpfs,{target},tmpfs-mode=1777{empty}"),
-                Place::Closed => bind("/dev/null", ",readonly"),
-                Place::Link(_) | Place::OfImage => continue,
+            let value = match (place.bound(path), place) {
+                (Some((source, is_writable)), _) => {
+                    let source = field("source", source.as_str());
+                    let end = if is_writable { "" } else { ",readonly" };
+                    format!("type=bind,{source},{target}{end}")
+                }
+                (None, Place::Empty) => format!("type=tmpfs,{target},tmpfs-mode=1777{empty}"),
+                _ => continue,
             };
             args.extend(["--mount".to_owned(), value]);
         }

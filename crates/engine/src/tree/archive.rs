@@ -13,7 +13,7 @@ use std::rc::Rc;
 use camino::Utf8Path;
 use tar::{Archive, Builder, EntryType, Header};
 
-use crate::tree::{self, Dir, Kind, Limits, Meta, Options, Visit};
+use crate::tree::{self, Dir, Kind, Meta, Options, Visit};
 
 /// The most entries of an archive.
 const MOST_ENTRIES: u64 = 10_000_000;
@@ -54,7 +54,6 @@ impl<W: Write> Packer<W> {
     /// Adds everything in a directory, under another path. Sockets, pipes and devices are left out.
     pub fn add_tree(&mut self, dir: &Dir, at: &Utf8Path) -> io::Result<()> {
         let options = Options {
-            limits: Limits::NONE,
             unlock: false,
             ..Options::default()
         };

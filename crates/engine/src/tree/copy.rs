@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 use crate::tree::dir::{Dir, set_facts, times};
 use crate::tree::error::{Notes, TreeError, Why};
 use crate::tree::hash::{next_data, read_at};
-use crate::tree::limits::{Budget, Limits, Options};
+use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 use crate::tree::remove::remove_at;
@@ -323,12 +323,7 @@ fn put_file(
 
 /// Removes what is in the place of a new entry.
 fn make_room(dir: &Dir, name: &OsStr, options: &Options<'_>) -> Result<(), TreeError> {
-    // What is there was not made by this copy, so that its size is no reason to stop.
-    let options = Options {
-        limits: Limits::NONE,
-        ..*options
-    };
-    remove_at(dir, name, &options)?.into_result(dir.path())
+    remove_at(dir, name, options)?.into_result(dir.path())
 }
 
 /// The largest piece between two looks at the interrupt.

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
-use crate::tree::limits::{Limits, Options};
+use crate::tree::limits::Options;
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 use crate::tree::walk::{Visit, walk};
@@ -64,9 +64,10 @@ fn hash_content(file: &File, path: &Path, options: &Options<'_>) -> Result<[u8; 
     hasher.update(size.to_le_bytes());
     let mut buffer = vec![0; size.min(BLOCK) as usize];
     let mut offset = 0;
-    while let Some(block) = next_block(file, offset, size).map_err(failed)? {
+    while let Some((data, _)) = next_data(file, offset, size).map_err(failed)? {
         options.check_stop()?;
-        offset = block;
+        // From the beginning of the block that has it.
+        offset = offset.max(data - data % BLOCK);
         let read = read_at(file, &mut buffer, offset).map_err(failed)?;
         let block = &buffer[..read];
         if block.iter().any(|byte| *byte != 0) {
@@ -80,12 +81,6 @@ fn hash_content(file: &File, path: &Path, options: &Options<'_>) -> Result<[u8; 
         offset += read as u64;
     }
     Ok(hasher.finalize().into())
-}
-
-/// Returns the beginning of the next block that is not all a hole, at or after the beginning of a block.
-fn next_block(file: &File, offset: u64, size: u64) -> io::Result<Option<u64>> {
-    let data = next_data(file, offset, size)?;
-    Ok(data.map(|(start, _)| offset.max(start - start % BLOCK)))
 }
 
 /// Returns the next stretch of data at or after an offset, as start and end.
@@ -128,34 +123,8 @@ pub fn have_same_content(
     other: &File,
     options: &Options<'_>,
 ) -> Result<bool, TreeError> {
-    let failed = |error: io::Error| TreeError::io("", error);
-    let size = one.metadata().map_err(failed)?.len();
-    if other.metadata().map_err(failed)?.len() != size {
-        return Ok(false);
-    }
-    let mut left = vec![0; size.min(BLOCK) as usize];
-    let mut right = left.clone();
-    let mut offset = 0;
-    loop {
-        options.check_stop()?;
-        let next = |file| next_block(file, offset, size).map_err(failed);
-        // A hole is as good as zeros.
-        let Some(block) = [next(one)?, next(other)?].into_iter().flatten().min() else {
-            break;
-        };
-        offset = block;
-        let read = read_at(one, &mut left, offset).map_err(failed)?;
-        let also_read = read_at(other, &mut right, offset).map_err(failed)?;
-        if left[..read] != right[..also_read] {
-            return Ok(false);
-        }
-        // Both became shorter meanwhile.
-        if read == 0 {
-            break;
-        }
-        offset += read as u64;
-    }
-    Ok(true)
+    let length = |file: &File| file.metadata().map(|meta| meta.len()).ok();
+    Ok(length(one) == length(other) && hash_file(one, options)? == hash_file(other, options)?)
 }
 
 /// Returns the SHA-256 of the facts about a tree in hexadecimal: the path, the kind, all permissions and the time of
@@ -182,7 +151,6 @@ pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
     let root_now = os::meta_of(root.as_fd()).map_err(|errno| TreeError::io(root.path(), errno))?;
     add_identity(&mut hasher, Path::new(""), &root_now);
     let options = Options {
-        limits: Limits::NONE,
         unlock: false,
         ..Options::default()
     };
@@ -199,17 +167,12 @@ pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
     Ok(Identity(hasher.finalize().into()))
 }
 
-/// Returns the identity of some entries of a directory, without what is in them. One that is missing has none.
-pub fn identity_of<P: AsRef<Path>>(
-    dir: &Dir,
-    names: impl IntoIterator<Item = P>,
-) -> Result<Identity, TreeError> {
+/// Returns the identity of one file.
+pub fn identity_of_file(dir: &Dir, name: &str) -> Result<Identity, TreeError> {
     let mut hasher = Sha256::new();
-    for name in names {
-        if let Some(meta) = dir.meta_at(&name)? {
-            add_identity(&mut hasher, name.as_ref(), &meta);
-        }
-    }
+    let missing = || TreeError::io(dir.path().join(name), io::ErrorKind::NotFound);
+    let meta = dir.meta_at(name)?.ok_or_else(missing)?;
+    add_identity(&mut hasher, name.as_ref(), &meta);
     Ok(Identity(hasher.finalize().into()))
 }
 

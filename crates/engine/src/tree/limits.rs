@@ -63,10 +63,11 @@ pub struct Options<'a> {
     pub should_stop: &'a dyn ShouldStop,
 }
 
+/// No limits, and everything is read.
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
-            limits: Limits::default(),
+            limits: Limits::NONE,
             unlock: true,
             should_stop: &|| false,
         }

@@ -57,8 +57,6 @@ pub struct Meta {
     pub inode: u64,
     /// The mount it was reached through, where the system tells.
     pub mount: Option<u64>,
-    /// It is the device by which an overlay notes that a name of a lower layer was removed.
-    pub is_whiteout: bool,
 }
 
 impl Meta {
@@ -117,8 +115,6 @@ impl Meta {
             device,
             inode: found.stx_ino,
             mount: tells_mount.then_some(found.stx_mnt_id),
-            is_whiteout: kind == FileType::CharacterDevice
-                && (found.stx_rdev_major, found.stx_rdev_minor) == (0, 0),
         }
     }
 
@@ -137,7 +133,6 @@ impl Meta {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             mount: None,
-            is_whiteout: false,
         }
     }
 }

@@ -6,7 +6,6 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::fgetxattr;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -38,18 +37,6 @@ impl Entry<'_> {
             Ok(_) => Err(TreeError::NotAFile {
                 path: self.path.to_owned(),
             }),
-            Err(errno) => Err(self.error(errno)),
-        }
-    }
-
-    /// Returns whether a directory has an attribute with this value.
-    pub fn has_attribute(&self, name: &str, value: &[u8]) -> Result<bool, TreeError> {
-        let dir = open_dir(self.parent, self.name, self.unlock);
-        let mut found = vec![0; value.len() + 1];
-        match dir.and_then(|dir| fgetxattr(&dir, name, &mut found[..])) {
-            Ok(length) => Ok(&found[..length] == value),
-            // It has no such attribute, or a longer one, or the file system has none at all.
-            Err(Errno::NODATA | Errno::RANGE | Errno::OPNOTSUPP) => Ok(false),
             Err(errno) => Err(self.error(errno)),
         }
     }

@@ -1,7 +1,6 @@
 //! The last stage: keeps what the trial left, and writes its report.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
 
 use terca_core::agent::Profile;
 use terca_core::agent::access::Access;
@@ -19,8 +18,9 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, Meta, Options, TreeError, copy, move_dir};
-use crate::workspace::saved::save::{save, save_overlay};
+use crate::tree::{Dir, Limits, Options, TreeError, copy, move_dir};
+use crate::workspace::merged_layers::MergedLayers;
+use crate::workspace::saved::save::Differences;
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 use crate::workspace::trial_dirs::Left;
 
@@ -319,21 +319,7 @@ fn keep_whole(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
 fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
     let context = run.context;
     let layers = run.layers.clone();
-    let saved = match run.dirs.changes() {
-        Some(changes) => {
-            run.dirs.unmount()?;
-            let changes = Dir::open_no_link(changes)?;
-            save_overlay(&changes, &layers, folder, &run.agent_tree())
-        }
-        None => {
-            let snapshot = run.snapshot.as_ref();
-            let is_untouched = |path: &Path, meta: &Meta| {
-                snapshot.is_some_and(|snapshot| snapshot.is_untouched(path, meta))
-            };
-            let left = Dir::open_no_link(run.dirs.dir_left())?;
-            save(&left, &layers, &is_untouched, folder, &run.agent_tree())
-        }
-    };
+    let saved = move_changes(run, &layers, folder);
     context.base_layers.need(layers.names());
     // On a full disk the part stays, so that the run ends when it cannot write its journal: no agent is to work for nothing.
     // A run that is resumed begins the trial again.
@@ -343,4 +329,23 @@ fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> 
         let _removed = folder.remove_tree(CHANGES, &Options::default());
     }
     Ok(saved?)
+}
+
+fn move_changes(
+    run: &mut TrialRun<'_>,
+    layers: &MergedLayers,
+    folder: &Dir,
+) -> Result<(), TreeError> {
+    let place = run.dirs.root.clone();
+    let refused = |error| TreeError::io(&place, error);
+    let left = match run.dirs.work_left().map_err(refused)? {
+        Left::Dir(left) | Left::Mounted(left) => Dir::open_no_link(left)?,
+    };
+    let found = Differences::find(&left, layers, run.snapshot.as_ref(), &run.agent_tree())?;
+    let Some(changes) = run.dirs.changes() else {
+        return found.save(&left, folder, &run.agent_tree());
+    };
+    drop(left);
+    run.dirs.unmount().map_err(refused)?;
+    found.save(&Dir::open_no_link(changes)?, folder, &run.agent_tree())
 }

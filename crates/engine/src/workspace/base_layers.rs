@@ -7,11 +7,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Entry, Limits, Options, TreeError, copy, hash, hash_of_facts, remove};
+use crate::locked;
+use crate::tree::{Dir, Entry, Options, TreeError, copy, hash, hash_of_facts, remove};
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::stale_dirs::Draft;
 
@@ -64,14 +65,11 @@ impl BaseLayers {
     /// Returns the layer that has the files of a directory, made if need be. A directory is looked at once in a run.
     /// `options` are for reading the directory, which other trials may read at the same time.
     pub fn get(&self, source: &Utf8Path, options: &Options<'_>) -> Result<BaseLayer, TreeError> {
-        let known = self
-            .known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let known = locked(&self.known)
             .entry(source.to_owned())
             .or_default()
             .clone();
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&known);
         if let Some(layer) = &*known {
             return Ok(layer.clone());
         }
@@ -127,7 +125,7 @@ impl BaseLayers {
     }
 
     fn unneeded(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.unneeded.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.unneeded)
     }
 }
 
@@ -142,12 +140,7 @@ impl BaseLayer {
         if found == self.hash {
             return Ok(true);
         }
-        let unlimited = Options {
-            limits: Limits::NONE,
-            unlock: true,
-            ..*options
-        };
-        let removed = remove(&self.tree, &unlimited)?;
+        let removed = remove(&self.tree, options)?;
         removed.into_result(self.tree.as_std_path())?;
         Ok(false)
     }

@@ -3,7 +3,7 @@
 //! Before the agent starts, the identity of every file is noted. Its content is kept only where no layer of the suite
 //! has it: a workspace is not copied twice to be compared once.
 //!
-//! Where the workspace is an overlay, its layers stay as they are: only the directory with the changes is looked at.
+//! A workspace that is mounted is looked at like a copy: what nobody has changed has the identity that it has in its layer.
 //!
 //! Afterwards one walk finds the differences, and reads what the diff will show. Nothing of a workspace is opened by
 //! its path, which may be longer than the system takes, and no more text is held than a diff can show.
@@ -23,15 +23,12 @@ use crate::tree::{
 use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
 use crate::workspace::ignored::Ignored;
 use crate::workspace::merged_layers::MergedLayers;
-use crate::workspace::overlay_base::{Hidden, OverlayBase};
 use crate::workspace::renames;
 
 /// The workspace as it was when the agent started.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     files: BTreeMap<PathBuf, Noted>,
-    /// The layers below the files, if the workspace is an overlay.
-    base: Option<OverlayBase>,
     ignored: Ignored,
     taken: i128,
 }
@@ -94,7 +91,7 @@ enum FileContent {
 }
 
 impl Snapshot {
-    /// Notes every file of a workspace that is a copy of layers. Files that differ from those of the layers are copied
+    /// Notes every file of a workspace that was made from layers. Files that differ from those of the layers are copied
     /// to `store`.
     pub fn take(
         workspace: &Utf8Path,
@@ -102,39 +99,11 @@ impl Snapshot {
         store: &Utf8Path,
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
-        let root = Dir::open(workspace)?;
-        Snapshot::of_files(&root, &root, layers, None, store, options)
-    }
-
-    /// Notes every file that setup has changed in an overlay, whose workspace is given. They are copied to `store`.
-    pub fn take_overlay(
-        workspace: &Utf8Path,
-        base: OverlayBase,
-        store: &Utf8Path,
-        options: &Options<'_>,
-    ) -> Result<Self, TreeError> {
-        let options = Options {
-            limits: base.limits_above(options.limits),
-            ..*options
-        };
-        let (root, workspace) = (base.changes()?, Dir::open(workspace)?);
-        let layers = MergedLayers::default();
-        Snapshot::of_files(&root, &workspace, &layers, Some(base), store, &options)
-    }
-
-    fn of_files(
-        root: &Dir,
-        workspace: &Dir,
-        layers: &MergedLayers,
-        mut base: Option<OverlayBase>,
-        store: &Utf8Path,
-        options: &Options<'_>,
-    ) -> Result<Self, TreeError> {
+        let root = &Dir::open(workspace)?;
         let mut files = BTreeMap::new();
         let mut unkept = BTreeSet::new();
         walk(root, options, &mut |entry, meta| {
-            let is_seen = base.as_mut().map(|base| base.note(entry, meta));
-            if meta.is_dir() || is_seen.transpose()? == Some(false) {
+            if meta.is_dir() {
                 return Ok(Visit::Continue);
             }
             let content = match meta.kind {
@@ -153,34 +122,14 @@ impl Snapshot {
             files.insert(entry.path.to_owned(), Noted::new(meta, content));
             Ok(Visit::Continue)
         })?;
-        let below = base.iter().flat_map(OverlayBase::gitignores);
-        let ignored = Ignored::read(workspace, files.keys().map(PathBuf::as_path).chain(below))?;
         let mut snapshot = Snapshot {
+            ignored: Ignored::read(root, files.keys().map(PathBuf::as_path))?,
             files,
-            base,
-            ignored,
             taken: 0,
         };
         snapshot.keep(root, &unkept, store, options)?;
         snapshot.taken = jiff::Timestamp::now().as_nanosecond();
         Ok(snapshot)
-    }
-
-    /// Returns the facts about a file that a layer of the overlay has.
-    fn noted_below(&self, path: &Path) -> Option<Noted> {
-        let (layer, meta) = self.base.as_ref()?.file_before(path)?;
-        let content = match meta.kind {
-            Kind::Link => FileContent::Link(layer.read_link(path).ok()?),
-            Kind::File => FileContent::In(layer.clone()),
-            _ => FileContent::NotKept,
-        };
-        // What is in the changes is another file, so its identity says nothing.
-        let (inode, changed) = (0, (0, 0));
-        Some(Noted {
-            inode,
-            changed,
-            ..Noted::new(&meta, content)
-        })
     }
 
     /// Returns whether nobody has touched a file since the snapshot: its identity is the same.
@@ -227,11 +176,7 @@ impl Snapshot {
         track_ignored: bool,
         options: &Options<'_>,
     ) -> Result<Changes, TreeError> {
-        let (root, limits) = match &self.base {
-            None => (Dir::open_no_link(workspace)?, options.limits),
-            Some(base) => (base.changes()?, base.limits_above(options.limits)),
-        };
-        let options = &Options { limits, ..*options };
+        let root = Dir::open_no_link(workspace)?;
         let mut comparison = Comparison {
             snapshot: self,
             options,
@@ -241,19 +186,10 @@ impl Snapshot {
             changes: Changes::default(),
             text_left: MOST_TEXT,
         };
-        let mut now = Hidden::default();
         let mounts = walk(&root, options, &mut |entry, meta| {
-            if self.base.is_some() && !now.note(entry, meta)? {
-                return Ok(Visit::Continue);
-            }
             comparison.look_at(entry, meta)
         })?;
         comparison.add_removed();
-        if let Some(base) = &self.base {
-            for path in base.hidden_since(&now) {
-                comparison.add_hidden(path);
-            }
-        }
         let mut changes = comparison.changes;
         changes.seen.sort_by(|a, b| a.path.cmp(&b.path));
         changes.seen = renames::join(changes.seen, options)?;
@@ -290,11 +226,7 @@ impl Comparison<'_> {
         }
         let known = self.snapshot.files.get_key_value(entry.path);
         self.present.extend(known.map(|(path, _)| path.as_path()));
-        let below = match known {
-            Some(_) => None,
-            None => self.snapshot.noted_below(entry.path),
-        };
-        let noted = known.map(|(_, noted)| noted).or(below.as_ref());
+        let noted = known.map(|(_, noted)| noted);
         if let Some(noted) = noted
             && noted.is_same(entry, meta, self.snapshot.taken, self.options)?
         {
@@ -328,7 +260,7 @@ impl Comparison<'_> {
             _ => return Ok(Version::opaque(meta.mode)),
         }
         if meta.size > LARGEST_SHOWN {
-            let may_be_renamed = meta.size <= LARGEST_RENAMED && self.had_size(meta.size);
+            let may_be_renamed = meta.size <= LARGEST_RENAMED && self.sizes.contains(&meta.size);
             let digest = if may_be_renamed {
                 Some(hash_file(&entry.open()?, self.options)?)
             } else {
@@ -352,38 +284,19 @@ impl Comparison<'_> {
         Ok(Version::read(meta.mode, bytes))
     }
 
-    /// Returns whether a file had this size before.
-    fn had_size(&self, size: u64) -> bool {
-        let base = self.snapshot.base.as_ref();
-        self.sizes.contains(&size) || base.is_some_and(|base| base.has_size(size))
-    }
-
     /// Adds the files that are not there any more.
     fn add_removed(&mut self) {
         for (path, noted) in &self.snapshot.files {
-            if !self.present.contains(path.as_path()) {
-                self.add_gone(path, noted);
+            if self.present.contains(path.as_path()) || self.is_left_out(path) {
+                continue;
             }
+            self.changes.seen.push(Change {
+                path: path.to_owned(),
+                before: Some(noted.version(path)),
+                after: None,
+                renamed: None,
+            });
         }
-    }
-
-    /// Adds a file of a layer that is not there any more.
-    fn add_hidden(&mut self, path: &Path) {
-        if let Some(noted) = self.snapshot.noted_below(path) {
-            self.add_gone(path, &noted);
-        }
-    }
-
-    fn add_gone(&mut self, path: &Path, noted: &Noted) {
-        if self.is_left_out(path) {
-            return;
-        }
-        self.changes.seen.push(Change {
-            path: path.to_owned(),
-            before: Some(noted.version(path)),
-            after: None,
-            renamed: None,
-        });
     }
 }
 

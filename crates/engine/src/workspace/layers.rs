@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::workspace::own_dirs::Removal;
 use crate::workspace::stale_dirs;
@@ -83,14 +84,11 @@ impl LayerCache {
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
         lasting: impl FnOnce(&E) -> Option<String>,
     ) -> Result<Utf8PathBuf, LayerError<E>> {
-        let entry = self
-            .known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let entry = locked(&self.known)
             .entry(key.to_owned())
             .or_default()
             .clone();
-        let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entry = locked(&entry);
         match &*entry {
             Some(Ok(held)) => return Ok(held.tree.clone()),
             Some(Err(reason)) => return Err(LayerError::Failed(reason.clone())),

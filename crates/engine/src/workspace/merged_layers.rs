@@ -1,13 +1,14 @@
 //! The layers of a workspace, one over the other, without their content.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 
+use crate::locked;
 use crate::tree::{Dir, Kind, Meta, Options, TreeError, Visit, walk};
 use crate::workspace::base_layers::BaseLayer;
 
@@ -18,8 +19,6 @@ pub struct MergedLayers {
     places: Vec<Utf8PathBuf>,
     layers: Vec<Arc<Dir>>,
     entries: BTreeMap<PathBuf, Held>,
-    /// The lengths of all files.
-    sizes: HashSet<u64>,
     /// The bytes that the files take.
     bytes: u64,
 }
@@ -51,7 +50,6 @@ impl MergedLayers {
         }
         let files = merged.entries.values().map(|held| held.meta);
         for meta in files.filter(Meta::is_file) {
-            merged.sizes.insert(meta.size);
             merged.bytes += meta.allocated.min(meta.size);
         }
         Ok(merged)
@@ -75,11 +73,6 @@ impl MergedLayers {
         entries
             .map(|(path, held)| (path.as_path(), held))
             .take_while(move |(path, _)| path.starts_with(dir))
-    }
-
-    /// Returns whether a file has this length.
-    pub fn has_size(&self, size: u64) -> bool {
-        self.sizes.contains(&size)
     }
 
     /// Returns the number of entries, and the bytes that files take.
@@ -147,7 +140,7 @@ impl MergedLayersOfRun {
         options: &Options<'_>,
     ) -> Result<Arc<MergedLayers>, TreeError> {
         let names: Vec<String> = layers.iter().map(|layer| layer.hash.clone()).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some(merged) = known.get(&names) {
             return Ok(merged.clone());
         }

@@ -9,7 +9,6 @@ pub mod inside;
 pub mod layers;
 pub mod merged_layers;
 pub mod overlay;
-pub mod overlay_base;
 pub mod overlays;
 pub mod own_dirs;
 pub mod renames;

@@ -18,13 +18,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::confine::Confinement;
 use crate::process::mount_space::{MountSpace, OverlayMount};
-use crate::tree::{Dir, Kind, Limits, Options, list};
+use crate::tree::{Dir, Kind, Options, list};
 use crate::workspace::own_dirs::private_dir;
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::own_dirs::secret_name;
-
-/// The attribute of a directory in the changes that hides everything in the layers below, and its value.
-pub(super) const OPAQUE: (&str, &[u8]) = ("user.overlay.opaque", b"y");
 
 /// The workspace of a trial as an overlay.
 #[derive(Debug)]
@@ -112,10 +109,14 @@ impl Overlay {
             .map(|number| format!("u{number}"))
             .collect();
         lower.extend((0..self.layers).rev().map(|number| format!("l{number}")));
+        let (lower, upper) = (lower.join(":"), self.uppers.saturating_sub(1));
         self.space.mount(OverlayMount {
             dir: self.dir.clone(),
-            lower,
-            upper: Some((format!("u{}", self.uppers.saturating_sub(1)), work)),
+            // Nobody needs a workspace after a crash of the machine, so nothing waits for the disk. The names of the
+            // attributes are those that everybody may write, and so the same for all users.
+            options: format!(
+                "lowerdir={lower},upperdir=u{upper},workdir={work},volatile,userxattr"
+            ),
             at: self.at.clone(),
         })?;
         self.mounted = Dir::open_no_link(self.here())?.meta().mount;
@@ -141,7 +142,7 @@ impl Overlay {
     pub fn remove_everything(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
         for name in workspace.names(u64::MAX)? {
-            let removed = workspace.remove_tree(&name, &unlimited())?;
+            let removed = workspace.remove_tree(&name, &Options::default())?;
             removed.into_result(self.at.as_std_path())?;
         }
         Ok(())
@@ -150,8 +151,8 @@ impl Overlay {
     /// Removes the sockets and devices of setup and agent from the workspace: a copy has none.
     pub fn remove_what_has_no_copy(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
-        for (path, meta) in list(&Dir::open_no_link(self.changes())?, &unlimited())? {
-            if matches!(meta.kind, Kind::Socket | Kind::Device) && !meta.is_whiteout {
+        for (path, meta) in list(&workspace, &Options::default())? {
+            if matches!(meta.kind, Kind::Socket | Kind::Device) {
                 workspace.remove_file(&path)?;
             }
         }
@@ -170,13 +171,6 @@ impl Overlay {
         // One that cannot be unmounted goes with the namespace.
         let _ = self.unmount();
         remove_and_tell(&self.dir)
-    }
-}
-
-fn unlimited() -> Options<'static> {
-    Options {
-        limits: Limits::NONE,
-        ..Options::default()
     }
 }
 

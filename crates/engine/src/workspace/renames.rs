@@ -1,5 +1,6 @@
 //! Finds files that were renamed.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use similar::TextDiff;
@@ -16,31 +17,39 @@ const MOST_COMPARISONS: usize = 400;
 const LARGEST_COMPARED: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// Joins a removal and an addition that are one rename.
+/// Joins a removal and an addition that are one rename. The pairs that are most alike come first; of equals, those with
+/// the same file name.
 pub fn join(mut changes: Vec<Change>, options: &Options<'_>) -> Result<Vec<Change>, TreeError> {
-    let went: Vec<usize> = positions(&changes, |change| change.after.is_none());
-    let came: Vec<usize> = positions(&changes, |change| change.before.is_none());
-    if went.is_empty() || came.is_empty() || went.len() > MOST || came.len() > MOST {
+    let numbers = 0..changes.len();
+    let went = numbers.clone().filter(|at| changes[*at].after.is_none());
+    let came = numbers.filter(|at| changes[*at].before.is_none());
+    let (went, came): (Vec<usize>, Vec<usize>) = (went.collect(), came.collect());
+    if went.len() > MOST || came.len() > MOST {
         return Ok(changes);
     }
-    let mut taken = vec![false; changes.len()];
-    let few = went.len() * came.len() <= MOST_COMPARISONS;
-    for exact in [true, false].into_iter().filter(|exact| *exact || few) {
-        for &old in &went {
-            if taken[old] {
-                continue;
+    let compares_lines = went.len() * came.len() <= MOST_COMPARISONS;
+    let mut pairs = Vec::new();
+    for old in went {
+        if options.should_stop.should_stop() {
+            return Err(TreeError::Stopped);
+        }
+        for &new in &came {
+            let (one, other) = (&changes[old], &changes[new]);
+            if let (Some(before), Some(after)) = (&one.before, &other.after)
+                && let Some(similarity) = similarity(before, after, compares_lines, options)?
+            {
+                let has_same_name = one.path.file_name() == other.path.file_name();
+                pairs.push((similarity, has_same_name, Reverse(old), Reverse(new)));
             }
-            let free = came.iter().copied().filter(|new| !taken[*new]);
-            if options.should_stop.should_stop() {
-                return Err(TreeError::Stopped);
-            }
-            let Some((new, similarity)) = best(&changes, old, free, exact, options)? else {
-                continue;
-            };
-            (taken[old], taken[new]) = (true, true);
-            let from = changes[old].path.clone();
-            changes[new].before = changes[old].before.take();
-            changes[new].renamed = Some((from, similarity));
+        }
+    }
+    pairs.sort_unstable();
+    for (similarity, _, Reverse(old), Reverse(new)) in pairs.into_iter().rev() {
+        if changes[new].before.is_none()
+            && let Some(before) = changes[old].before.take()
+        {
+            changes[new].before = Some(before);
+            changes[new].renamed = Some((changes[old].path.clone(), similarity));
         }
     }
     // A removal that became part of a rename is no change of its own.
@@ -48,57 +57,21 @@ pub fn join(mut changes: Vec<Change>, options: &Options<'_>) -> Result<Vec<Chang
     Ok(changes)
 }
 
-fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
-    changes
-        .iter()
-        .enumerate()
-        .filter(|(_, change)| of(change))
-        .map(|(index, _)| index)
-        .collect()
-}
-
-/// Returns the addition that is most like a removal. Of equals, it is the one with the same file name.
-fn best(
-    changes: &[Change],
-    old: usize,
-    candidates: impl Iterator<Item = usize>,
-    exact: bool,
-    options: &Options<'_>,
-) -> Result<Option<(usize, u8)>, TreeError> {
-    let Some(before) = &changes[old].before else {
-        return Ok(None);
-    };
-    let mut best: Option<(f32, bool, usize)> = None;
-    for new in candidates {
-        let Some(after) = &changes[new].after else {
-            continue;
-        };
-        let Some(likeness) = similarity(before, after, exact, options)? else {
-            continue;
-        };
-        let has_same_name = changes[new].path.file_name() == changes[old].path.file_name();
-        if best.is_none_or(|best| (likeness, has_same_name) > (best.0, best.1)) {
-            best = Some((likeness, has_same_name, new));
-        }
-    }
-    Ok(best.map(|(likeness, _, new)| (new, (likeness * 100.0) as u8)))
-}
-
-/// Returns how alike two files are, or `None` if one is not a rename of the other.
+/// Returns how alike two files are in percent, or `None` if one is not a rename of the other.
 fn similarity(
     before: &Version,
     after: &Version,
-    exact: bool,
+    compares_lines: bool,
     options: &Options<'_>,
-) -> Result<Option<f32>, TreeError> {
+) -> Result<Option<u8>, TreeError> {
     if !before.may_become(after) {
         return Ok(None);
     }
-    if exact {
-        return Ok(before.has_bytes_of(after, options)?.then_some(1.0));
+    if before.has_bytes_of(after, options)? {
+        return Ok(Some(100));
     }
     let is_small = |version: &Version| version.size().is_some_and(|size| size <= LARGEST_COMPARED);
-    if !is_small(before) || !is_small(after) {
+    if !compares_lines || !is_small(before) || !is_small(after) {
         return Ok(None);
     }
     match (before.text(), after.text()) {
@@ -107,7 +80,7 @@ fn similarity(
     }
 }
 
-fn likeness(old: &str, new: &str) -> Option<f32> {
+fn likeness(old: &str, new: &str) -> Option<u8> {
     // Sizes that differ too much rule it out without a look.
     let small = old.len().min(new.len());
     let large = old.len().max(new.len());
@@ -118,5 +91,5 @@ fn likeness(old: &str, new: &str) -> Option<f32> {
         .timeout(PATIENCE)
         .diff_lines(old, new)
         .ratio();
-    (ratio >= ALIKE).then_some(ratio.min(0.99))
+    (ratio >= ALIKE).then_some((ratio * 100.0).min(99.0) as u8)
 }

@@ -18,7 +18,7 @@
 //! An agent is the same user and could find the copy. So the identity of each file is noted, and compared before each use.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use thiserror::Error;
 
 use crate::tree;
 use crate::tree::archive::Packer;
-use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity};
+use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity, identity_of_file};
 use crate::workspace::suite_inputs::{Inputs, normal};
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -59,32 +59,16 @@ pub struct SealedSuite {
     /// The directory that has all of the files.
     root: Utf8PathBuf,
     suite_dir: Utf8PathBuf,
-    seals: BTreeMap<Utf8PathBuf, Seal>,
-    /// The seals that commands may rely on without naming a file, by the eval they are for.
-    surroundings: Vec<Surroundings>,
+    /// The identities of sealed trees and files, by their own paths.
+    seals: BTreeMap<Utf8PathBuf, Identity>,
+    /// The seals that commands may rely on without naming a file, and the directory of the eval that one is for alone.
+    surroundings: Vec<(Utf8PathBuf, Option<Utf8PathBuf>)>,
     hashes: TreeHashes,
-}
-
-/// A directory whose files commands may use.
-#[derive(Debug)]
-struct Surroundings {
-    path: Utf8PathBuf,
-    /// It is the directory of an eval: of no use to the others.
-    is_of_eval: bool,
-}
-
-/// A sealed tree or file, or the files directly in a directory.
-#[derive(Debug)]
-struct Seal {
-    /// The names of the files; `None` for everything.
-    files: Option<Vec<OsString>>,
-    identity: Identity,
 }
 
 /// The suite's files are their user's: they have no limits, and their permissions stay.
 fn options() -> Options<'static> {
     Options {
-        limits: Limits::NONE,
         unlock: false,
         ..Options::default()
     }
@@ -126,33 +110,30 @@ impl SealedSuite {
         }
         sealed.seal_files_of(suite_dir)?;
         around.insert(suite_dir.to_owned(), false);
-        sealed.surroundings = around
-            .into_iter()
-            .map(|(path, is_of_eval)| Surroundings { path, is_of_eval })
-            .collect();
+        for (dir, is_of_eval) in around {
+            let is_around = |path: &Utf8PathBuf| {
+                *path == dir || path.parent() == Some(&dir) && sealed.place(path).is_file()
+            };
+            let paths = sealed.seals.keys().filter(|path| is_around(path));
+            let eval = is_of_eval.then_some(&dir);
+            let found: Vec<_> = paths.map(|path| (path.clone(), eval.cloned())).collect();
+            sealed.surroundings.extend(found);
+        }
         sealed.link_the_rest()?;
         Ok(sealed)
     }
 
     /// Puts all sealed files into an archive, each at its own path.
     pub fn pack(&self, packer: &mut Packer<impl io::Write>) -> io::Result<()> {
-        for (path, seal) in &self.seals {
+        for path in self.seals.keys() {
             let place = self.place(path);
             let at = path.strip_prefix("/").unwrap_or(path);
-            match &seal.files {
-                Some(files) => {
-                    let dir = Dir::open_no_link(&place)?;
-                    packer.add_dir(at.as_std_path(), dir.meta())?;
-                    for name in files {
-                        packer.add_entry(&dir, Path::new(name), &at.as_std_path().join(name))?;
-                    }
-                }
-                None if place.is_dir() => packer.add_tree(&Dir::open_no_link(&place)?, at)?,
-                None => {
-                    let above = Dir::open_no_link(place.parent().unwrap_or(&place))?;
-                    let name = Path::new(place.file_name().unwrap_or_default());
-                    packer.add_entry(&above, name, at.as_std_path())?;
-                }
+            if place.is_dir() {
+                packer.add_tree(&Dir::open_no_link(&place)?, at)?;
+            } else {
+                let above = Dir::open_no_link(place.parent().unwrap_or(&place))?;
+                let name = Path::new(place.file_name().unwrap_or_default());
+                packer.add_entry(&above, name, at.as_std_path())?;
             }
         }
         Ok(())
@@ -198,8 +179,8 @@ impl SealedSuite {
 
     /// Returns the sealed copy of a file or tree, unless somebody has changed it.
     pub fn open(&self, path: &Utf8Path) -> Result<Utf8PathBuf, SealBroken> {
-        if let Some((sealed, seal)) = self.seal_of(path) {
-            self.check(sealed, seal)?;
+        if let Some(sealed) = self.seal_of(path) {
+            self.check(sealed)?;
         }
         Ok(self.place_or_original(path))
     }
@@ -216,11 +197,9 @@ impl SealedSuite {
 
     /// Checks the files that commands of an eval may use without naming them.
     pub fn check_surroundings(&self, eval_dir: &Utf8Path) -> Result<(), SealBroken> {
-        for Surroundings { path, is_of_eval } in &self.surroundings {
-            if let Some(seal) = self.seals.get(path)
-                && (!is_of_eval || path == eval_dir)
-            {
-                self.check(path, seal)?;
+        for (path, eval) in &self.surroundings {
+            if eval.as_deref().is_none_or(|eval| eval == eval_dir) {
+                self.check(path)?;
             }
         }
         Ok(())
@@ -231,11 +210,7 @@ impl SealedSuite {
     pub fn restore_links(&self, workspace: &Utf8Path) -> Result<(), TreeError> {
         let dir = Dir::open_no_link(workspace)?;
         let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-        let options = Options {
-            limits: Limits::NONE,
-            ..Options::default()
-        };
-        tree::walk(&dir, &options, &mut |entry, meta| {
+        tree::walk(&dir, &Options::default(), &mut |entry, meta| {
             if meta.is_link()
                 && let Ok(original) = entry.read_link()?.strip_prefix(&self.root)
             {
@@ -270,28 +245,15 @@ impl SealedSuite {
         }
     }
 
-    /// Returns the seal that a path is under.
-    fn seal_of(&self, path: &Utf8Path) -> Option<(&Utf8PathBuf, &Seal)> {
-        let (above, seal) = path
-            .ancestors()
-            .find_map(|above| self.seals.get_key_value(above))?;
-        let is_covered = match &seal.files {
-            None => true,
-            Some(files) => {
-                path.parent() == Some(above)
-                    && path.file_name().is_some_and(|name| has(files, name))
-            }
-        };
-        is_covered.then_some((above, seal))
+    /// Returns the sealed path that a path is, or is in.
+    fn seal_of<'a>(&self, path: &'a Utf8Path) -> Option<&'a Utf8Path> {
+        let mut above = path.ancestors();
+        above.find(|above| self.seals.contains_key(*above))
     }
 
-    fn check(&self, path: &Utf8Path, seal: &Seal) -> Result<(), SealBroken> {
-        let place = self.place(path);
-        let now = match &seal.files {
-            None => identity_of_all(&place),
-            Some(files) => identity_of_files(&place, files),
-        };
-        if now.is_ok_and(|now| now == seal.identity) {
+    fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
+        let now = identity_of(&self.place(path)).ok();
+        if now.is_some() && now.as_ref() == self.seals.get(path) {
             return Ok(());
         }
         Err(SealBroken(path.to_owned()))
@@ -321,11 +283,7 @@ impl SealedSuite {
             }
             Err(error) => return Err(error),
         }
-        let seal = Seal {
-            files: None,
-            identity: identity_of_all(&place)?,
-        };
-        self.seals.insert(path.to_owned(), seal);
+        self.seals.insert(path.to_owned(), identity_of(&place)?);
         Ok(())
     }
 
@@ -356,41 +314,31 @@ impl SealedSuite {
         make_dirs(&place)?;
         let dir = Dir::open(path)?;
         let target = Dir::open(&place)?;
-        let mut files = Vec::new();
         for name in dir.names(MOST_LINKS)? {
             let Some(meta) = dir.meta_at(&name)? else {
                 continue;
             };
             let is_sealed = target.meta_at(&name)?.is_some();
-            if !is_sealed && meta.is_file() && meta.size <= SURROUNDINGS.bytes {
-                let copied = dir
-                    .open_file(&name)
-                    .and_then(|file| tree::copy_file(&file, &target, &name, &options()));
-                if copied.is_ok() {
-                    files.push(name);
-                }
+            if !is_sealed
+                && meta.is_file()
+                && meta.size <= SURROUNDINGS.bytes
+                && let Some(path) = name.to_str().map(|name| path.join(name))
+                && let Ok(file) = dir.open_file(&name)
+                && tree::copy_file(&file, &target, &name, &options()).is_ok()
+            {
+                let identity = identity_of(&self.place(&path))?;
+                self.seals.insert(path, identity);
             }
         }
-        let seal = Seal {
-            identity: identity_of_files(&place, &files)?,
-            files: Some(files),
-        };
-        self.seals.insert(path.to_owned(), seal);
         Ok(())
     }
 
     /// Fills the directories above sealed files with links to everything that is not copied.
     fn link_the_rest(&self) -> Result<(), TreeError> {
-        let mut partial: BTreeSet<&Utf8Path> = BTreeSet::new();
-        for (path, seal) in &self.seals {
-            let above = path.ancestors().skip(usize::from(seal.files.is_none()));
-            partial.extend(above);
-        }
+        let above = self.seals.keys().flat_map(|path| path.ancestors().skip(1));
+        let partial: BTreeSet<&Utf8Path> = above.collect();
         for dir in partial {
-            let is_inside_another = self
-                .seal_of(dir)
-                .is_some_and(|(sealed, seal)| seal.files.is_none() || sealed != dir);
-            if !is_inside_another {
+            if self.seal_of(dir).is_none() {
                 self.link_entries(dir)?;
             }
         }
@@ -414,10 +362,6 @@ impl SealedSuite {
     }
 }
 
-fn has(files: &[OsString], name: &str) -> bool {
-    files.iter().any(|file| file == name)
-}
-
 fn make_dirs(path: &Utf8Path) -> Result<(), TreeError> {
     std::fs::create_dir_all(path).map_err(|error| TreeError::io(path, error))
 }
@@ -439,16 +383,12 @@ fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
 }
 
 /// Returns the identity of a whole tree, or of one file.
-fn identity_of_all(place: &Utf8Path) -> Result<Identity, TreeError> {
+fn identity_of(place: &Utf8Path) -> Result<Identity, TreeError> {
     if place.is_dir() {
         return identity(&Dir::open_no_link(place)?);
     }
     let above = Dir::open_no_link(place.parent().unwrap_or(place))?;
-    tree::identity_of(&above, place.file_name())
-}
-
-fn identity_of_files(dir: &Utf8Path, files: &[OsString]) -> Result<Identity, TreeError> {
-    tree::identity_of(&Dir::open_no_link(dir)?, files)
+    identity_of_file(&above, place.file_name().unwrap_or_default())
 }
 
 #[cfg(test)]

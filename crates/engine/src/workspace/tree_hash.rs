@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Limits, Options, hash, hash_file};
+use crate::locked;
+use crate::tree::{Dir, Options, hash, hash_file};
 
 /// The hashes of files and trees. Each path is looked at once: a command of a trial may change it later.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ impl TreeHashes {
     /// Returns the hash of a file or a tree. A path that cannot be read has a hash too: the trial that needs it will
     /// report the error.
     pub fn get(&self, path: &Utf8Path) -> String {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some(hash) = known.get(path) {
             return hash.clone();
         }
@@ -30,7 +31,7 @@ impl TreeHashes {
 
     /// Returns the hash of a file; `None` if it was not there when it was asked for first.
     pub fn file(&self, path: &Utf8Path) -> Option<String> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = locked(&self.files);
         let is_file = *files
             .entry(path.to_owned())
             .or_insert_with(|| path.is_file());
@@ -41,7 +42,6 @@ impl TreeHashes {
 fn hash_of(path: &Utf8Path) -> io::Result<String> {
     // A suite is its author's, however large it is, and several trials may read it at once.
     let options = Options {
-        limits: Limits::NONE,
         unlock: false,
         ..Options::default()
     };

@@ -3,18 +3,17 @@
 use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, ChildStderr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 use terca_core::process::Exit;
 use thiserror::Error;
 
 use super::keeper::{self, NOT_REMOVED};
-use super::launcher::{Awaited, Enclosure, Launcher, Way, pid_of};
+use super::launcher::{Container, Enclosure, Launcher, pid_of};
 use super::protocol::{Ended, Job, Request, Response};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
@@ -120,41 +119,39 @@ impl Supervisor {
         enclosure: &Enclosure,
         interrupt: &Interrupt,
     ) -> Result<Self, SuperviseError> {
-        let (mut child, way) = launcher
-            .spawn_in(enclosure)
-            .map_err(|error| SuperviseError::Enclosure(error.to_string()))?;
+        let not_made = |error: io::Error| SuperviseError::Enclosure(error.to_string());
+        let container = enclosure.container.as_ref();
+        let listener = container.map(Container::listen).transpose();
+        let listener = listener.map_err(not_made)?;
+        let (mut child, mut socket) = launcher.spawn_in(enclosure).map_err(not_made)?;
         let mut errors = child.stderr.take();
         let started = Stopwatch::start();
-        let (socket, keeper) = match way {
-            Way::Open(socket) => (socket, None),
-            Way::Awaited(awaited) => {
-                let leash = awaited.leash.try_clone();
-                let met = leash.and_then(|leash| Ok((meet(&awaited, &mut child)?, leash)));
-                let name = awaited.name.clone();
-                drop(awaited);
-                match met {
-                    Ok((socket, leash)) => (
-                        socket,
-                        Some(Keeper {
-                            name,
-                            leash,
-                            errors: errors.take(),
-                        }),
-                    ),
-                    Err(why) => {
-                        ends_in_time(&child, keeper::PATIENCE);
-                        let _ = child.kill();
-                        let _ = child.wait();
-                        launcher.ended(&child, false);
-                        let words = match why.kind() {
-                            io::ErrorKind::TimedOut => "it took too long".to_owned(),
-                            _ => last_words(errors),
-                        };
-                        return Err(SuperviseError::Enclosure(words));
-                    }
+        let mut keeper = None;
+        if let (Some(container), Some(listener)) = (container, listener) {
+            let met = meet(&listener, &mut child);
+            container.take_socket_away();
+            match met {
+                Ok(inside) => {
+                    keeper = Some(Keeper {
+                        name: container.name.clone(),
+                        leash: std::mem::replace(&mut socket, inside),
+                        errors: errors.take(),
+                    });
+                }
+                Err(why) => {
+                    drop(socket);
+                    ends_in_time(&child, keeper::PATIENCE);
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    launcher.ended(&child, false);
+                    let words = match why.kind() {
+                        io::ErrorKind::TimedOut => "it took too long".to_owned(),
+                        _ => last_words(errors),
+                    };
+                    return Err(SuperviseError::Enclosure(words));
                 }
             }
-        };
+        }
         let mut supervisor = Supervisor {
             launcher: launcher.clone(),
             connection: Some(Connection {
@@ -267,14 +264,19 @@ impl Supervisor {
                 pausable.told(begins);
             }
             let turn = on_turn();
-            let asked = match turn {
-                Turn::Stop if passed == Passed::Nothing => Some((Request::Stop, Passed::Stop)),
-                Turn::Kill if passed != Passed::Kill => Some((Request::Kill, Passed::Kill)),
-                _ => None,
+            let wanted = match turn {
+                _ if interrupt.is_kill() => Passed::Kill,
+                Turn::Kill => Passed::Kill,
+                _ if interrupt.is_stop() => Passed::Stop,
+                Turn::Stop => Passed::Stop,
+                Turn::Wait | Turn::Again => Passed::Nothing,
             };
-            if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
-                self.send(&request)?;
-                passed = now;
+            if wanted > passed {
+                self.send(match wanted {
+                    Passed::Kill => &Request::Kill,
+                    _ => &Request::Stop,
+                })?;
+                passed = wanted;
                 since = Stopwatch::start();
                 allowed = job.grace.saturating_add(PATIENCE);
             }
@@ -346,20 +348,14 @@ impl Supervisor {
         let Some(Connection { socket, lines, .. }) = &mut self.connection else {
             return Err(SuperviseError::Lost);
         };
-        let mut files = vec![PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
+        let mut files = vec![socket.as_fd()];
         if passed < Passed::Stop {
-            files.push(PollFd::new(interrupt.stop_file(), PollFlags::IN));
+            files.push(interrupt.stop_file().as_fd());
         }
         if passed < Passed::Kill {
-            files.push(PollFd::new(interrupt.kill_file(), PollFlags::IN));
+            files.push(interrupt.kill_file().as_fd());
         }
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: i64::from(patience.subsec_nanos()),
-        };
-        let is_readable =
-            poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
-        if !is_readable {
+        if !os::wait_for(&files, patience) {
             return Ok(None);
         }
         match lines.receive(socket) {
@@ -428,14 +424,10 @@ impl Keeper {
 }
 
 /// Waits until the supervisor in a container connects.
-fn meet(awaited: &Awaited, child: &mut Child) -> io::Result<UnixStream> {
+fn meet(listener: &UnixListener, child: &mut Child) -> io::Result<UnixStream> {
     let started = Stopwatch::start();
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(TURN.subsec_nanos()),
-    };
     loop {
-        match awaited.listener.accept() {
+        match listener.accept() {
             Ok((socket, _)) => {
                 socket.set_nonblocking(false)?;
                 return Ok(socket);
@@ -450,10 +442,7 @@ fn meet(awaited: &Awaited, child: &mut Child) -> io::Result<UnixStream> {
             return Err(io::ErrorKind::TimedOut.into());
         }
         // Woken early or not, it looks again.
-        let _ = poll(
-            &mut [PollFd::new(&awaited.listener, PollFlags::IN)],
-            Some(&timeout),
-        );
+        os::wait_for(&[listener.as_fd()], TURN);
     }
 }
 
@@ -476,11 +465,7 @@ fn ends_in_time(child: &Child, patience: Duration) -> bool {
     let Some(exit) = pid_of(child).and_then(os::exit_watch) else {
         return true;
     };
-    let timeout = Timespec {
-        tv_sec: patience.as_secs() as i64,
-        tv_nsec: 0,
-    };
-    poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
+    os::wait_for(&[exit.as_fd()], patience)
 }
 
 impl Drop for Supervisor {
@@ -497,17 +482,6 @@ enum Passed {
     Nothing,
     Stop,
     Kill,
-}
-
-/// Returns the next part of an interrupt to pass on, if there is one.
-fn next_request(interrupt: &Interrupt, passed: Passed) -> Option<(Request, Passed)> {
-    match passed {
-        Passed::Nothing | Passed::Stop if interrupt.is_kill() => {
-            Some((Request::Kill, Passed::Kill))
-        }
-        Passed::Nothing if interrupt.is_stop() => Some((Request::Stop, Passed::Stop)),
-        _ => None,
-    }
 }
 
 impl Ended {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::os;
+use crate::process::own_process::state_and_parent;
 
 /// A process that starts others while it is being stopped is looked at so often.
 const MOST_LOOKS: usize = 100;
@@ -57,10 +58,6 @@ impl Frozen {
 
 /// Tells whether a process is stopped, or is no more.
 fn is_stopped(pid: Pid) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
-        return true;
-    };
-    // The command's name is in brackets and may hold any text; the state comes after it.
-    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
-    state.is_some_and(|state| state.starts_with(['T', 't', 'Z', 'X']))
+    let found = state_and_parent(pid.as_raw_nonzero().get());
+    found.is_none_or(|(state, _)| "TtZX".contains(state))
 }

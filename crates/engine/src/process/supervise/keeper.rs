@@ -6,10 +6,9 @@
 //! strays of a trial.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::os;
 use crate::process::own_process;
@@ -37,7 +36,8 @@ pub fn keep() -> io::Result<ExitCode> {
     let container = Container { program, name };
     let mut client = container.command().args(args).spawn()?;
     let exit = loop {
-        if is_cut() {
+        // Nothing is ever sent: what can be read is the end.
+        if os::wait_for(&[io::stdin().as_fd()], GLANCE) {
             break None;
         }
         if let Some(exit) = client.try_wait()? {
@@ -58,18 +58,6 @@ pub fn keep() -> io::Result<ExitCode> {
             Ok(ExitCode::from(NOT_REMOVED as u8))
         }
     }
-}
-
-/// Waits a moment. Returns whether the other end of standard input is gone.
-fn is_cut() -> bool {
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(GLANCE.subsec_nanos()),
-    };
-    let stdin = io::stdin();
-    let mut files = [PollFd::new(&stdin, PollFlags::IN)];
-    // Nothing is ever sent: what can be read is the end.
-    matches!(poll(&mut files, Some(&timeout)), Ok(ready) if ready > 0)
 }
 
 struct Container {

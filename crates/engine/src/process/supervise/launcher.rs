@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::Utf8PathBuf;
 use rustix::process::Pid;
@@ -18,6 +18,7 @@ use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
+use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::{open_file_limit, socket};
 
@@ -54,29 +55,19 @@ pub struct Container {
 /// The name of the socket in the directory of a container.
 const SOCKET: &str = "socket";
 
-/// The way to a supervisor that was started in an enclosure.
-pub(super) enum Way {
-    /// It has the other end.
-    Open(UnixStream),
-    /// It will connect.
-    Awaited(Awaited),
-}
+impl Container {
+    /// Makes the socket that the supervisor connects to.
+    pub(super) fn listen(&self) -> io::Result<UnixListener> {
+        fs_err::create_dir_all(&self.meeting)?;
+        let listener = socket::listen(&self.meeting.join(SOCKET))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    }
 
-/// A supervisor in a container that has not connected yet.
-pub(super) struct Awaited {
-    pub(super) listener: UnixListener,
-    /// Its keeper removes the container when this is closed.
-    pub(super) leash: UnixStream,
-    /// The container's name.
-    pub(super) name: String,
-    dir: Utf8PathBuf,
-}
-
-/// Takes the socket away: there is one supervisor, and it has connected before anything else is there.
-impl Drop for Awaited {
-    fn drop(&mut self) {
+    /// Takes the socket away: there is one supervisor, and it has connected before anything else is there.
+    pub(super) fn take_socket_away(&self) {
         // Nobody listens; the directory goes with the run's.
-        let _ = fs_err::remove_file(self.dir.join(SOCKET));
+        let _ = fs_err::remove_file(self.meeting.join(SOCKET));
     }
 }
 
@@ -165,8 +156,9 @@ impl Launcher {
     }
 
     /// Starts a supervisor in an enclosure. Returns the process that made the enclosure, which lives as long as the
-    /// supervisor, and the way to the supervisor. Its standard error is a pipe.
-    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, Way)> {
+    /// supervisor, and the socket to talk to it. In a container that is the socket of its keeper, who removes the container
+    /// when it is closed. Standard error is a pipe.
+    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, UnixStream)> {
         let limit = open_file_limit::limit_at_start();
         let mut command = match &enclosure.container {
             None => Command::new(&enclosure.program),
@@ -193,26 +185,12 @@ impl Launcher {
             // the leader of a group cannot do.
             command.process_group(0);
         }
-        let Some(container) = &enclosure.container else {
-            let (child, socket) = self.spawn_with_socket(command)?;
-            return Ok((child, Way::Open(socket)));
-        };
-        fs_err::create_dir_all(&container.meeting)?;
-        let listener = socket::listen(&container.meeting.join(SOCKET))?;
-        listener.set_nonblocking(true)?;
-        command
-            .arg(container.inside.join(SOCKET))
-            .envs(container.env.iter().map(|(name, value)| (name, value)));
-        let (child, leash) = self.spawn_with_socket(command)?;
-        Ok((
-            child,
-            Way::Awaited(Awaited {
-                listener,
-                leash,
-                name: container.name.clone(),
-                dir: container.meeting.clone(),
-            }),
-        ))
+        if let Some(container) = &enclosure.container {
+            command
+                .arg(container.inside.join(SOCKET))
+                .envs(container.env.iter().map(|(name, value)| (name, value)));
+        }
+        self.spawn_with_socket(command)
     }
 
     fn spawn_with_socket(&self, mut command: Command) -> io::Result<(Child, UnixStream)> {
@@ -264,18 +242,18 @@ impl Launcher {
 
     /// Takes note of a container that could not be removed.
     pub(super) fn remains(&self, line: String) {
-        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remains = locked(&self.remains);
         remains.push(line);
     }
 
     /// Returns a line for each container that could not be removed.
     pub fn take_remains(&self) -> Vec<String> {
-        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remains = locked(&self.remains);
         std::mem::take(&mut *remains)
     }
 
     fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {
-        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.alive)
     }
 }
 

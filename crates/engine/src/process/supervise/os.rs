@@ -1,8 +1,25 @@
 //! The kernel's means to watch processes.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
+
+use crate::process::own_process::state_and_parent;
+
+/// Waits until one of these files can be read, at most so long. Returns whether the first can.
+pub(super) fn wait_for(files: &[BorrowedFd<'_>], patience: Duration) -> bool {
+    let polled = files
+        .iter()
+        .map(|file| PollFd::from_borrowed_fd(*file, PollFlags::IN));
+    let mut polled: Vec<PollFd<'_>> = polled.collect();
+    let timeout = Timespec {
+        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(patience.subsec_nanos()),
+    };
+    poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty()
+}
 
 /// Makes orphans below this process its children.
 #[cfg(target_os = "linux")]
@@ -55,17 +72,13 @@ pub(crate) fn children_of(process: &str) -> Option<Vec<Pid>> {
 
 /// Finds the children by looking at the parent of every process.
 fn children_from_stat() -> Vec<Pid> {
-    let own = std::process::id().to_string();
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
+    let own = std::process::id().cast_signed();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten();
     processes
         .filter_map(|entry| {
-            let name = entry.ok()?.file_name().into_string().ok()?;
-            let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
-            // The command's name is in brackets and may hold any text; the parent comes after the state.
-            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-            if parent == own { pid(&name) } else { None }
+            let child = pid(entry.ok()?.file_name().to_str()?)?;
+            let (_, parent) = state_and_parent(child.as_raw_nonzero().get())?;
+            (parent == own).then_some(child)
         })
         .collect()
 }

@@ -7,12 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
+use super::os;
 use super::protocol::Response;
 
 /// The most sockets of one enclosure: the kernel passes few at once.
@@ -63,11 +63,7 @@ fn pass(socket: &UnixStream, failure: Option<String>, listeners: &[TcpListener])
 
 /// Receives the sockets that were asked for. Nothing else may be on its way.
 pub(super) fn receive(socket: &UnixStream, patience: Duration) -> io::Result<Vec<TcpListener>> {
-    let timeout = Timespec {
-        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: 0,
-    };
-    if poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout))? == 0 {
+    if !os::wait_for(&[socket.as_fd()], patience) {
         return Err(io::ErrorKind::TimedOut.into());
     }
     let mut line = [0_u8; LONGEST];

@@ -1,6 +1,6 @@
 //! The supervisors of a run.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 use terca_core::process::Exit;
@@ -8,6 +8,7 @@ use terca_core::process::Exit;
 use super::client::{SuperviseError, Supervisor, Turn};
 use super::launcher::{Enclosure, Launcher};
 use super::protocol::{Ended, Job};
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::pause::Stopwatch;
 
@@ -35,11 +36,7 @@ impl SupervisorPool {
         &'a self,
         interrupt: &'a Interrupt,
     ) -> Result<SupervisorGuard<'a>, SuperviseError> {
-        let rested = self
-            .resting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let rested = locked(&self.resting).pop();
         Ok(SupervisorGuard {
             supervisor: rested.map_or_else(|| Supervisor::start(&self.launcher), Ok)?,
             is_used: false,
@@ -57,10 +54,7 @@ impl SupervisorPool {
     /// Takes a supervisor back. One that cannot prove that it is as good as new ends here.
     fn release(&self, mut supervisor: Supervisor, interrupt: &Interrupt) {
         if !interrupt.is_stop() && supervisor.rest(interrupt) {
-            self.resting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(supervisor);
+            locked(&self.resting).push(supervisor);
         }
     }
 }

@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group,
 };
@@ -188,9 +187,9 @@ fn wait(
     deadline: Option<Instant>,
     watch: &Watch,
 ) -> bool {
-    let mut files = vec![PollFd::new(socket, PollFlags::IN)];
+    let mut files = vec![socket.as_fd()];
     if watch.status.is_none() {
-        files.extend(exit.map(|fd| PollFd::new(fd, PollFlags::IN)));
+        files.extend(exit.map(AsFd::as_fd));
     }
     // With the exit watched and nothing to time, one look a second reaps what was orphaned meanwhile.
     let glance = if exit.is_some() && watch.phase == Phase::Running {
@@ -198,19 +197,8 @@ fn wait(
     } else {
         GLANCE
     };
-    let left = deadline.map_or(glance, |deadline| {
-        deadline
-            .saturating_duration_since(Instant::now())
-            .min(glance)
-    });
-    let timeout = Timespec {
-        tv_sec: left.as_secs() as i64,
-        tv_nsec: i64::from(left.subsec_nanos()),
-    };
-    match poll(&mut files, Some(&timeout)) {
-        Ok(_) => !files[0].revents().is_empty(),
-        Err(_) => false,
-    }
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    os::wait_for(&files, left.map_or(glance, |left| left.min(glance)))
 }
 
 /// The time of the command that is running. It stands still in a pause.

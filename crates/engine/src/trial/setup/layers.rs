@@ -20,7 +20,6 @@ use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::base_layers::copy_visible;
 use crate::workspace::layers::LayerError;
-use crate::workspace::overlay_base::OverlayBase;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The digits of an image's hash in the name of a layer.
@@ -63,26 +62,25 @@ fn may_mount(run: &TrialRun<'_>) -> bool {
     context.overlays.may_mount(contained_by)
 }
 
-/// Mounts the layers as the workspace, where this machine can and it pays. Returns them as the agent will find them.
-pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<Option<OverlayBase>, StageError> {
+/// Mounts the layers as the workspace, where this machine can and it pays. Returns whether it did.
+pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<bool, StageError> {
     let context = run.context;
     let layers = run.layers.clone();
     if !context.overlays.pays(&layers) || !may_mount(run) {
-        return Ok(None);
+        return Ok(false);
     }
     let Some(space) = context.overlays.space(&context.work) else {
-        return Ok(None);
+        return Ok(false);
     };
     if let Err(error) = run.dirs.mount(space, layers.places()) {
         let line = format!("the workspace is a copy: it cannot be mounted: {error}");
         run.log.line(&line)?;
-        return Ok(None);
+        return Ok(false);
     }
     run.folder.link_workspace(&run.dirs)?;
     run.log
         .section("workspace: mounted, so that only changes are written")?;
-    let changes = run.dirs.changes().unwrap_or_default();
-    Ok(Some(OverlayBase::new(layers, changes)))
+    Ok(true)
 }
 
 /// Copies a layer into the workspace.

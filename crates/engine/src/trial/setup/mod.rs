@@ -20,7 +20,6 @@ use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
 use crate::workspace::changes::Snapshot;
-use crate::workspace::overlay_base::OverlayBase;
 use actions::Part;
 pub(crate) use layers::found as cached_steps;
 
@@ -41,7 +40,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let package_caches = run.place_package_caches(&run.dirs.home)?;
-    let overlay = build_workspace(run, &case)?;
+    build_workspace(run, &case)?;
     // The agent's home is this one.
     package_caches.remove()?;
     registries.remove()?;
@@ -61,10 +60,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let has_parts = !(rules.is_empty() && skills.is_empty());
     check_delivery(&case, &session, has_parts)?;
     let (workspace, options) = (run.dirs.here(), run.agent_tree());
-    let snapshot = match overlay {
-        None => Snapshot::take(&workspace, &run.layers, &before, &options),
-        Some(base) => Snapshot::take_overlay(&workspace, base, &before, &options),
-    };
+    let snapshot = Snapshot::take(&workspace, &run.layers, &before, &options);
     let snapshot = snapshot.map_err(|error| match TooLarge::of(&error) {
         Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
         None => error.into(),
@@ -146,13 +142,11 @@ fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<()
     Ok(())
 }
 
-/// Mounts or copies the layers, then executes the actions, then the variant's command. Returns the layers of a workspace
-/// that is mounted.
-fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Option<OverlayBase>, StageError> {
+/// Mounts or copies the layers, then executes the actions, then the variant's command.
+fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<(), StageError> {
     let dirs = layers::directories(run, &case.layers)?;
     layers::keep(run, &dirs)?;
-    let overlay = layers::mount(run)?;
-    if overlay.is_none() {
+    if !layers::mount(run)? {
         for layer in run.layers.places() {
             layers::copy(run, layer)?;
         }
@@ -163,5 +157,5 @@ fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Option<Overlay
     if let Some(command) = &case.variant.command {
         actions::run_command(run, Part::Command, command)?;
     }
-    Ok(overlay)
+    Ok(())
 }

@@ -52,7 +52,7 @@ const VERSION: u32 = 1;
 ///
 /// A path may have bytes that are no text. In the file each such byte is `%` and two hexadecimal digits, and so is `%`
 /// itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     /// The version of the format.
     version: u32,
@@ -60,13 +60,6 @@ struct Record {
     layers: Vec<String>,
     /// The paths of the layers that are not in the workspace, with everything below them.
     removed: Vec<String>,
-}
-
-impl Record {
-    /// Returns the paths that are gone; `None` for a record with a path that is not written as paths are.
-    fn removed_paths(&self) -> Option<Vec<PathBuf>> {
-        self.removed.iter().map(|text| path_of(text)).collect()
-    }
 }
 
 /// Writes a path as text.

@@ -7,14 +7,15 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::Utf8Path;
 use thiserror::Error;
 
+use crate::locked;
 use crate::tree::{Dir, Options, TreeError, copy, hash};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
-use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, WORKSPACE};
+use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, WORKSPACE, path_of};
 
 /// A larger `changes.json` is not read: that of a million removed files has a part of it.
 const LARGEST_RECORD: u64 = 256 << 20;
@@ -74,17 +75,15 @@ pub struct CheckedLayers {
 pub enum Saved {
     /// It was saved as a whole.
     Whole(Dir),
-    /// It was saved as what changed.
-    Changed(SavedChanges),
-}
-
-/// What changed in the layers of a workspace.
-#[derive(Debug)]
-pub struct SavedChanges {
-    /// The layers, lowest first.
-    layers: Vec<Dir>,
-    removed: HashSet<PathBuf>,
-    tree: Dir,
+    /// It was saved as what changed in its layers.
+    Changed {
+        /// The layers, lowest first.
+        layers: Vec<Dir>,
+        /// The paths of the layers that are gone.
+        removed: HashSet<PathBuf>,
+        /// Everything that is new or differs.
+        tree: Dir,
+    },
 }
 
 impl Saved {
@@ -111,46 +110,44 @@ impl Saved {
             Err(error) => return Err(error.into()),
         };
         let record = read(&changes)?;
-        let removed = record.removed_paths().ok_or_else(|| RestoreError::Record {
-            reason: "a path in `removed` is not written as paths are".to_owned(),
-        })?;
+        let removed = record.removed.iter().map(|text| path_of(text)).collect();
+        let removed: Option<HashSet<PathBuf>> = removed;
         let layers = record.layers.iter();
-        Ok(Saved::Changed(SavedChanges {
+        Ok(Saved::Changed {
             layers: layers
                 .map(|name| checked.open(run, name, options))
                 .collect::<Result<_, _>>()?,
-            removed: removed.into_iter().collect(),
+            removed: removed.ok_or_else(|| RestoreError::Record {
+                reason: "a path in `removed` is not written as paths are".to_owned(),
+            })?,
             tree: changes.open_dir(TREE)?,
-        }))
+        })
     }
 
     /// Puts the workspace into an empty directory, which takes its permissions too.
     pub fn restore(&self, to: &Dir, options: &Options<'_>) -> Result<(), TreeError> {
         let root = match self {
             Saved::Whole(whole) => whole,
-            Saved::Changed(changes) => {
-                changes.restore_layers(to, options)?;
-                &changes.tree
+            Saved::Changed {
+                layers,
+                removed,
+                tree,
+            } => {
+                // Several trials may be made again at once from the same layers, which everybody may read.
+                let reading = Options {
+                    unlock: false,
+                    ..*options
+                };
+                for layer in layers {
+                    copy(layer, to, &reading, &mut |entry| {
+                        Ok(!removed.contains(entry.path))
+                    })?;
+                }
+                tree
             }
         };
         copy(root, to, options, &mut |_| Ok(true))?;
         to.set_facts(root.meta())
-    }
-}
-
-impl SavedChanges {
-    fn restore_layers(&self, to: &Dir, options: &Options<'_>) -> Result<(), TreeError> {
-        // Several trials may be made again at once from the same layers, which everybody may read.
-        let reading = Options {
-            unlock: false,
-            ..*options
-        };
-        for layer in &self.layers {
-            copy(layer, to, &reading, &mut |entry| {
-                Ok(!self.removed.contains(entry.path))
-            })?;
-        }
-        Ok(())
     }
 }
 
@@ -192,7 +189,7 @@ impl CheckedLayers {
             .open_dir(Path::new(LAYERS).join(name))
             .map_err(no_layer)?;
         // One trial reads it, while the others wait.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if known.contains(name) {
             return Ok(layer);
         }

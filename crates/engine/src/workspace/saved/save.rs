@@ -1,68 +1,25 @@
 //! Saves a workspace as what changed in its layers.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::tree::{
     Choice, Dir, Entry, Kind, Meta, Options, TreeError, Visit, have_same_content, transfer, walk,
 };
+use crate::workspace::changes::Snapshot;
 use crate::workspace::merged_layers::{Held, MergedLayers};
-use crate::workspace::overlay_base::Hidden;
 use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, text_of};
 
-/// Says of a file whether nobody has touched it since the layers were copied.
-pub type IsUntouched<'a> = &'a dyn Fn(&Path, &Meta) -> bool;
-
-/// Moves what changed in a workspace into a trial's directory. The rest stays, to be removed with the workspace.
-pub fn save(
-    workspace: &Dir,
-    layers: &MergedLayers,
-    is_untouched: IsUntouched<'_>,
-    folder: &Dir,
-    options: &Options<'_>,
-) -> Result<(), TreeError> {
-    let found = Differences::of(workspace, layers, Some(is_untouched), options)?;
-    write_down(workspace, layers, found, folder, options)
-}
-
-/// Does the same for a workspace that was an overlay, from the directory of its changes. It must not be mounted.
-pub fn save_overlay(
-    changes: &Dir,
-    layers: &MergedLayers,
-    folder: &Dir,
-    options: &Options<'_>,
-) -> Result<(), TreeError> {
-    let found = Differences::of(changes, layers, None, options)?;
-    write_down(changes, layers, found, folder, options)
-}
-
-fn write_down(
-    workspace: &Dir,
-    layers: &MergedLayers,
-    found: Differences,
-    folder: &Dir,
-    options: &Options<'_>,
-) -> Result<(), TreeError> {
-    let changes = folder.create_dir(CHANGES, 0o777)?;
-    let tree = changes.create_dir(TREE, 0o700)?;
-    transfer(workspace, &tree, options, &mut |entry| {
-        Ok(if found.changed.contains(entry.path) {
-            Choice::Move
-        } else if found.above.contains(entry.path) {
-            Choice::Copy
-        } else {
-            Choice::Leave
-        })
-    })?;
-    tree.set_facts(workspace.meta())?;
-    let record = Record {
-        version: VERSION,
-        layers: layers.names().to_vec(),
-        removed: found.removed,
-    };
-    // Last: without it there is nothing that is taken for a saved workspace.
-    write(&changes, &record)
+/// The differences between a workspace and its layers.
+#[derive(Debug, Default)]
+pub struct Differences {
+    /// Entries that are new or differ. A directory is one with everything in it.
+    changed: HashSet<PathBuf>,
+    /// Directories that are in both, and differ in themselves or in what is in them.
+    above: HashSet<PathBuf>,
+    /// The names of the layers, and the paths of them that are gone.
+    record: Record,
 }
 
 fn write(changes: &Dir, record: &Record) -> Result<(), TreeError> {
@@ -74,34 +31,19 @@ fn write(changes: &Dir, record: &Record) -> Result<(), TreeError> {
     file.write_all(&text).map_err(refused)
 }
 
-/// The differences between a workspace and its layers.
-#[derive(Debug, Default)]
-struct Differences {
-    /// Entries that are new or differ. A directory is one with everything in it.
-    changed: HashSet<PathBuf>,
-    /// Directories that are in both, and differ in themselves or in what is in them.
-    above: HashSet<PathBuf>,
-    /// The paths of the layers that are gone, as text.
-    removed: Vec<String>,
-}
-
 impl Differences {
-    /// Looks for the differences in a workspace or, without `is_untouched`, in the changes of an overlay.
-    fn of(
-        root: &Dir,
+    /// Looks for the differences. Files that nobody has touched since a snapshot are not read.
+    pub fn find(
+        workspace: &Dir,
         layers: &MergedLayers,
-        is_untouched: Option<IsUntouched<'_>>,
+        snapshot: Option<&Snapshot>,
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
         let mut found = Differences::default();
-        let mut hidden = Hidden::default();
         // The paths of the layers that are there too; of directories, those that are such in both.
         let mut seen: HashSet<&Path> = HashSet::new();
-        let mut joined: HashSet<&Path> = HashSet::new();
-        walk(root, options, &mut |entry, meta| {
-            if is_untouched.is_none() && !hidden.note(entry, meta)? {
-                return Ok(Visit::Continue);
-            }
+        let mut joined: HashSet<&Path> = HashSet::from([Path::new("")]);
+        walk(workspace, options, &mut |entry, meta| {
             let held = layers.get(entry.path);
             seen.extend(held.map(|(path, _)| path));
             let is_mount = meta.is_mount_in(entry.parent.meta());
@@ -113,7 +55,7 @@ impl Differences {
                     }
                     return Ok(Visit::Continue);
                 }
-                if is_same(layers, held, entry, meta, is_untouched, options)? {
+                if is_same(layers, held, entry, meta, snapshot, options)? {
                     return Ok(Visit::Continue);
                 }
             }
@@ -121,21 +63,35 @@ impl Differences {
             found.add_above(entry.path.parent());
             Ok(Visit::Skip)
         })?;
-        let removed: BTreeSet<&Path> = match is_untouched {
-            None => hidden.removed_from(layers),
-            Some(_) => {
-                let paths = layers.entries().map(|(path, _)| path);
-                paths.filter(|path| !seen.contains(path)).collect()
-            }
-        };
-        for path in removed {
-            let parent = path.parent().filter(|parent| *parent != Path::new(""));
-            if parent.is_none_or(|parent| joined.contains(parent)) {
-                found.removed.push(text_of(path));
+        for (path, _) in layers.entries() {
+            let parent = path.parent();
+            if !seen.contains(path) && parent.is_some_and(|parent| joined.contains(parent)) {
+                found.record.removed.push(text_of(path));
                 found.add_above(parent);
             }
         }
+        found.record.version = VERSION;
+        found.record.layers = layers.names().to_vec();
         Ok(found)
+    }
+
+    /// Moves what differs into a trial's directory. The rest stays, to be removed with the workspace. `from` is the
+    /// workspace or, of one that was mounted, the directory with the changes.
+    pub fn save(&self, from: &Dir, folder: &Dir, options: &Options<'_>) -> Result<(), TreeError> {
+        let changes = folder.create_dir(CHANGES, 0o777)?;
+        let tree = changes.create_dir(TREE, 0o700)?;
+        transfer(from, &tree, options, &mut |entry| {
+            Ok(if self.changed.contains(entry.path) {
+                Choice::Move
+            } else if self.above.contains(entry.path) {
+                Choice::Copy
+            } else {
+                Choice::Leave
+            })
+        })?;
+        tree.set_facts(from.meta())?;
+        // Last: without it there is nothing that is taken for a saved workspace.
+        write(&changes, &self.record)
     }
 
     /// Adds a directory and all above it: the time of a directory changes with what is in it, and may have been set back.
@@ -155,14 +111,16 @@ fn is_same(
     held: &Held,
     entry: &Entry<'_>,
     meta: &Meta,
-    is_untouched: Option<IsUntouched<'_>>,
+    snapshot: Option<&Snapshot>,
     options: &Options<'_>,
 ) -> Result<bool, TreeError> {
     if !held.has_same_facts(meta) {
         return Ok(false);
     }
     match meta.kind {
-        Kind::File if is_untouched.is_some_and(|is| is(entry.path, meta)) => Ok(true),
+        Kind::File if snapshot.is_some_and(|taken| taken.is_untouched(entry.path, meta)) => {
+            Ok(true)
+        }
         Kind::File => {
             let before = layers.open(entry.path, held)?;
             have_same_content(&before, &entry.open()?, options)

@@ -8,9 +8,9 @@ use std::process::Command;
 use camino::Utf8PathBuf;
 
 use super::restore::{CheckedLayers, RestoreError, Saved};
-use super::save::save;
+use super::save::Differences;
 use super::{CHANGES, path_of, saved_tree, text_of};
-use crate::tree::{Dir, Meta, Options, copy, list};
+use crate::tree::{Dir, Options, copy, list};
 use crate::workspace::base_layers::{BaseLayer, BaseLayers};
 use crate::workspace::merged_layers::MergedLayers;
 
@@ -66,12 +66,13 @@ impl Run {
         self.run_dir().join("trial")
     }
 
-    fn save(&self, is_untouched: &dyn Fn(&Path, &Meta) -> bool) {
+    fn save(&self) {
         let options = Options::default();
         let layers = MergedLayers::read(&self.layers, &options).unwrap();
         let workspace = Dir::open(self.workspace()).unwrap();
         let folder = Dir::open(self.folder()).unwrap();
-        save(&workspace, &layers, is_untouched, &folder, &options).unwrap();
+        let found = Differences::find(&workspace, &layers, None, &options).unwrap();
+        found.save(&workspace, &folder, &options).unwrap();
     }
 
     fn open(&self) -> Result<Saved, RestoreError> {
@@ -84,7 +85,7 @@ impl Run {
     fn check(&self, agent: &str) {
         shell(&self.workspace(), agent);
         let left = facts(&self.workspace());
-        self.save(&|_, _| false);
+        self.save();
         let made = self.dir.join("made");
         fs_err::create_dir(&made).unwrap();
         let saved = self.open().unwrap();
@@ -200,7 +201,7 @@ fn a_time_that_was_set_back_hides_no_change() {
 fn only_what_changed_is_saved() {
     let run = Run::new();
     shell(&run.workspace(), "echo 123456789 > src/new; rm both");
-    run.save(&|_, _| true);
+    run.save();
     assert_eq!(run.saved_bytes(), 10);
     let tree = saved_tree(&run.folder());
     assert!(!tree.join("bin").exists() && tree.join("src/new").is_file());
@@ -213,7 +214,7 @@ fn closed_files_and_directories_come_back() {
         &run.workspace(),
         "echo x > src/closed; mkdir -p shut/in; echo y > shut/in/y; chmod 0 src/closed shut/in shut bin/tool",
     );
-    run.save(&|_, _| false);
+    run.save();
     let made = run.dir.join("made");
     fs_err::create_dir(&made).unwrap();
     run.open()
@@ -239,12 +240,12 @@ fn closed_files_and_directories_come_back() {
 #[test]
 fn a_run_that_was_copied_without_its_times_is_whole() {
     let run = Run::new();
-    run.save(&|_, _| false);
+    run.save();
     shell(
         &run.run_dir(),
         "find layers -mindepth 1 -exec touch -h {} +; chmod -R g-r layers",
     );
-    assert!(matches!(run.open(), Ok(Saved::Changed(_))));
+    assert!(matches!(run.open(), Ok(Saved::Changed { .. })));
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn a_damaged_layer_is_refused_by_its_name() {
         "echo x >> src/a.rs", "rm -r bin", "echo x > added", "rm link; ln -s / link",
     ] {
         let run = Run::new();
-        run.save(&|_, _| false);
+        run.save();
         shell(&run.layers[0].tree, damage);
         match run.open() {
             Err(RestoreError::DamagedLayer { name }) => assert_eq!(name, run.layers[0].hash),
@@ -261,7 +262,7 @@ fn a_damaged_layer_is_refused_by_its_name() {
         }
     }
     let run = Run::new();
-    run.save(&|_, _| false);
+    run.save();
     shell(&run.run_dir(), "rm -r layers");
     assert!(matches!(run.open(), Err(RestoreError::NoLayer { .. })));
 }
@@ -269,7 +270,7 @@ fn a_damaged_layer_is_refused_by_its_name() {
 #[test]
 fn a_record_from_somebody_else_leads_nowhere() {
     let run = Run::new();
-    run.save(&|_, _| false);
+    run.save();
     let name = run.layers[0].hash.clone();
     for other in [
         "../../../secret",
@@ -305,7 +306,7 @@ fn a_record_from_somebody_else_leads_nowhere() {
 fn removed_paths_that_climb_out_remove_nothing() {
     let run = Run::new();
     shell(&run.workspace(), "rm both");
-    run.save(&|_, _| false);
+    run.save();
     fs_err::write(run.dir.join("precious"), "x").unwrap();
     run.edit_record("\"both\"", "\"../precious\", \"/etc/passwd\", \"both\"");
     let made = run.dir.join("made");
@@ -320,7 +321,7 @@ fn removed_paths_that_climb_out_remove_nothing() {
 #[test]
 fn a_record_that_is_torn_or_of_another_version_is_told_so() {
     let run = Run::new();
-    run.save(&|_, _| false);
+    run.save();
     run.edit_record("\"version\": 1", "\"version\": 2");
     assert!(matches!(run.open(), Err(RestoreError::OtherVersion(2))));
     run.edit_record("\"version\": 2,", "");
