@@ -37,20 +37,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Returns the word in `results.json`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorKind::Setup => "setup",
-            ErrorKind::AgentMissing => "agentMissing",
-            ErrorKind::Auth => "auth",
-            ErrorKind::RateLimit => "rateLimit",
-            ErrorKind::ModelApi => "modelApi",
-            ErrorKind::Model => "model",
-            ErrorKind::Mcp => "mcp",
-            ErrorKind::Delivery => "delivery",
-            ErrorKind::Replay => "replay",
-            ErrorKind::Agent => "agent",
-            ErrorKind::Lost => "lost",
-            ErrorKind::Internal => "internal",
-        }
+        Code::from(self).as_str()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Outputs and reports of test runners. Any text has a telling line that is short and one line, or nothing to say; any
 //! report is refused, or its counts agree with its cases.
 
-use terca_core::grade::telling_line;
+use terca_core::grade::failure_line;
 use terca_core::grade::test_report::{CaseEnd, read};
 use terca_core::text::mask::Masked;
 
@@ -10,7 +10,7 @@ const LONGEST: usize = 301;
 
 pub fn target(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    match telling_line(&Masked::already(text.as_ref())) {
+    match failure_line(&Masked::already(text.as_ref())) {
         Some(line) => {
             assert!(line.chars().count() <= LONGEST, "{line:?} is too long");
             assert!(!line.contains(['\n', '\u{1b}']), "{line:?} is not one line");

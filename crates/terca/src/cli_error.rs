@@ -94,10 +94,16 @@ impl CliError {
         self
     }
 
-    fn maybe_help(self, help: Option<impl Display>) -> Self {
-        match help {
-            Some(help) => self.help(help),
-            None => self,
+    /// Makes an error of its exit status, its code and what to do next, if that is known.
+    fn told(error: impl Display, (status, code, help): (u8, Code, impl Display)) -> Self {
+        let help = help.to_string();
+        let told = CliError {
+            status,
+            message: Some((code, error.to_string())),
+        };
+        match help.as_str() {
+            "" => told,
+            help => told.help(help),
         }
     }
 
@@ -122,44 +128,55 @@ impl Display for CliError {
 impl From<AblateError> for CliError {
     fn from(error: AblateError) -> Self {
         let text = error.to_string();
-        match error {
-            AblateError::Unknown { known, .. } => CliError::misuse(Code::NoMatch, text).help(
-                format!("its experiments are {}", prose::quoted_list(&known, "and")),
-            ),
-            AblateError::Nothing { key, .. } => CliError::misuse(Code::Usage, text).help(format!(
-                "write `{key}` into the experiment itself: those of environments are not split"
-            )),
-            AblateError::Tools(ToolsError::Start(error)) => error.into(),
-            AblateError::Tools(ToolsError::Interrupted) => CliError {
-                status: INTERRUPTED,
-                message: Some((Code::Interrupted, text)),
-            },
-            AblateError::Tools(ToolsError::Server { .. }) => CliError::trouble(Code::Mcp, text)
-                .help("it is started in an empty directory, without `before`; `--parts servers` leaves out whole servers"),
-            AblateError::Unreadable(_) => CliError::trouble(Code::MissingFile, text),
-            AblateError::Changed(_) => CliError::misuse(Code::SuiteChanged, text)
-                .help("restore the rules that the run was made from, or run the ablation again"),
-            AblateError::Design { error, .. } => {
-                let code = match error {
-                    DesignError::TooFewTrials { .. } => Code::OutOfRange,
-                    _ => Code::Usage,
-                };
-                CliError::misuse(code, text).help(match error {
-                    DesignError::TooFewParts { kind: Kind::Rules, .. } => {
-                        "give the rules headings, mark parts with `<!-- part: NAME -->`, or split lists with `--split items`".to_owned()
-                    }
-                    DesignError::TooFewParts { .. } => {
-                        "`terca run` compares a single one with the baseline".to_owned()
-                    }
-                    DesignError::TooManyParts(_) => {
-                        "mark larger parts with `<!-- part: NAME -->`".to_owned()
-                    }
-                    DesignError::TooFewTrials { needed, .. } => {
-                        format!("give at least `-n {needed}`, or select more evals")
-                    }
-                })
+        let told = match error {
+            AblateError::Unknown { known, .. } => {
+                let known = prose::quoted_list(&known, "and");
+                (MISUSE, Code::NoMatch, format!("its experiments are {known}"))
             }
-        }
+            AblateError::Nothing { key, .. } => (
+                MISUSE,
+                Code::Usage,
+                format!("write `{key}` into the experiment itself: those of environments are not split"),
+            ),
+            AblateError::Tools(ToolsError::Start(error)) => return error.into(),
+            AblateError::Tools(ToolsError::Interrupted) => {
+                (INTERRUPTED, Code::Interrupted, String::new())
+            }
+            AblateError::Tools(ToolsError::Server { .. }) => (
+                TROUBLE,
+                Code::Mcp,
+                "it is started in an empty directory, without `before`; `--parts servers` leaves out whole servers".into(),
+            ),
+            AblateError::Unreadable(_) => (TROUBLE, Code::MissingFile, String::new()),
+            AblateError::Changed(_) => (
+                MISUSE,
+                Code::SuiteChanged,
+                "restore the rules that the run was made from, or run the ablation again".into(),
+            ),
+            AblateError::Design { error, .. } => match error {
+                DesignError::TooFewParts { kind: Kind::Rules, .. } => (
+                    MISUSE,
+                    Code::Usage,
+                    "give the rules headings, mark parts with `<!-- part: NAME -->`, or split lists with `--split items`".into(),
+                ),
+                DesignError::TooFewParts { .. } => (
+                    MISUSE,
+                    Code::Usage,
+                    "`terca run` compares a single one with the baseline".into(),
+                ),
+                DesignError::TooManyParts(_) => (
+                    MISUSE,
+                    Code::Usage,
+                    "mark larger parts with `<!-- part: NAME -->`".into(),
+                ),
+                DesignError::TooFewTrials { needed, .. } => (
+                    MISUSE,
+                    Code::OutOfRange,
+                    format!("give at least `-n {needed}`, or select more evals"),
+                ),
+            },
+        };
+        CliError::told(text, told)
     }
 }
 
@@ -167,31 +184,29 @@ const IS_IT_WHOLE: &str = "check that no file of the run is missing; `terca list
 
 impl From<DiscoverError> for CliError {
     fn from(error: DiscoverError) -> Self {
-        let help = match &error {
-            DiscoverError::Open { meant, .. } => Some(match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => {
-                    "a relative path is relative to the directory that Terca is started in".into()
-                }
-            }),
-            DiscoverError::NotUtf8 { .. } => None,
-            DiscoverError::File { .. } => Some("name the directory it is in".into()),
-            DiscoverError::NoSuite { guess, .. } => Some(match guess {
-                Some(Guess::Misnamed { path, right }) => format!(
-                    "Terca does not read {}: rename it to {right}",
-                    screen::short(path)
-                ),
-                Some(Guess::Below(suites)) => suites_below(suites),
-                None => "`terca init` makes a suite; `-C DIR` names another directory".into(),
-            }),
+        let (code, help) = match &error {
+            DiscoverError::Open {
+                meant: Some(meant), ..
+            } => (Code::NoDirectory, format!("did you mean `{meant}`?")),
+            DiscoverError::Open { .. } => (
+                Code::NoDirectory,
+                "a relative path is relative to the directory that Terca is started in".into(),
+            ),
+            DiscoverError::NotUtf8 { .. } => (Code::NoDirectory, String::new()),
+            DiscoverError::File { .. } => (Code::NoDirectory, "name the directory it is in".into()),
+            DiscoverError::NoSuite { guess, .. } => (
+                Code::NoSuite,
+                match guess {
+                    Some(Guess::Misnamed { path, right }) => format!(
+                        "Terca does not read {}: rename it to {right}",
+                        screen::short(path)
+                    ),
+                    Some(Guess::Below(suites)) => suites_below(suites),
+                    None => "`terca init` makes a suite; `-C DIR` names another directory".into(),
+                },
+            ),
         };
-        let code = match &error {
-            DiscoverError::Open { .. }
-            | DiscoverError::NotUtf8 { .. }
-            | DiscoverError::File { .. } => Code::NoDirectory,
-            DiscoverError::NoSuite { .. } => Code::NoSuite,
-        };
-        CliError::misuse(code, error).maybe_help(help)
+        CliError::told(error, (MISUSE, code, help))
     }
 }
 
@@ -221,76 +236,84 @@ pub fn suites_below(suites: &[Utf8PathBuf]) -> String {
 
 impl From<WorkspaceError> for CliError {
     fn from(error: WorkspaceError) -> Self {
-        match &error {
+        let told = match &error {
             WorkspaceError::Saved { source, .. } => match source {
-                RestoreError::NotSaved => CliError::misuse(Code::NoWorkspace, error).help(
+                RestoreError::NotSaved => (
+                    MISUSE,
+                    Code::NoWorkspace,
                     "the trial's changes.diff shows what the agent changed; `--keep` sets which workspaces are kept",
                 ),
                 RestoreError::OtherVersion(_) => {
-                    CliError::trouble(Code::DamagedRun, error).help("use that version of Terca")
+                    (TROUBLE, Code::DamagedRun, "use that version of Terca")
                 }
-                _ => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
+                _ => (TROUBLE, Code::DamagedRun, IS_IT_WHOLE),
             },
-            WorkspaceError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
-                .help("name a directory that is not there yet: `--to DIR`"),
-            WorkspaceError::Write(_) => CliError::trouble(Code::CannotWrite, error)
-                .help("`--to DIR` names another directory"),
-        }
+            WorkspaceError::Taken(_) => (
+                MISUSE,
+                Code::AlreadyThere,
+                "name a directory that is not there yet: `--to DIR`",
+            ),
+            WorkspaceError::Write(_) => (
+                TROUBLE,
+                Code::CannotWrite,
+                "`--to DIR` names another directory",
+            ),
+        };
+        CliError::told(error, told)
     }
 }
 
 impl From<RunsError> for CliError {
     fn from(error: RunsError) -> Self {
-        match &error {
-            RunsError::None(_) => CliError::misuse(Code::NoRuns, error)
-                .help("`terca` runs the suite; `-C DIR` names another suite"),
-            RunsError::Unknown { .. } => CliError::misuse(Code::UnknownRun, error)
-                .help("`terca list` says more about them"),
-            RunsError::Read { .. } => {
-                CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE)
-            }
+        let (status, code) = match &error {
+            RunsError::None(_) | RunsError::OnlyValidations(_) => (MISUSE, Code::NoRuns),
+            RunsError::Unknown { .. } => (MISUSE, Code::UnknownRun),
+            _ => (TROUBLE, Code::DamagedRun),
+        };
+        let help = match &error {
+            RunsError::None(_) => "`terca` runs the suite; `-C DIR` names another suite",
+            RunsError::Unknown { .. } => "`terca list` says more about them",
             RunsError::OnlyValidations(name) => {
-                let help = format!("name it: `terca show {name}`; `terca` runs the suite");
-                CliError::misuse(Code::NoRuns, error).help(help)
+                &format!("name it: `terca show {name}`; `terca` runs the suite")
             }
-            RunsError::Journal { .. } => CliError::trouble(Code::DamagedRun, error).help(
+            RunsError::Journal { .. } => {
                 "the file was edited, or is of another version of Terca; `terca verify` checks a run, `terca show` shows \
-                 the undamaged part",
-            ),
-            RunsError::RunFileChanged(_) => CliError::trouble(Code::DamagedRun, error)
-                .help("restore the file; `terca verify` checks a run"),
-            RunsError::Shorter { .. } => CliError::trouble(Code::DamagedRun, error).help(
-                "restore the journal from a copy; to continue with this one, move results.json away",
-            ),
-            RunsError::OtherResults(_) => CliError::trouble(Code::DamagedRun, error).help(
-                "restore the files from a copy; if the journal is right, move results.json away",
-            ),
-            RunsError::RunFile { source, .. } => {
-                let help = match source {
-                    RunFileError::OtherVersion { .. } => {
-                        "use that version of Terca, or start a new run with `terca run`"
-                    }
-                    RunFileError::Invalid(_) => IS_IT_WHOLE,
-                };
-                CliError::trouble(Code::DamagedRun, error).help(help)
+                 the undamaged part"
             }
-        }
+            RunsError::RunFileChanged(_) => "restore the file; `terca verify` checks a run",
+            RunsError::Shorter { .. } => {
+                "restore the journal from a copy; to continue with this one, move results.json away"
+            }
+            RunsError::OtherResults(_) => {
+                "restore the files from a copy; if the journal is right, move results.json away"
+            }
+            RunsError::RunFile {
+                source: RunFileError::OtherVersion { .. },
+                ..
+            } => "use that version of Terca, or start a new run with `terca run`",
+            RunsError::RunFile { .. } | RunsError::Read { .. } => IS_IT_WHOLE,
+        };
+        CliError::told(&error, (status, code, help))
     }
 }
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        match &error {
-            StoreError::GoingOn(_) => CliError::trouble(Code::RunGoingOn, error)
-                .help("wait until it ends, or stop it with Ctrl+C in its terminal"),
-            StoreError::Runs(_) => match error {
-                StoreError::Runs(error) => error.into(),
-                other => CliError::trouble(Code::DamagedRun, other),
-            },
-            StoreError::Open { .. } => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
-            StoreError::Refused { .. } => CliError::trouble(Code::CannotWrite, error)
-                .help("check the disk space and the permissions"),
-        }
+        let told = match error {
+            StoreError::Runs(error) => return error.into(),
+            StoreError::GoingOn(_) => (
+                TROUBLE,
+                Code::RunGoingOn,
+                "wait until it ends, or stop it with Ctrl+C in its terminal",
+            ),
+            StoreError::Open { .. } => (TROUBLE, Code::DamagedRun, IS_IT_WHOLE),
+            StoreError::Refused { .. } => (
+                TROUBLE,
+                Code::CannotWrite,
+                "check the disk space and the permissions",
+            ),
+        };
+        CliError::told(error, told)
     }
 }
 
@@ -306,18 +329,11 @@ impl From<OpenError> for CliError {
 impl From<NoWorkers> for CliError {
     fn from(error: NoWorkers) -> Self {
         match error {
-            NoWorkers::Interrupted => CliError {
-                status: INTERRUPTED,
-                message: None,
-            },
+            NoWorkers::Interrupted => CliError::shown(INTERRUPTED),
             NoWorkers::Io(error) => CliError::no_work_dir(MISUSE, &error),
             NoWorkers::GivenUp(place, GivenUp { reason, help }) => {
                 let message = format!("no worker of `{place}` can be started: {reason}");
-                let problem = CliError::misuse(Code::NoWorker, message);
-                match help {
-                    Some(help) => problem.help(help),
-                    None => problem,
-                }
+                CliError::told(message, (MISUSE, Code::NoWorker, help.unwrap_or_default()))
             }
         }
     }
@@ -325,65 +341,64 @@ impl From<NoWorkers> for CliError {
 
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
-        match error {
-            StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
-            StartError::Variable(text) => CliError::misuse(Code::Usage, text)
-                .help("correct the variable, or remove it"),
-            StartError::Store(error) => error.into(),
-            StartError::Replay(error) => error.into(),
-            StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
-                .help("free some disk space, or choose another directory with `TERCA_WORK_DIR`"),
-            StartError::Sandbox(SandboxError::Files(_)) => {
-                CliError::trouble(Code::CannotWrite, error)
-                    .help("free some disk space, or choose another directory with `TERCA_WORK_DIR`")
+        const FREE_SPACE: &str =
+            "free some disk space, or choose another directory with `TERCA_WORK_DIR`";
+        let told = match error {
+            StartError::NoWorkDir(error) => return CliError::no_work_dir(MISUSE, &error),
+            StartError::Store(error) => return error.into(),
+            StartError::Replay(error) => return error.into(),
+            StartError::Sandbox(refused) if !matches!(refused, SandboxError::Files(_)) => {
+                let (code, help) = of_sandbox(&refused);
+                return CliError::told(refused, (MISUSE, code, help));
             }
-            StartError::SandboxOfRun(_) => CliError::misuse(Code::NoSandbox, error).help(
+            StartError::Variable(_) => (MISUSE, Code::Usage, "correct the variable, or remove it"),
+            StartError::NoCopyOfSuite(_) | StartError::Sandbox(_) => {
+                (TROUBLE, Code::CannotWrite, FREE_SPACE)
+            }
+            StartError::SandboxOfRun(_) => (
+                MISUSE,
+                Code::NoSandbox,
                 "repair it (`terca doctor` shows which sandboxes work here), or resume on a machine where it works; \
                  for another sandbox, start a new run with `terca run`",
             ),
-            StartError::Sandbox(SandboxError::NoLandlock(_)) => {
-                CliError::misuse(Code::NoSandbox, error).help(
-                    "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` shows which sandboxes work here",
-                )
-            }
-            StartError::Sandbox(SandboxError::EngineMissing { engine }) => {
-                CliError::misuse(Code::NoSandbox, error).help(format!(
-                    "install it, and try `{} info`; `--sandbox auto` contains agents without an image",
-                    engine.program()
-                ))
-            }
-            StartError::Sandbox(SandboxError::EngineRefused { engine, .. }) => {
-                CliError::misuse(Code::NoSandbox, error).help(format!(
-                    "start its service, check that you have permission to use it, and try `{} info`",
-                    engine.program()
-                ))
-            }
-            StartError::Sandbox(SandboxError::EngineUnknown { engine, .. }) => {
-                CliError::misuse(Code::NoSandbox, error).help(unknown_engine(engine))
-            }
-            StartError::Sandbox(SandboxError::ImageMissing { engine, ref image }) => {
-                let help = format!("fetch it with `{} pull {image}`, or build it", engine.program());
-                CliError::misuse(Code::NoSandbox, error).help(help)
-            }
-            StartError::Sandbox(SandboxError::ImageRefused { engine, ref image, .. }) => {
-                let help = format!(
-                    "check that it is an image for this machine's processor: `{} image inspect {image}`",
-                    engine.program()
-                );
-                CliError::misuse(Code::NoSandbox, error).help(help)
-            }
-            StartError::Sandbox(SandboxError::UnknownDefault(_)) => CliError::misuse(Code::Usage, error)
-                .help("write `none`, `bwrap`, `landlock`, `auto`, `docker:IMAGE` or `podman:IMAGE`"),
-            StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
-                "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca \
-                 doctor`; with `--sandbox none` agents run with your permissions and can reach everything that you \
-                 can",
-            ),
-            StartError::Signals(_) | StartError::RunFile(_) => {
-                CliError::trouble(Code::Internal, error)
-            }
-        }
+            StartError::Signals(_) | StartError::RunFile(_) => (TROUBLE, Code::Internal, ""),
+        };
+        CliError::told(error, told)
     }
+}
+
+/// Returns the code of a sandbox that cannot be made, and what to do next.
+fn of_sandbox(error: &SandboxError) -> (Code, String) {
+    let help = match error {
+        SandboxError::NoLandlock(_) => {
+            "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` shows which sandboxes work here".into()
+        }
+        SandboxError::EngineMissing { engine } => format!(
+            "install it, and try `{} info`; `--sandbox auto` contains agents without an image",
+            engine.program()
+        ),
+        SandboxError::EngineRefused { engine, .. } => format!(
+            "start its service, check that you have permission to use it, and try `{} info`",
+            engine.program()
+        ),
+        SandboxError::EngineUnknown { engine, .. } => unknown_engine(*engine),
+        SandboxError::ImageMissing { engine, image } => {
+            format!("fetch it with `{} pull {image}`, or build it", engine.program())
+        }
+        SandboxError::ImageRefused { engine, image, .. } => format!(
+            "check that it is an image for this machine's processor: `{} image inspect {image}`",
+            engine.program()
+        ),
+        SandboxError::UnknownDefault(_) => {
+            let words = "write `none`, `bwrap`, `landlock`, `auto`, `docker:IMAGE` or `podman:IMAGE`";
+            return (Code::Usage, words.into());
+        }
+        _ => "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca \
+              doctor`; with `--sandbox none` agents run with your permissions and can reach everything that you \
+              can"
+            .into(),
+    };
+    (Code::NoSandbox, help)
 }
 
 /// Says what to do about a program that has an engine's name and answers otherwise.
@@ -404,70 +419,76 @@ fn unknown_engine(engine: ContainerEngine) -> String {
 impl From<MergeRunsError> for CliError {
     fn from(error: MergeRunsError) -> Self {
         let help = match &error {
-            MergeRunsError::Merge(MergeError::NoBeginning(_)) => Some("run that shard again"),
-            MergeRunsError::Merge(MergeError::Twice { .. }) => Some("name each shard once"),
+            MergeRunsError::Merge(MergeError::NoBeginning(_)) => "run that shard again",
+            MergeRunsError::Merge(MergeError::Twice { .. }) => "name each shard once",
             MergeRunsError::NotAPart(_) => {
-                Some("complete runs need no merge; `terca compare A B` compares two")
+                "complete runs need no merge; `terca compare A B` compares two"
             }
             MergeRunsError::Different { .. } => {
-                Some("run the shards from the same commit, with the same selection and repetitions")
+                "run the shards from the same commit, with the same selection and repetitions"
             }
-            MergeRunsError::Missing { .. } => Some("name the runs of all shards"),
-            _ => None,
+            MergeRunsError::Missing { .. } => "name the runs of all shards",
+            _ => "",
         };
-        let error = match error {
+        let (status, code) = match error {
             // A run that was named is not one that can be merged: wrong usage.
-            MergeRunsError::Runs(error @ RunsError::RunFile { .. }) => CliError {
-                status: MISUSE,
-                ..error.into()
-            },
-            MergeRunsError::Runs(error) => error.into(),
-            MergeRunsError::Store(error) => error.into(),
-            MergeRunsError::Copy { .. } => CliError::trouble(Code::CannotWrite, error),
-            MergeRunsError::GoingOn(_) => CliError::misuse(Code::RunGoingOn, error),
+            MergeRunsError::Runs(error @ RunsError::RunFile { .. }) => {
+                return CliError {
+                    status: MISUSE,
+                    ..error.into()
+                };
+            }
+            MergeRunsError::Runs(error) => return error.into(),
+            MergeRunsError::Store(error) => return error.into(),
+            MergeRunsError::Copy { .. } => (TROUBLE, Code::CannotWrite),
+            MergeRunsError::GoingOn(_) => (MISUSE, Code::RunGoingOn),
             MergeRunsError::Merge(_)
             | MergeRunsError::NotAPart(_)
             | MergeRunsError::Different { .. }
-            | MergeRunsError::Missing { .. } => CliError::misuse(Code::CannotMerge, error),
+            | MergeRunsError::Missing { .. } => (MISUSE, Code::CannotMerge),
         };
-        error.maybe_help(help)
+        CliError::told(error, (status, code, help))
     }
 }
 
 impl From<CompareError> for CliError {
     fn from(error: CompareError) -> Self {
-        let code = match &error {
-            CompareError::GoingOn(_) => Code::RunGoingOn,
-            CompareError::Unknown { .. } | CompareError::NoBaseline { .. } => Code::UnknownBaseline,
-            CompareError::Empty(_)
-            | CompareError::OnlyControls(_)
-            | CompareError::Ablation(_)
-            | CompareError::Alone { .. }
-            | CompareError::NothingInCommon { .. }
-            | CompareError::AllChanged { .. } => Code::NothingToCompare,
-        };
-        let help = match &error {
-            CompareError::GoingOn(_) | CompareError::NothingInCommon { .. } => None,
-            CompareError::Empty(_) | CompareError::OnlyControls(_) => {
-                Some("`terca list` lists the runs; name another".to_owned())
+        let (code, help) = match &error {
+            CompareError::GoingOn(_) => (Code::RunGoingOn, String::new()),
+            CompareError::NothingInCommon { .. } => (Code::NothingToCompare, String::new()),
+            CompareError::Empty(_) | CompareError::OnlyControls(_) => (
+                Code::NothingToCompare,
+                "`terca list` lists the runs; name another".into(),
+            ),
+            CompareError::Ablation(run) => (
+                Code::NothingToCompare,
+                format!("`terca ablate --of {run}` shows its parts"),
+            ),
+            CompareError::Unknown { meant, .. } => {
+                let asked = |meant| format!("did you mean `{meant}`?");
+                (
+                    Code::UnknownBaseline,
+                    meant.as_ref().map(asked).unwrap_or_default(),
+                )
             }
-            CompareError::Ablation(run) => {
-                Some(format!("`terca ablate --of {run}` shows its parts"))
-            }
-            CompareError::Unknown { meant, .. } => meant
-                .as_ref()
-                .map(|meant| format!("did you mean `{meant}`?")),
             CompareError::Alone {
                 by,
                 has_environments,
                 ..
-            } => Some(compare_instead(*by, *has_environments).to_owned()),
-            CompareError::NoBaseline { .. } => Some("choose one with `--baseline NAME`".to_owned()),
-            CompareError::AllChanged { .. } => {
-                Some("omit `--only-unchanged` to compare them".to_owned())
-            }
+            } => (
+                Code::NothingToCompare,
+                compare_instead(*by, *has_environments).into(),
+            ),
+            CompareError::NoBaseline { .. } => (
+                Code::UnknownBaseline,
+                "choose one with `--baseline NAME`".into(),
+            ),
+            CompareError::AllChanged { .. } => (
+                Code::NothingToCompare,
+                "omit `--only-unchanged` to compare them".into(),
+            ),
         };
-        CliError::misuse(code, error).maybe_help(help)
+        CliError::told(error, (MISUSE, code, help))
     }
 }
 

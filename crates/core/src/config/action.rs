@@ -5,8 +5,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use crate::config::adds_up::adds_nothing;
 use crate::config::inputs::{self, Input};
+use crate::config::setup::added;
 use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
 use crate::reader::values::{command_line, filled_text, plain_text, positive};
@@ -110,18 +110,9 @@ pub(super) fn added_actions(
     key: &'static str,
     about: &'static str,
 ) -> Patch<Vec<Written>> {
-    let place = fields.peek(key).map(|node| node.place);
     let list = list_of(one_action(Runs::InEveryTrial))
-        .map(|actions| -> Vec<Written> { actions.into_iter().flatten().collect() });
-    let before = fields.problem_count();
-    let added = fields.patch(key, list, about);
-    if let (Patch::Set(actions), Some(place)) = (&added, place)
-        && actions.is_empty()
-        && fields.problem_count() == before
-    {
-        fields.reader.problems.push(adds_nothing(key, place));
-    }
-    added
+        .map(|actions| actions.into_iter().flatten().collect());
+    added(fields, key, list, Vec::is_empty, about)
 }
 
 fn one_action(runs: Runs) -> Kind<Vec<Written>> {

@@ -25,8 +25,7 @@ fn code_of(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Code> {
     if let Some(code) = found.filter(|code| Code::ALLOWABLE.contains(code)) {
         return Some(code);
     }
-    let words = Code::ALLOWABLE.iter().map(|code| code.as_str());
-    let known: Vec<&str> = words.collect();
+    let known: Vec<&str> = Code::ALLOWABLE.iter().map(|code| code.as_str()).collect();
     let (message, label) = match found {
         Some(_) => (
             format!("`{}` cannot be allowed", word.value),
@@ -38,10 +37,9 @@ fn code_of(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Code> {
         ),
     };
     let problem = Diagnostic::error(Code::WrongValue, message).at(word.place, label);
+    let meant = prose::meant(&word.value, known.iter().copied());
     reader.refuse(
-        match prose::did_you_mean(&word.value, known.iter().copied()) {
-            Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-            None => problem.help(format!("the codes are {}", prose::list(&known, "and"))),
-        },
+        problem
+            .help(meant.unwrap_or_else(|| format!("the codes are {}", prose::list(&known, "and")))),
     )
 }

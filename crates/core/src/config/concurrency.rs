@@ -70,8 +70,8 @@ fn unknown(name: &Located<String>) -> Diagnostic {
         name.place,
         format!("expected one of {}", prose::quoted_list(&names, "or")),
     );
-    problem.help(match prose::did_you_mean(&name.value, names) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("`{DEFAULT}` is for all agents that are not named"),
-    })
+    problem.help(
+        prose::meant(&name.value, names)
+            .unwrap_or_else(|| format!("`{DEFAULT}` is for all agents that are not named")),
+    )
 }

@@ -1,9 +1,9 @@
 //! `gateway`: whether the agent's requests to models pass through Terca.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::reader::{Kind, Node, Value, unlike};
+use crate::reader::values::word;
+use crate::reader::{Kind, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
@@ -34,33 +34,23 @@ impl GatewayMode {
     }
 }
 
-/// The word of `gateway`. YAML takes `off` for a boolean in some of its versions, so both spellings are read.
+/// `gateway`.
 pub(super) fn gateway() -> Kind<GatewayMode> {
-    let names = GatewayMode::ALL.map(GatewayMode::as_str);
-    Kind::scalar(
-        "`off`, `meter`, `record`",
-        json!({ "enum": names }),
-        |node, reader| {
-            let written = match &node.value {
-                Value::Text(text) => text.as_str(),
-                Value::Bool { written, .. } => written.as_str(),
-                _ => "",
-            };
-            let mode = GatewayMode::ALL
-                .into_iter()
-                .find(|mode| mode.as_str() == written);
-            match mode {
-                Some(mode) => Some(mode),
-                None if written == "replay" => reader.refuse(no_setting_for_replay(&node)),
-                None => reader.refuse(unlike(&node, "`off`, `meter` or `record`")),
+    let words = GatewayMode::ALL.map(|mode| (mode.as_str(), mode));
+    word(words, None)
+        .value()
+        .called("`off`, `meter`, `record`")
+        .checked(|node, reader| {
+            if node.value != Value::Text("replay".to_owned()) {
+                return Some(());
             }
-        },
-    )
-}
-
-/// The complaint about `gateway: replay`: a replay belongs to a run, and is no setting of a suite.
-fn no_setting_for_replay(node: &Node) -> Diagnostic {
-    Diagnostic::error(Code::WrongValue, "`replay` is not a setting of `gateway`")
-        .at(node.place, "this is a command: `terca replay`")
-        .help("`terca replay RUN` replays a run that was recorded with `gateway: record`")
+            // A replay belongs to a run, and is no setting of a suite.
+            reader.refuse(
+                Diagnostic::error(Code::WrongValue, "`replay` is not a setting of `gateway`")
+                    .at(node.place, "this is a command: `terca replay`")
+                    .help(
+                        "`terca replay RUN` replays a run that was recorded with `gateway: record`",
+                    ),
+            )
+        })
 }

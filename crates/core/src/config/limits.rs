@@ -123,7 +123,10 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<LimitSettings> {
         ),
         memory: fields.optional(
             "memory",
-            size_from(LEAST_MEMORY, "16MB"),
+            size_from(
+                LEAST_MEMORY,
+                "a size of at least 16MB, such as `500MB` or `4GB`",
+            ),
             "The memory that all processes of the agent, or of a test, may use together, such as `4GB`.",
         ),
         processes: fields

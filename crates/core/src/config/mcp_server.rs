@@ -5,38 +5,32 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::variables::{Template, Variables, variables};
-use crate::reader::values::{filled_text, plain_text, text};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, map_of, object, one_or_more};
+use crate::reader::values::{filled_text, plain_text, word};
+use crate::reader::{Entries, Fields, Kind, Patch, PathKind, Reader, map_of, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
 
 /// MCP servers by name; `null` removes one of the environment.
-pub type McpServers = Vec<(String, Patch<McpServer<Template>>)>;
+pub type McpServers = Entries<McpServer<Template>>;
 
 pub(super) fn mcp_servers() -> Kind<McpServers> {
     let server = object("mcpServer", "an MCP server", mcp_server)
         .about("An MCP server: either a program (`command`) or an address (`url`).")
         .example("{command: npx, args: [docs-server]}")
         .kind();
-    map_of(server)
-        .map(|servers| {
-            let named = servers.into_iter();
-            named.map(|(name, server)| (name.value, server)).collect()
-        })
-        .called("map of names and [servers](terca-yaml.md#mcp-servers)")
+    map_of(server).called("map of names and [servers](terca-yaml.md#mcp-servers)")
 }
 
 /// Names of tools by the name of their server; `null` shows those again that the environment hides.
-pub type HideTools = Vec<(Located<String>, Patch<Vec<String>>)>;
+pub type HideTools = Entries<Vec<String>>;
 
 pub(super) fn hide_tools() -> Kind<HideTools> {
     map_of(one_or_more(filled_text().value())).called("map of servers and names of their tools")
 }
 
 fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {
-    let all = ["command", "args", "env", "cwd", "url", "headers"];
-    let keys = fields.present(&all);
+    let keys = fields.keys();
     let command = fields.filled(
         "command",
         filled_text().then(server_program),
@@ -67,7 +61,10 @@ fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {
     );
     let kind = fields.optional(
         "type",
-        transport_type(),
+        word(["http", "sse", "stdio"].map(|word| (word, word)), None)
+            .with("type", json!("string"))
+            .with("enum", json!(["http", "sse", "stdio", null]))
+            .called("`stdio`, `http`, `sse`"),
         "The transport. Only needed if it does not follow from the address.",
     );
     fields.demand("oneOf", transports());
@@ -81,7 +78,7 @@ fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {
         });
     }
     let url = url?;
-    let transport = match kind.as_ref().map(|kind| kind.value.as_str()) {
+    let transport = match kind.as_ref().map(|kind| kind.value) {
         Some("sse") => RemoteTransport::Sse,
         None if url.value.trim_end_matches('/').ends_with("/sse") => RemoteTransport::Sse,
         _ => RemoteTransport::Http,
@@ -100,7 +97,7 @@ const REMOTE_ONLY: [&str; 1] = ["headers"];
 /// Checks that there is either a `command` or a `url`, and no key of the other. Returns true for a `command`.
 fn one_transport(
     keys: &[Located<String>],
-    kind: Option<&Located<String>>,
+    kind: Option<&Located<&str>>,
     fields: &mut Fields<'_, '_>,
 ) -> Option<bool> {
     let find = |name: &str| keys.iter().find(|key| key.value == name);
@@ -153,24 +150,6 @@ fn transports() -> Value {
     ])
 }
 
-fn transport_type() -> Kind<Located<String>> {
-    text()
-        .with("enum", json!(["http", "sse", "stdio", null]))
-        .called("`stdio`, `http`, `sse`")
-        .then(|kind, reader| {
-            if matches!(kind.value.as_str(), "http" | "sse" | "stdio") {
-                return Some(kind);
-            }
-            reader.refuse(
-                Diagnostic::error(
-                    Code::WrongValue,
-                    format!("unknown transport `{}`", kind.value),
-                )
-                .at(kind.place, "expected `http`, `sse` or `stdio`"),
-            )
-        })
-}
-
 /// Resolves a directory. One that begins with a variable is left for when the variable is known.
 fn anchored(dir: Template, reader: &Reader<'_>) -> Template {
     if dir.value.starts_with("${") {
@@ -221,7 +200,7 @@ fn set_only(variables: Option<Variables>) -> Vec<(String, Template)> {
     let variables = variables.unwrap_or_default().into_iter();
     variables
         .filter_map(|(name, value)| match value {
-            Patch::Set(value) => Some((name, value)),
+            Patch::Set(value) => Some((name.value, value)),
             Patch::Keep | Patch::Remove => None,
         })
         .collect()

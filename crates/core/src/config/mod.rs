@@ -7,14 +7,11 @@
 
 mod action;
 pub mod adaptive;
-pub(crate) mod adds_up;
-mod agent_settings;
 mod allowed_warnings;
 mod concurrency;
 mod eval;
 pub mod gateway;
 mod inputs;
-pub(crate) mod interpolate;
 mod limits;
 mod mcp_preflight;
 mod mcp_server;

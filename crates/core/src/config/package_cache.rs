@@ -2,12 +2,8 @@
 
 use serde_json::json;
 
-use crate::reader::values::filled_text;
-use crate::reader::{Kind, Reader, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::reader::values::word;
+use crate::reader::{Kind, one_or_more};
 
 /// The text of the reference.
 pub(super) const ABOUT: &str = "Package managers whose [downloads are kept](terca-yaml.md#downloads) for `prepare` and `before` of all trials \
@@ -59,26 +55,11 @@ impl PackageCache {
 
 /// One or more package managers.
 pub(super) fn package_caches() -> Kind<Vec<PackageCache>> {
-    let names = PackageCache::ALL.map(PackageCache::name);
-    let name = filled_text()
+    let words = PackageCache::ALL.map(|cache| (cache.name(), cache));
+    let name = word(words, None)
+        .value()
         .called("package manager")
-        .with("enum", json!(names));
-    one_or_more(name.then(|word, reader| package_cache(&word, reader)))
-}
-
-fn package_cache(word: &Located<String>, reader: &mut Reader<'_>) -> Option<PackageCache> {
-    let mut all = PackageCache::ALL.into_iter();
-    if let Some(found) = all.find(|cache| cache.name() == word.value) {
-        return Some(found);
-    }
-    let names = PackageCache::ALL.map(PackageCache::name);
-    let problem = Diagnostic::error(
-        Code::WrongValue,
-        format!("no downloads of `{}` can be kept", word.value),
-    )
-    .at(word.place, "not a package manager that Terca knows");
-    reader.refuse(problem.help(match prose::did_you_mean(&word.value, names) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("write one of {}", prose::list(&names, "or")),
-    }))
+        .with("type", json!("string"))
+        .with("pattern", json!("\\S"));
+    one_or_more(name)
 }

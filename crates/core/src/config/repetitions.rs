@@ -1,10 +1,8 @@
 //! `repetitions` of a suite: a number, or bounds.
 
-use serde_json::json;
-
 use crate::config::adaptive::Adaptive;
-use crate::reader::values::count;
-use crate::reader::{Fields, Kind, Value, object, or_map, unlike};
+use crate::reader::values::{count, word};
+use crate::reader::{Fields, Kind, object, or_map};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -57,7 +55,7 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Repetitions> {
     let max = fields.required("max", count(), "The most repetitions.");
     fields.required(
         "until",
-        until(),
+        word([("conclusive", ())], None),
         "When to stop: as soon as every comparison is decided.",
     );
     let max = max?;
@@ -68,17 +66,6 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Repetitions> {
         min: min.map_or(1, |min| min.value),
         max: max.value,
     }))
-}
-
-fn until() -> Kind<()> {
-    Kind::scalar(
-        "`conclusive`",
-        json!({ "enum": ["conclusive"] }),
-        |node, reader| match &node.value {
-            Value::Text(text) if text == "conclusive" => Some(()),
-            _ => reader.refuse(unlike(&node, "`conclusive`")),
-        },
-    )
 }
 
 fn upside_down(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {

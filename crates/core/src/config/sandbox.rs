@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thiserror::Error;
 
+use crate::reader::values::word;
 use crate::reader::{Fields, Kind, Value, object, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -209,24 +210,11 @@ impl From<ContainerEngine> for ContainedBy {
     }
 }
 
-const EXPECTED: &str = "`none`, `bwrap`, `landlock` or `auto`";
-
 /// `sandbox`: a word, or the image of a container.
 pub(super) fn sandbox() -> Kind<Sandbox> {
-    let words = Sandbox::WORDS.map(|(word, _)| word);
-    let word = Kind::scalar(EXPECTED, json!({ "enum": words }), |node, reader| {
-        let found = match &node.value {
-            Value::Text(word) => Sandbox::of_word(word),
-            _ => None,
-        };
-        match found {
-            Some(sandbox) => Some(sandbox),
-            None => reader.refuse(unlike(&node, EXPECTED).help(
-                "`none` runs commands without a sandbox; a container has an image: `sandbox: {docker: IMAGE}` or \
-                 `sandbox: {podman: IMAGE}`",
-            )),
-        }
-    });
+    let help = "`none` runs commands without a sandbox; a container has an image: `sandbox: {docker: IMAGE}` or \
+                `sandbox: {podman: IMAGE}`";
+    let word = word(Sandbox::WORDS, Some(help)).value();
     let container = object("container", "`sandbox`", container)
         .about("A container of an image, instead of a word.")
         .linked("[map](terca-yaml.md#containers)")

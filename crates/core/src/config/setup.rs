@@ -7,23 +7,19 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::ablation::RulesWithout;
-use crate::agent::{AgentChoice, AgentRef};
+use crate::agent::AgentChoice;
 use crate::config::action::{Action, ShellCommand, added_actions, command};
-use crate::config::adds_up::added_text;
-use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::gateway::{GatewayMode, gateway};
-use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
-use crate::reader::agent::agent_choice;
+use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::values::{boolean, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
+use crate::reader::{Fields, Kind, Node, Patch, PathKind, Reader, Value, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
-use crate::text::prose;
 use crate::text::source::{Located, Place};
 use crate::wire::network::{HostPattern, Network};
 
@@ -55,7 +51,7 @@ pub struct Setup {
     /// The tools that an ablation leaves out, by the name of their server.
     pub tools_left_out: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
-    pub config: Patch<AgentSettings>,
+    pub config: Patch<Node>,
     /// Environment variables. `env: null` drops those of the environment below.
     pub env: Patch<Variables>,
     /// A command that runs after all `before` actions.
@@ -132,227 +128,6 @@ impl AppliedSetup {
             ContainedBy::None => Network::Open,
             _ => self.network.clone().unwrap_or(Network::Model),
         }
-    }
-}
-
-/// The settings of a suite that the set-ups of a variant change.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Containment<'a> {
-    pub(crate) sandbox: Option<&'a Sandbox>,
-    pub(crate) network: Option<&'a Network>,
-    pub(crate) allow: &'a [HostPattern],
-}
-
-impl Setup {
-    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. A
-    /// model of the
-    /// command line takes the place of theirs. The plan adds MCP servers and the variables of commands.
-    pub(crate) fn applied_to(
-        &self,
-        environment: &Setup,
-        agent: AgentRef,
-        own_model: Option<&str>,
-        suite: Containment<'_>,
-        interpolator: &mut Interpolator<'_>,
-    ) -> AppliedSetup {
-        let below = environment.for_agent(environment.written_for(None), agent);
-        let above = self.for_agent(self.written_for(Some(environment)), agent);
-        let model = above.model.applied_to(below.model);
-        let config = match (above.config, below.config) {
-            (Patch::Set(over), below) => Some(over.merged_into(below.set())),
-            (over, below) => over.applied_to(below).cloned(),
-        };
-        AppliedSetup {
-            model: match own_model {
-                Some(own) => Some(own.to_owned()),
-                // An empty variable names no model.
-                None => model
-                    .map(|model| interpolator.model(model))
-                    .filter(|model| !model.is_empty()),
-            },
-            rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
-            rules_without: self.rules_without.clone(),
-            skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
-            hide_tools: self.hidden_tools(environment),
-            config: config.map(|config| interpolator.settings(&config)),
-            command: self.command.applied_to(&environment.command).cloned(),
-            sandbox: (self.sandbox.applied_to(&environment.sandbox))
-                .or(suite.sandbox)
-                .cloned(),
-            network: (self.network.applied_to(&environment.network))
-                .or(suite.network)
-                .cloned(),
-            allow: self.allowed(environment, suite.allow),
-        }
-    }
-
-    /// Returns the limits of this experiment and its environment, over those of the suite. `null` drops those of the
-    /// levels around it.
-    pub(crate) fn limits_over(
-        &self,
-        environment: &Setup,
-        of_suite: LimitSettings,
-    ) -> LimitSettings {
-        let mut limits = of_suite;
-        for patch in [&environment.limits, &self.limits] {
-            limits = match patch {
-                Patch::Keep => limits,
-                Patch::Remove => LimitSettings::default(),
-                Patch::Set(own) => own.over(limits),
-            };
-        }
-        limits
-    }
-
-    /// Returns the tools that are hidden by this experiment and its environment, by server.
-    fn hidden_tools(&self, environment: &Setup) -> BTreeMap<String, Vec<String>> {
-        let mut all = BTreeMap::new();
-        for patch in [&environment.hide_tools, &self.hide_tools] {
-            match patch {
-                Patch::Keep => {}
-                Patch::Remove => all.clear(),
-                Patch::Set(servers) => {
-                    for (server, tools) in servers {
-                        match tools {
-                            Patch::Set(tools) => all.insert(server.value.clone(), tools.clone()),
-                            Patch::Keep | Patch::Remove => all.remove(&server.value),
-                        };
-                    }
-                }
-            }
-        }
-        for (server, left_out) in &self.tools_left_out {
-            let tools: &mut Vec<String> = all.entry(server.clone()).or_default();
-            tools.extend(left_out.iter().cloned());
-        }
-        all.retain(|_, tools| !tools.is_empty());
-        all
-    }
-
-    /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
-    fn allowed(&self, environment: &Setup, of_suite: &[HostPattern]) -> Vec<HostPattern> {
-        let mut all: Vec<HostPattern> = of_suite.to_vec();
-        for patch in [&environment.allow, &self.allow] {
-            match patch {
-                Patch::Keep => {}
-                Patch::Remove => all.clear(),
-                Patch::Set(hosts) => all.extend(hosts.iter().cloned()),
-            }
-        }
-        let mut unique: Vec<HostPattern> = Vec::new();
-        for host in all {
-            if !unique.contains(&host) {
-                unique.push(host);
-            }
-        }
-        unique
-    }
-
-    /// Returns the settings that this experiment and its environment have for another agent than this one.
-    pub fn unused_with(&self, environment: &Setup, agent: AgentRef) -> Vec<UnusedSettings> {
-        let mut unused = Vec::new();
-        let replaced = self.for_agent(self.written_for(Some(environment)), agent);
-        let below = environment
-            .written_for(None)
-            .filter(|other| *other != agent);
-        if let Some(other) = below {
-            unused.extend(environment.unused("environment", other, replaced.model));
-        }
-        let above = self
-            .written_for(Some(environment))
-            .filter(|other| *other != agent);
-        if let Some(other) = above {
-            unused.extend(self.unused("experiment", other, &Patch::Keep));
-        }
-        unused
-    }
-
-    /// Returns the agent that `model` and `config` are written for: the one that is named beside them, or below them.
-    fn written_for(&self, below: Option<&Setup>) -> Option<AgentRef> {
-        let chosen = match below {
-            Some(below) => self.agent.applied_to(&below.agent),
-            None => self.agent.set(),
-        };
-        chosen.map(|choice| choice.agent)
-    }
-
-    /// Returns the settings that only one agent understands, which no other agent is given.
-    fn for_agent(&self, written_for: Option<AgentRef>, agent: AgentRef) -> OfOneAgent<'_> {
-        if written_for.is_none_or(|other| other == agent) {
-            OfOneAgent {
-                model: &self.model,
-                config: &self.config,
-            }
-        } else {
-            OfOneAgent {
-                model: &Patch::Keep,
-                config: &Patch::Keep,
-            }
-        }
-    }
-
-    /// Lists what this set-up has for another agent. A model that is replaced anyway is not worth a word.
-    fn unused(
-        &self,
-        owner: &'static str,
-        other: AgentRef,
-        replaced: &Patch<Template>,
-    ) -> Option<UnusedSettings> {
-        let mut fields = Vec::new();
-        if self.model.set().is_some() && *replaced == Patch::Keep {
-            fields.push("model");
-        }
-        if self.config.set().is_some() {
-            fields.push("config");
-        }
-        (!fields.is_empty()).then(|| UnusedSettings {
-            owner,
-            fields,
-            written_for: other.profile().name,
-        })
-    }
-}
-
-/// The settings that are written for one agent and mean nothing to another.
-struct OfOneAgent<'a> {
-    model: &'a Patch<Template>,
-    config: &'a Patch<AgentSettings>,
-}
-
-/// Settings that a variant leaves out, since they are for another agent than the one that does the work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnusedSettings {
-    /// `environment` or `experiment`.
-    pub owner: &'static str,
-    /// The keys.
-    pub fields: Vec<&'static str>,
-    /// The agent that they are for.
-    pub written_for: &'static str,
-}
-
-impl UnusedSettings {
-    /// Leaves out a field that is replaced anyway. Returns whether others are left.
-    pub(crate) fn is_left_without(&mut self, field: &str) -> bool {
-        self.fields.retain(|other| *other != field);
-        !self.fields.is_empty()
-    }
-
-    /// Says it in words.
-    pub fn sentence(&self) -> String {
-        let UnusedSettings {
-            owner,
-            fields,
-            written_for,
-        } = self;
-        let (are, is_used) = if fields.len() == 1 {
-            ("is", "is not used")
-        } else {
-            ("are", "are not used")
-        };
-        format!(
-            "the {owner}'s {} {are} for {written_for} and {is_used}",
-            prose::quoted_list(fields, "and")
-        )
     }
 }
 
@@ -454,7 +229,7 @@ fn of_agent(fields: &mut Fields<'_, '_>) -> Setup {
         ),
         config: fields.patch(
             "config",
-            agent_settings(),
+            agent_settings().then(warn_of_servers),
             "The agent's own settings, merged into those that Terca writes.",
         ),
         env: fields.patch(
@@ -480,15 +255,19 @@ fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
             "Actions that run in every trial, the environment's before the experiment's. \
              [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        preamble: added_text(
+        preamble: added(
             fields,
             "preamble",
+            text().value(),
+            |text| text.trim().is_empty(),
             "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's. \
              [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        postamble: added_text(
+        postamble: added(
             fields,
             "postamble",
+            text().value(),
+            |text| text.trim().is_empty(),
             "Text after the prompt, inside the suite's. [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
         timeout: fields.patch(
@@ -529,6 +308,57 @@ fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
         ),
         ..setup
     }
+}
+
+/// Declares a field that adds up with those of other levels. An empty value looks as if it replaced something.
+pub(super) fn added<T: 'static>(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    kind: Kind<T>,
+    is_empty: fn(&T) -> bool,
+    about: &str,
+) -> Patch<T> {
+    let place = fields.peek(key).map(|node| node.place);
+    let before = fields.problem_count();
+    let added = fields.patch(key, kind, about);
+    if let (Some(place), Some(value)) = (place, added.set())
+        && is_empty(value)
+        && fields.problem_count() == before
+    {
+        fields.reader.problems.push(
+            Diagnostic::warning(
+                Code::DoubtfulValue,
+                format!("`{key}` is empty and changes nothing"),
+            )
+            .at(place, "it adds to the outer levels, and replaces nothing")
+            .help(format!(
+                "`{key}: null` drops the values of the outer levels; to keep them, remove the key"
+            )),
+        );
+    }
+    added
+}
+
+/// Warns of MCP servers among an agent's settings. The keys are those of agents in common use.
+fn warn_of_servers(settings: Node, reader: &mut Reader<'_>) -> Option<Node> {
+    if let Value::Map(entries) = &settings.value {
+        for (key, _) in entries {
+            if matches!(key.value.as_str(), "mcpServers" | "mcp_servers") {
+                reader.problems.push(
+                    Diagnostic::warning(
+                        Code::DoubtfulValue,
+                        "MCP servers in `config` reach the agent, but Terca does not know them",
+                    )
+                    .at(
+                        key.place,
+                        "Terca cannot tell whether they connect or are used",
+                    )
+                    .help("move them to `mcpServers`, beside `config`"),
+                );
+            }
+        }
+    }
+    Some(settings)
 }
 
 /// Declares `baseline`, which only experiments have.

@@ -47,7 +47,7 @@ pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits
 pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
-pub use crate::config::setup::{AppliedSetup, Setup, UnusedSettings};
+pub use crate::config::setup::{AppliedSetup, Setup};
 pub use crate::config::variables::{Template, Variables};
 pub use crate::config::verdict::VerdictSettings;
 
@@ -178,8 +178,7 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
     {
         pools.extend(workers().read(node, reader).unwrap_or_default());
     }
-    let workers = joined(pools, reader);
-    (suite.workers, suite.local_slots) = (workers.pools, workers.local_slots);
+    (suite.workers, suite.local_slots) = joined(pools, reader);
     reader.layers.clone_from(&suite.layers);
     for &file in &files.evals {
         if let Some(node) = reader.document(file) {

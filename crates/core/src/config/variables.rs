@@ -12,7 +12,7 @@ use crate::text::source::Located;
 pub type Template = Located<String>;
 
 /// Names and values; `null` removes a variable that a lower layer sets.
-pub type Variables = Vec<(String, Patch<Template>)>;
+pub type Variables = Entries<Template>;
 
 pub(super) fn variables() -> Kind<Variables> {
     map_of(plain_text())
@@ -25,9 +25,9 @@ pub(super) fn trial_variables() -> Kind<Variables> {
     variables().then(|variables, reader| {
         for (name, value) in &variables {
             if let Patch::Set(value) = value
-                && PRIVATE.contains(&name.as_str())
+                && PRIVATE.contains(&name.value.as_str())
             {
-                reader.problems.push(replaces_private(name, value));
+                reader.problems.push(replaces_private(&name.value, value));
             }
         }
         Some(variables)
@@ -51,7 +51,7 @@ fn replaces_private(name: &str, value: &Template) -> Diagnostic {
     .help("remove it; use `before` or `files` to put files where a trial needs them")
 }
 
-fn named(entries: Entries<Template>, reader: &mut Reader<'_>) -> Option<Variables> {
+fn named(entries: Variables, reader: &mut Reader<'_>) -> Option<Variables> {
     for (name, _) in &entries {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
             reader.problems.push(
@@ -66,6 +66,5 @@ fn named(entries: Entries<Template>, reader: &mut Reader<'_>) -> Option<Variable
             );
         }
     }
-    let variables = entries.into_iter();
-    Some(variables.map(|(name, value)| (name.value, value)).collect())
+    Some(entries)
 }

@@ -2,11 +2,9 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
 
-use crate::reader::values::points;
-use crate::reader::{Fields, Kind, Value, unlike};
-use crate::text::source::Located;
+use crate::reader::Fields;
+use crate::reader::values::{points, word};
 
 /// Differences smaller than this make no difference, where nobody says otherwise. It is a share: 10 points.
 pub const DEFAULT_MARGIN: f64 = 0.10;
@@ -115,7 +113,7 @@ pub(super) fn verdict_settings(fields: &mut Fields<'_, '_>) -> VerdictSettings {
     );
     let measure = fields.or(
         "verdict",
-        measure(),
+        word(Measure::ALL.map(|measure| (measure.word(), measure)), None),
         Measure::default(),
         "What experiments are [compared by](comparing.md#by-the-score): `passRate`, the share of trials that pass, or \
          `score`, the mean score.",
@@ -125,26 +123,6 @@ pub(super) fn verdict_settings(fields: &mut Fields<'_, '_>) -> VerdictSettings {
         margin: margin_of_points(margin).unwrap_or(DEFAULT_MARGIN),
         measure,
     }
-}
-
-fn measure() -> Kind<Located<Measure>> {
-    let words = Measure::ALL.map(Measure::word);
-    Kind::scalar(
-        "`passRate` or `score`",
-        json!({ "enum": words }),
-        |node, reader| {
-            let found = match &node.value {
-                Value::Text(text) => Measure::ALL
-                    .into_iter()
-                    .find(|measure| measure.word() == text),
-                _ => None,
-            };
-            match found {
-                Some(measure) => Some(Located::new(measure, node.place)),
-                None => reader.refuse(unlike(&node, "`passRate` or `score`")),
-            }
-        },
-    )
 }
 
 fn default_margin() -> f64 {
@@ -162,6 +140,7 @@ fn margin_in_file<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn points_are_written_as_they_were_given() {

@@ -12,7 +12,7 @@ use super::command_success::{describe, not_installed, out_of_time};
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::CommandEnd;
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_telling_line};
+use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_failure_line};
 use crate::process::Exit;
 use crate::reader::values::command_line;
 use crate::text::mask::Mask;
@@ -62,7 +62,7 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
         } else {
             &end.stdout
         };
-        return Err(NoVerdict(with_telling_line(
+        return Err(NoVerdict(with_failure_line(
             &format!("it gave no score: {}", describe(end.exit)),
             &end.mask.masked(said),
         )));

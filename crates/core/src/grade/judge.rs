@@ -11,9 +11,9 @@ use super::judgement::{JudgeTest, Judgement};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::agent::AgentChoice;
-use crate::reader::agent::{FilledSettings, agent_choice, filled_agent_settings};
+use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::values::{filled_text, share};
-use crate::reader::{Fields, Kind, Reader, Value, object};
+use crate::reader::{Fields, Kind, Node, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::mask::Masked;
@@ -54,7 +54,7 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     );
     let config = fields.optional(
         "config",
-        filled_agent_settings(),
+        agent_settings(),
         "The judge's own settings, as in an environment. Only with `agent`.",
     );
     let pass_score = fields.optional(
@@ -76,15 +76,20 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
             .help("name the agent that judges: `agent: NAME`"),
         );
     }
+    let mut secrets = Vec::new();
+    let mut fill = |text: &Located<String>| {
+        let filled = fields.reader.filled_secret(text).unwrap_or_default();
+        secrets.extend(filled.taken);
+        filled.text
+    };
+    let config = config.map(|config| config.filled(&mut fill));
     Some(JudgeTest {
         rubric: rubric?,
         agent,
         // An empty variable names no model.
         model: model.filter(|model| !model.is_empty()),
-        secrets: (config.as_ref())
-            .map(|config| config.value.taken.clone())
-            .unwrap_or_default(),
-        config: config.map(|config| config.value.value),
+        secrets,
+        config,
         pass_score,
     })
 }
@@ -108,7 +113,7 @@ fn pass_score() -> Kind<f64> {
 /// Refuses an agent that cannot judge, or cannot be given these settings.
 fn able_to_judge(
     choice: Located<AgentChoice>,
-    config: Option<&Located<FilledSettings>>,
+    config: Option<&Node>,
     reader: &mut Reader<'_>,
 ) -> Option<AgentChoice> {
     let profile = choice.value.agent.profile();

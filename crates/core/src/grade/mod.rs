@@ -12,6 +12,7 @@ mod command_score;
 mod command_success;
 mod declaration;
 mod evidence;
+mod failure_line;
 mod file_contains;
 mod file_exists;
 pub mod grades;
@@ -19,13 +20,13 @@ mod judge;
 mod judgement;
 mod kinds;
 mod programs;
-mod telling;
 mod test;
 pub mod test_report;
 mod transcript;
 mod verdict;
 
 pub use evidence::{CommandEnd, FileContent, Session, ToolUse};
+pub use failure_line::failure_line;
 pub use grades::Grade;
 pub use judgement::{
     Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE,
@@ -33,8 +34,7 @@ pub use judgement::{
 };
 pub(crate) use kinds::KINDS;
 pub use programs::{may_bring_files, programs_named, script_paths_named};
-pub use telling::telling_line;
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
-pub use verdict::{NoVerdict, Verdict, score, with_telling_line};
+pub use verdict::{NoVerdict, Verdict, score, with_failure_line};
 
 pub use crate::reader::patterns::{Glob, PathPattern};

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::telling::{last_lines, telling_line};
+use super::failure_line::{failure_line, last_lines};
 use super::test_report::Cases;
 use crate::text::excerpt;
 use crate::text::mask::{Mask, Masked};
@@ -42,7 +42,7 @@ impl Verdict {
     pub(super) fn fail_with_output(reason: &str, output: &str, mask: &Mask) -> Self {
         let output = mask.masked(output);
         Verdict {
-            message: with_telling_line(reason, &output),
+            message: with_failure_line(reason, &output),
             output_end: last_lines(&output),
             ..Verdict::default()
         }
@@ -100,8 +100,8 @@ pub(super) fn shortened(line: &Masked) -> String {
 }
 
 /// Adds the line of the output that tells most to a reason.
-pub fn with_telling_line(reason: &str, output: &Masked) -> String {
-    match telling_line(output) {
+pub fn with_failure_line(reason: &str, output: &Masked) -> String {
+    match failure_line(output) {
         None => reason.to_owned(),
         Some(line) => format!("{reason}: {line}"),
     }

@@ -87,7 +87,7 @@ fn row_of(experiment: &Setup, ablation: &Ablation, row: &Row) -> Setup {
             let set = all.filter(|(_, server)| server.set().is_some());
             for (position, (name, _)) in set.enumerate() {
                 if left_out.contains(&position) {
-                    leave_out_server(&mut setup.mcp_servers, name);
+                    leave_out_server(&mut setup.mcp_servers, &name.value);
                 }
             }
         }
@@ -105,7 +105,9 @@ fn leave_out<T>(list: &mut Patch<Vec<T>>, left_out: &[usize]) {
 /// Leaves out a server. One of the environment that has the same name does not come back.
 fn leave_out_server(servers: &mut Patch<McpServers>, left_out: &str) {
     if let Patch::Set(servers) = servers {
-        let named = servers.iter_mut().filter(|(name, _)| name == left_out);
+        let named = servers
+            .iter_mut()
+            .filter(|(name, _)| name.value == left_out);
         named.for_each(|(_, server)| *server = Patch::Remove);
     }
 }

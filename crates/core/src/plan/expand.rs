@@ -1,20 +1,17 @@
 //! Expands a suite and a selection into a plan: environments × experiments × evals × repetitions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::AgentChoice;
-use crate::agent::mcp::McpServer;
 use crate::config::Patch;
-use crate::config::adds_up::Levels;
 use crate::config::gateway::GatewayMode;
-use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
-use crate::config::setup::Containment;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
 use crate::plan::arm::Arm;
+use crate::plan::interpolate::Interpolator;
 use crate::plan::selection::{Selection, select};
+use crate::plan::setups::{Setups, UnusedSettings};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::plan::{identical, judges};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
@@ -66,7 +63,10 @@ pub fn expand(
     let mut arms = Vec::new();
     for environment in &selected.environments {
         for experiment in &selected.experiments {
-            arms.extend(expansion.arm(environment, experiment));
+            arms.extend(expansion.arm(Setups {
+                environment,
+                experiment,
+            }));
         }
     }
     let repetitions_of = |eval: &&Arc<Eval>| {
@@ -156,137 +156,92 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Applies an experiment to an environment.
-    fn arm<'s>(&mut self, environment: &'s Setup, experiment: &'s Setup) -> Option<Arm<'s>> {
-        let chosen = experiment.agent.applied_to(&environment.agent);
+    fn arm<'s>(&mut self, setups: Setups<'s>) -> Option<Arm<'s>> {
+        let Setups {
+            environment,
+            experiment,
+        } = setups;
         let asked = self.overrides.agent.as_ref().map(|asked| {
             // A set-up that names this agent may name a program of its own for it.
-            let mut named = [experiment.agent.set(), environment.agent.set()].into_iter();
-            let named = named.find(|named| named.is_some_and(|named| named.agent == asked.agent));
-            named.flatten().unwrap_or(asked)
+            let named = [experiment.agent.set(), environment.agent.set()];
+            let mut named = named.into_iter().flatten();
+            named
+                .find(|named| named.agent == asked.agent)
+                .unwrap_or(asked)
         });
-        let Some(agent) = asked.or(chosen) else {
-            self.interpolator
-                .problems
-                .push(no_agent(environment, experiment));
+        let Some(agent) = asked.or(setups.value(|setup| &setup.agent)) else {
+            let problem = no_agent(environment, experiment);
+            self.interpolator.problems.push(problem);
             return None;
         };
-        let own_model = self.overrides.model.as_deref();
-        let interpolator = &mut self.interpolator;
-        let mut setup = experiment.applied_to(
-            environment,
-            agent.agent,
-            own_model,
-            Containment {
-                sandbox: self.suite.sandbox.as_ref(),
-                network: self.suite.network.as_ref(),
-                allow: &self.suite.allow,
-            },
-            interpolator,
+        let mut setup = setups.applied(
+            agent.agent, self.suite, self.overrides, &mut self.interpolator,
         );
-        if let Some(sandbox) = &self.overrides.sandbox {
-            setup.sandbox = Some(sandbox.clone());
-        }
-        if let Some(network) = &self.overrides.network {
-            setup.network = Some(network.clone());
-        }
         let is_open = |network: &Network| *network == Network::Open;
         if !setup.network.as_ref().is_none_or(is_open) {
             // Only a sandbox can make it, so it is no longer a matter of what the machine can do.
             setup.sandbox.get_or_insert(Sandbox::Auto);
         }
-        let mut unused = experiment.unused_with(environment, agent.agent);
-        if own_model.is_some() {
-            unused.retain_mut(|unused| unused.is_left_without("model"));
+        let unused = setups.unused(agent.agent, self.overrides);
+        let names_agent = (experiment.agent.set()).is_some_and(|named| named.agent == agent.agent);
+        if names_agent {
+            let warnings = unused
+                .iter()
+                .filter_map(|unused| unused.warning(experiment));
+            warnings.for_each(|warning| self.interpolator.problems.push(warning));
         }
+        let told = |setup: &Setup| setup.real_name.as_ref().unwrap_or(&setup.name).clone();
         let variant = Variant {
             environment: environment.name.clone(),
             experiment: experiment.name.clone(),
-            told_experiment: (experiment.real_name.as_ref())
-                .unwrap_or(&experiment.name)
-                .clone(),
-            told_environment: (environment.real_name.as_ref())
-                .unwrap_or(&environment.name)
-                .clone(),
+            told_experiment: told(experiment),
+            told_environment: told(environment),
             agent: agent.clone(),
-            mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
+            mcp_servers: setups.mcp_servers(&mut self.interpolator),
             setup,
-            unused,
+            unused: unused.iter().map(UnusedSettings::sentence).collect(),
         };
+        let gateway = self.overrides.gateway;
         let arm = Arm {
             variant: Arc::new(variant),
-            environment,
-            experiment,
+            setups,
+            gateway: gateway
+                .or(setups.value(|setup| &setup.gateway).copied())
+                .or(self.suite.gateway),
+            require_delivery: *(setups.value(|setup| &setup.require_delivery))
+                .unwrap_or(&self.suite.require_delivery),
         };
         arm.check(&self.suite.experiments, self.interpolator.problems);
-        let gateway = self.gateway_mode(environment, experiment);
-        let is_required = (experiment.require_delivery)
-            .applied_to(&environment.require_delivery)
-            .copied()
-            .unwrap_or(self.suite.require_delivery);
-        if is_required && gateway == Some(GatewayMode::Off) {
-            self.interpolator.problems.push(arm.no_proof());
-        }
         Some(arm)
-    }
-
-    /// Returns the part of the gateway that is asked for.
-    fn gateway_mode(&self, environment: &Setup, experiment: &Setup) -> Option<GatewayMode> {
-        (self.overrides.gateway)
-            .or(experiment.gateway.applied_to(&environment.gateway).copied())
-            .or(self.suite.gateway)
     }
 
     /// Makes the case of an eval in a variant.
     fn case(&mut self, eval: &Arc<Eval>, layers: Vec<Layer>, arm: &Arm<'_>) -> Case {
-        let Arm {
-            environment,
-            experiment,
-            ..
-        } = arm;
-        let below = match &experiment.env {
-            Patch::Remove => None,
-            Patch::Keep | Patch::Set(_) => environment.env.set(),
-        };
-        let setups = [below, experiment.env.set()].into_iter().flatten();
-        let variables: Vec<&Variables> = std::iter::once(&self.suite.env)
-            .chain(setups)
-            .chain([&eval.env])
-            .collect();
+        let setups = arm.setups;
+        let of_setups = setups.added_up(None, None, |setup| &setup.env);
+        let variables = [&self.suite.env].into_iter().chain(of_setups);
         let has_judge = judges::judges_of(eval).next().is_some();
-        let own_variables: &[&Variables] = if has_judge { &[&self.suite.env] } else { &[] };
-        let before = Levels {
-            suite: Some(&self.suite.before),
-            eval: &eval.before,
-            environment: &environment.before,
-            experiment: &experiment.before,
-        };
-        let before = before.added_up().into_iter().flatten();
-        let actions: Vec<Action> = before
-            .flat_map(|actions| self.interpolator.actions(actions))
-            .collect();
-        let gateway = self.gateway_mode(environment, experiment);
+        let before = setups.added_up(Some(&self.suite.before), Some(&eval.before), |setup| {
+            &setup.before
+        });
         Case {
             suite: self.suite.clone(),
             eval: eval.clone(),
             variant: arm.variant.clone(),
-            prompt: prompt(self.suite, eval, environment, experiment),
+            prompt: prompt(self.suite, eval, setups),
             layers,
-            actions,
-            env: self.interpolator.variables(&variables),
-            judge_env: self.interpolator.variables(own_variables),
+            actions: before
+                .flat_map(|actions| self.interpolator.actions(actions))
+                .collect(),
+            env: self.interpolator.variables(variables.chain([&eval.env])),
+            judge_env: (self.interpolator).variables(has_judge.then_some(&self.suite.env)),
             timeout: (self.overrides.timeout)
                 .or(eval.timeout)
-                .or(experiment.timeout.applied_to(&environment.timeout).copied())
+                .or(setups.value(|setup| &setup.timeout).copied())
                 .unwrap_or(self.suite.timeout),
-            limits: eval
-                .limits
-                .over(experiment.limits_over(environment, self.suite.limits))
-                .into(),
-            gateway,
-            require_delivery: (experiment.require_delivery)
-                .applied_to(&environment.require_delivery)
-                .copied()
-                .unwrap_or(self.suite.require_delivery),
+            limits: setups.limits(self.suite, eval).into(),
+            gateway: arm.gateway,
+            require_delivery: arm.require_delivery,
         }
     }
 
@@ -294,22 +249,22 @@ impl Expansion<'_> {
     fn suite_layers(&mut self) -> Vec<Layer> {
         let directories = self.suite.layers.iter().cloned();
         let below = directories.map(Layer::Directory).collect();
-        self.prepared(below, &self.suite.prepare, &[&self.suite.env], None)
+        self.prepared(below, &self.suite.prepare, vec![&self.suite.env], None)
     }
 
     /// Adds the eval's own directory, and returns the result of its `prepare` on them.
     fn eval_layers(&mut self, eval: &Eval, base: &[Layer]) -> Vec<Layer> {
         let own = eval.layer.clone().map(Layer::Directory);
         let below = base.iter().cloned().chain(own).collect();
-        let env = [&self.suite.env, &eval.env];
-        self.prepared(below, &eval.prepare, &env, Some(&eval.name))
+        let env = vec![&self.suite.env, &eval.env];
+        self.prepared(below, &eval.prepare, env, Some(&eval.name))
     }
 
     fn prepared(
         &mut self,
         below: Vec<Layer>,
         actions: &[Action<Template>],
-        env: &[&Variables],
+        env: Vec<&Variables>,
         eval: Option<&str>,
     ) -> Vec<Layer> {
         if actions.is_empty() {
@@ -354,48 +309,10 @@ fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     }
 }
 
-fn mcp_servers(
-    environment: &Setup,
-    experiment: &Setup,
-    interpolator: &mut Interpolator<'_>,
-) -> Vec<(String, McpServer<String>)> {
-    let mut merged: BTreeMap<&str, &McpServer<Template>> = BTreeMap::new();
-    for setup in [environment, experiment] {
-        match &setup.mcp_servers {
-            Patch::Keep => {}
-            Patch::Remove => merged.clear(),
-            Patch::Set(servers) => {
-                for (name, server) in servers {
-                    match server {
-                        Patch::Set(server) => merged.insert(name, server),
-                        Patch::Keep | Patch::Remove => merged.remove(name.as_str()),
-                    };
-                }
-            }
-        }
-    }
-    merged
-        .into_iter()
-        .map(|(name, server)| (name.to_owned(), interpolator.server(server)))
-        .collect()
-}
-
-fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -> String {
-    let preamble = Levels {
-        suite: suite.preamble.as_ref(),
-        eval: &Patch::Keep,
-        environment: &environment.preamble,
-        experiment: &experiment.preamble,
-    };
-    let postamble = Levels {
-        suite: suite.postamble.as_ref(),
-        eval: &Patch::Keep,
-        environment: &environment.postamble,
-        experiment: &experiment.postamble,
-    };
-    let before = preamble.added_up().into_iter().flatten();
-    let after = postamble.added_up().into_iter().rev().flatten();
-    let parts = before.chain([&eval.prompt]).chain(after);
+fn prompt(suite: &Suite, eval: &Eval, setups: Setups<'_>) -> String {
+    let before = setups.added_up(suite.preamble.as_ref(), None, |setup| &setup.preamble);
+    let after = setups.added_up(suite.postamble.as_ref(), None, |setup| &setup.postamble);
+    let parts = before.chain([&eval.prompt]).chain(after.rev());
     let present: Vec<&str> = parts
         .map(|part| part.trim_end_matches('\n'))
         .filter(|part| !part.is_empty())

@@ -12,7 +12,6 @@ use crate::agent::delivery::sha256;
 use crate::agent::mcp::McpServer;
 use crate::config::settings;
 use crate::config::suite::Action;
-use crate::grade::Question;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::json;
 use crate::text::mask::Mask;
@@ -149,16 +148,9 @@ impl Fingerprinter<'_> {
 
     /// Hashes the suite's files that the commands of tests name.
     fn test_scripts(&self, case: &Case) -> Vec<String> {
-        let commands = case
-            .eval
-            .tests
-            .iter()
-            .filter_map(|test| match test.question() {
-                Question::Command { command, .. } => Some((command, test.dir.as_path())),
-                _ => None,
-            });
+        let commands = case.commands().filter(|command| command.is_of_test);
         commands
-            .flat_map(|(command, dir)| self.scripts(command, dir))
+            .flat_map(|command| self.scripts(command.line, command.dir))
             .collect()
     }
 
@@ -298,16 +290,18 @@ fn is_of_variant(part: &str) -> bool {
 
 /// Says in lines how two plans differ. There are none when they are the same.
 pub fn differences(before: &[CaseFingerprint], now: &[CaseFingerprint]) -> Vec<String> {
-    let changed = Changes::between(before, now);
+    let mut lines = Changes::between(before, now).words();
     let (before, now) = (by_case(before), by_case(now));
-    changed
-        .words()
-        .into_iter()
-        .chain(
-            missing_from(&now, &before).map(|case| format!("{case} is not in the suite any more")),
-        )
-        .chain(missing_from(&before, &now).map(|case| format!("{case} is new")))
-        .collect()
+    for (some, all, what) in [
+        (&now, &before, "is not in the suite any more"),
+        (&before, &now, "is new"),
+    ] {
+        let missing = all.keys().filter(|case| !some.contains_key(*case));
+        lines.extend(missing.map(|[eval, environment, experiment]| {
+            format!("{eval} in {environment}.{experiment} {what}")
+        }));
+    }
+    lines
 }
 
 /// The parts that changed, of the cases that two plans have in common.
@@ -326,12 +320,13 @@ impl Changes {
         let mut changes = Changes::default();
         for (case, old) in by_case(before) {
             let Some(new) = now.get(&case) else { continue };
+            let [eval, environment, experiment] = case;
             let is_changed = |part: &str, hash: &String| new.get(part) != Some(hash);
             for (part, _) in old.iter().filter(|(part, hash)| is_changed(part, hash)) {
                 let parts = if is_of_variant(part) {
-                    changes.variants.entry(case.variant())
+                    (changes.variants).entry(format!("{environment}.{experiment}"))
                 } else {
-                    changes.evals.entry(case.eval.to_owned())
+                    changes.evals.entry(eval.to_owned())
                 };
                 parts.or_default().insert(part.clone());
             }
@@ -349,48 +344,13 @@ impl Changes {
     }
 }
 
-/// The name of a case.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct CaseName<'a> {
-    eval: &'a str,
-    environment: &'a str,
-    experiment: &'a str,
-}
-
-impl CaseName<'_> {
-    fn variant(&self) -> String {
-        format!("{}.{}", self.environment, self.experiment)
-    }
-}
-
-type ByCase<'a> = BTreeMap<CaseName<'a>, &'a Fingerprint>;
-
-fn by_case(cases: &[CaseFingerprint]) -> ByCase<'_> {
+/// Fingerprints by the names of eval, environment and experiment.
+fn by_case(cases: &[CaseFingerprint]) -> BTreeMap<[&str; 3], &Fingerprint> {
     let named = cases.iter().map(|case| {
-        let CaseFingerprint {
-            eval,
-            environment,
-            experiment,
-            fingerprint,
-        } = case;
-        (
-            CaseName {
-                eval,
-                environment,
-                experiment,
-            },
-            fingerprint,
-        )
+        let name = [&case.eval, &case.environment, &case.experiment];
+        (name.map(String::as_str), &case.fingerprint)
     });
     named.collect()
-}
-
-fn missing_from(some: &ByCase<'_>, all: &ByCase<'_>) -> impl Iterator<Item = String> {
-    let missing = all.keys().filter(|case| !some.contains_key(case));
-    missing
-        .map(|case| format!("{} in {}", case.eval, case.variant()))
-        .collect::<Vec<_>>()
-        .into_iter()
 }
 
 #[cfg(test)]

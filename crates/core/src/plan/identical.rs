@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::suite::{Action, Setup, Suite};
+use crate::config::suite::{Setup, Suite};
 use crate::plan::{Case, TrialSpec, VariantName};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
@@ -74,14 +74,8 @@ fn is_same(one: &Case, other: &Case) -> bool {
 
 /// Returns whether a command of the set-up asks for the experiment's name, and so may make the difference itself.
 fn reads_its_name(case: &Case) -> bool {
-    let before = case.actions.iter().filter_map(|action| match action {
-        Action::Run(command) => Some(&command.command),
-        Action::Copy { .. } | Action::Write { .. } => None,
-    });
-    let own = case.variant.command.iter().map(|command| &command.command);
-    before
-        .chain(own)
-        .any(|command| command.contains("TERCA_EXPERIMENT"))
+    let mut commands = case.commands().filter(|command| !command.is_of_test);
+    commands.any(|command| command.line.contains("TERCA_EXPERIMENT"))
 }
 
 fn is_baseline(experiment: &Setup, suite: &Suite, same: &[&str], in_all: bool) -> Diagnostic {
@@ -97,10 +91,7 @@ fn is_baseline(experiment: &Setup, suite: &Suite, same: &[&str], in_all: bool) -
             experiment.name, suite.baseline
         ),
     );
-    let problem = match experiment.place {
-        Some(place) => problem.at(place, "any difference would be chance"),
-        None => problem,
-    };
+    let problem = problem.maybe_at(experiment.place, "any difference would be chance");
     problem.help(format!(
         "give it a setting, or exclude it with `-x '!{}'`; `--aa` compares the baseline with itself",
         experiment.name

@@ -8,16 +8,15 @@ pub mod descriptions;
 pub mod expand;
 pub mod fingerprint;
 mod identical;
+mod interpolate;
 mod judges;
 pub mod lints;
-mod misplaced_scripts;
 pub mod order;
 pub mod remarks;
 pub mod selection;
+mod setups;
 pub mod shard;
 pub mod workers;
-
-pub use misplaced_scripts::report_misplaced_scripts;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -33,9 +32,10 @@ use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
 use crate::grade::Question;
 use crate::text::json;
+use crate::text::source::Place;
 use crate::wire::network::{HostPattern, Network};
 
 /// One environment with one experiment applied to it.
@@ -60,9 +60,9 @@ pub struct Variant {
     /// The settings of environment and experiment.
     #[serde(flatten)]
     pub setup: AppliedSetup,
-    /// The settings of environment and experiment that are for another agent.
+    /// A sentence about the settings of each setup that are for another agent.
     #[serde(skip)]
-    pub unused: Vec<UnusedSettings>,
+    pub unused: Vec<String>,
 }
 
 /// A variant is its settings under a name: `variant.model` is `variant.setup.model`.
@@ -166,21 +166,40 @@ pub struct Case {
 }
 
 impl Case {
+    /// Returns the actions that make its workspace, those of `prepare` first.
+    pub fn all_actions(&self) -> Vec<&Action> {
+        let mut actions = Vec::new();
+        add_prepared(&self.layers, &mut actions);
+        actions.extend(&self.actions);
+        actions
+    }
+
     /// Returns the shell commands of its set-up and its tests.
-    pub fn commands(&self) -> impl Iterator<Item = &str> {
-        let tests = self.eval.tests.iter();
-        let of_tests = tests.filter_map(|test| match test.question() {
-            Question::Command { command, .. } => Some(command),
-            _ => None,
+    pub fn commands(&self) -> impl Iterator<Item = CommandLine<'_>> {
+        let actions = self.all_actions().into_iter();
+        let of_actions = actions.filter_map(|action| match action {
+            Action::Run(command) => Some(command),
+            Action::Copy { .. } | Action::Write { .. } => None,
         });
-        let variant = self.variant.command.iter();
-        let mut prepared = Vec::new();
-        add_commands_of_layers(&self.layers, &mut prepared);
-        prepared
-            .into_iter()
-            .chain(commands_of(&self.actions))
-            .chain(variant.map(|command| command.command.as_str()))
-            .chain(of_tests)
+        let of_setup = of_actions.chain(&self.variant.setup.command);
+        let of_setup = of_setup.map(|command| CommandLine {
+            line: &command.command,
+            dir: &command.dir,
+            place: command.place,
+            is_of_test: false,
+        });
+        let of_tests = self.eval.tests.iter().filter_map(|test| {
+            let Question::Command { command, .. } = test.question() else {
+                return None;
+            };
+            Some(CommandLine {
+                line: command,
+                dir: &test.dir,
+                place: test.place,
+                is_of_test: true,
+            })
+        });
+        of_setup.chain(of_tests)
     }
 
     /// Returns the part of the gateway, if the sandbox is this one. Unless somebody says otherwise it is there for agents
@@ -203,18 +222,24 @@ impl Case {
     }
 }
 
-fn commands_of(actions: &[Action]) -> impl Iterator<Item = &str> {
-    actions.iter().filter_map(|action| match action {
-        Action::Run(command) => Some(command.command.as_str()),
-        _ => None,
-    })
+/// A shell command of a case.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandLine<'a> {
+    /// The command.
+    pub line: &'a str,
+    /// The directory of the YAML file that names it.
+    pub dir: &'a Utf8Path,
+    /// Its place in that file.
+    pub place: Place,
+    /// It is a test's.
+    pub is_of_test: bool,
 }
 
-fn add_commands_of_layers<'a>(layers: &'a [Layer], commands: &mut Vec<&'a str>) {
+fn add_prepared<'a>(layers: &'a [Layer], actions: &mut Vec<&'a Action>) {
     for layer in layers {
         if let Layer::Prepared(prepared) = layer {
-            add_commands_of_layers(&prepared.below, commands);
-            commands.extend(commands_of(&prepared.actions));
+            add_prepared(&prepared.below, actions);
+            actions.extend(&prepared.actions);
         }
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::config::suite::UnusedSettings;
 use crate::plan::{TrialSpec, Variant};
 use crate::text::prose;
 
@@ -31,7 +30,7 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
         seen.push(variant);
         let program = variant.agent.program.iter();
         let program = program.map(|program| format!("its program is `{program}`"));
-        let unused = variant.unused.iter().map(UnusedSettings::sentence);
+        let unused = variant.unused.iter().cloned();
         let sentences = program.chain(unused).chain(unknown_settings(variant));
         remarks.extend(sentences.map(|sentence| Remark {
             environment: variant.environment.clone(),

@@ -213,10 +213,7 @@ fn nothing(what: &str, part: &str, items: &[Called<'_>]) -> Diagnostic {
             tags => format!("the tags are {}", prose::quoted_list(tags, "and")),
         });
     }
-    match prose::did_you_mean(part, words) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic,
-    }
+    diagnostic.maybe_help(prose::meant(part, words))
 }
 
 /// An exact name or place, or a glob over names, places or tags.

@@ -54,12 +54,6 @@ fn unknown(name: &str, suite: &Suite) -> Diagnostic {
         return problem
             .help("name machines under `workers` in terca.yaml, or in workers.yaml beside it");
     }
-    let problem = problem.help(format!(
-        "the workers are {}",
-        prose::quoted_list(&names, "and")
-    ));
-    match prose::did_you_mean(name, names) {
-        Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-        None => problem,
-    }
+    let all = format!("the workers are {}", prose::quoted_list(&names, "and"));
+    problem.help(all).maybe_help(prose::meant(name, names))
 }

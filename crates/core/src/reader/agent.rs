@@ -6,7 +6,7 @@ use serde_json::json;
 use super::missing_file::missing;
 use super::patterns::in_workspace;
 use super::values::filled_text;
-use super::{Kind, Node, PathKind, Reader, Value, object, or_map, unlike};
+use super::{Kind, Node, PathKind, Reader, object, or_map, unlike};
 use crate::agent::{self, AgentChoice, Profile};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -60,48 +60,14 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
     or_map(short, long)
 }
 
-/// An agent's own settings with their variables filled in.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FilledSettings {
-    pub(crate) value: serde_json::Value,
-    /// The values of variables, which are secrets.
-    pub(crate) taken: Vec<String>,
-}
-
-/// The agent's own settings: any map. Variables are filled in, in texts and not in keys.
-pub(crate) fn filled_agent_settings() -> Kind<Located<FilledSettings>> {
-    Kind::scalar("map", json!({ "type": "object" }), |mut node, reader| {
-        if !node.is_map() {
-            return reader.refuse(unlike(&node, "a map of the agent's settings"));
+/// The agent's own settings: any map. Variables are filled in later.
+pub(crate) fn agent_settings() -> Kind<Node> {
+    Kind::scalar("map", json!({ "type": "object" }), |node, reader| {
+        if node.is_map() {
+            return Some(node);
         }
-        let mut taken = Vec::new();
-        fill(&mut node, reader, &mut taken)?;
-        let value = node.to_json();
-        Some(Located::new(FilledSettings { value, taken }, node.place))
+        reader.refuse(unlike(&node, "a map of the agent's settings"))
     })
-}
-
-/// Fills in the texts of a node. Nothing is deeper than the reader of YAML allows.
-fn fill(node: &mut Node, reader: &mut Reader<'_>, taken: &mut Vec<String>) -> Option<()> {
-    match &mut node.value {
-        Value::Text(text) => {
-            let filled = reader.filled_secret(&Located::new(std::mem::take(text), node.place))?;
-            *text = filled.text;
-            taken.extend(filled.taken);
-        }
-        Value::List(items) => {
-            for item in items {
-                fill(item, reader, taken)?;
-            }
-        }
-        Value::Map(entries) => {
-            for (_, entry) in entries {
-                fill(entry, reader, taken)?;
-            }
-        }
-        Value::Number { .. } | Value::Bool { .. } | Value::Null => {}
-    }
-    Some(())
 }
 
 /// The parts of an agent that are the user's own.

@@ -56,20 +56,15 @@ impl Definitions {
         self.objects.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the schema of a document whose root is one of the maps. It is complete in itself, so that it can be
+    /// Returns the schema of a document, whose root may be one of the maps. It is complete in itself, so that it can be
     /// copied anywhere.
-    pub(crate) fn document(&self, title: &str, root: &str) -> Value {
-        let schema = self.get(root).map(Description::schema);
-        self.document_of(title, schema.unwrap_or_default(), Some(root))
-    }
-
-    /// Returns the schema of a document whose root is a map with keys of the user's own.
-    pub(crate) fn open_document(&self, title: &str, root: &Value) -> Value {
-        let schema = root.as_object().cloned();
-        self.document_of(title, schema.unwrap_or_default(), None)
-    }
-
-    fn document_of(&self, title: &str, schema: Map<String, Value>, root: Option<&str>) -> Value {
+    pub(crate) fn document(&self, title: &str, root: &Value) -> Value {
+        let named = |name: &str| root["$ref"] == format!("#/$defs/{name}");
+        let is_root = |(name, _): &&(&str, Description)| named(name);
+        let schema = match self.objects.iter().find(is_root) {
+            Some((_, description)) => description.schema(),
+            None => root.as_object().cloned().unwrap_or_default(),
+        };
         let mut document = Map::new();
         document.insert(
             "$schema".into(),
@@ -77,7 +72,7 @@ impl Definitions {
         );
         document.insert("title".into(), title.into());
         document.extend(schema);
-        let others = (self.objects.iter()).filter(|(name, _)| Some(*name) != root);
+        let others = (self.objects.iter()).filter(|(name, _)| !named(name));
         let definitions: Map<String, Value> = others
             .map(|(name, description)| ((*name).to_owned(), description.schema().into()))
             .collect();

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::describe::{Definitions, Description, Field};
 use super::kind::{list_of, optional};
+use super::values::without_fraction;
 use super::{Kind, Node, Patch, Reader, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -60,7 +61,7 @@ impl Fields<'_, '_> {
     ) -> Option<T> {
         self.declare(key, &kind, Presence::Optional, None, about);
         let node = self.take_present(key)?;
-        self.reader.about(key, |reader| kind.read(node, reader))
+        self.read(key, &kind, node)
     }
 
     /// Declares a field with a default.
@@ -74,15 +75,10 @@ impl Fields<'_, '_> {
     where
         T: Copy + Into<serde_json::Value> + 'static,
     {
-        self.declare(
-            key,
-            &kind,
-            Presence::Optional,
-            Some(shown(default.into())),
-            about,
-        );
+        let shown = Some(without_fraction(default.into()));
+        self.declare(key, &kind, Presence::Optional, shown, about);
         let node = self.take_present(key);
-        let value = node.and_then(|node| self.reader.about(key, |reader| kind.read(node, reader)));
+        let value = node.and_then(|node| self.read(key, &kind, node));
         value.map_or(default, |located| located.value)
     }
 
@@ -95,7 +91,7 @@ impl Fields<'_, '_> {
     ) -> Option<T> {
         self.declare(key, &kind, Presence::Filled, None, about);
         let (_, node) = self.take(key)?;
-        self.reader.about(key, |reader| kind.read(node, reader))
+        self.read(key, &kind, node)
     }
 
     /// Declares a field that must be there.
@@ -107,7 +103,7 @@ impl Fields<'_, '_> {
     ) -> Option<T> {
         self.declare(key, &kind, Presence::Required, None, about);
         match self.take_present(key) {
-            Some(node) => self.reader.about(key, |reader| kind.read(node, reader)),
+            Some(node) => self.read(key, &kind, node),
             None => {
                 let article = if key.starts_with(['a', 'e', 'i', 'o']) {
                     "an"
@@ -130,10 +126,7 @@ impl Fields<'_, '_> {
         match self.take(key) {
             None => Patch::Keep,
             Some((_, node)) if node.value == Value::Null => Patch::Remove,
-            Some((_, node)) => self
-                .reader
-                .about(key, |reader| kind.read(node, reader))
-                .map_or(Patch::Keep, Patch::Set),
+            Some((_, node)) => self.read(key, &kind, node).map_or(Patch::Keep, Patch::Set),
         }
     }
 
@@ -171,9 +164,7 @@ impl Fields<'_, '_> {
         let mut first: Option<Located<String>> = None;
         let mut entries = Vec::new();
         for (written, node) in found {
-            let read = self
-                .reader
-                .about(&written.value, |reader| list.read(node, reader));
+            let read = self.read(&written.value, &list, node);
             entries.extend(read.unwrap_or_default());
             match &first {
                 Some(first) => self
@@ -194,6 +185,10 @@ impl Fields<'_, '_> {
     pub(crate) fn misplaced<T: 'static>(&mut self, key: &'static str, kind: Kind<T>) -> Option<T> {
         self.known.push(key);
         let node = self.take_present(key)?;
+        self.read(key, &kind, node)
+    }
+
+    fn read<T: 'static>(&mut self, key: &str, kind: &Kind<T>, node: Node) -> Option<T> {
         self.reader.about(key, |reader| kind.read(node, reader))
     }
 
@@ -217,11 +212,14 @@ impl Fields<'_, '_> {
 
     /// Returns those of these keys that are there and not read yet, in the order of the file.
     pub(crate) fn present(&self, keys: &[&str]) -> Vec<Located<String>> {
-        let present = self.entries.iter().map(|(key, _)| key);
+        let mut present = self.keys();
+        present.retain(|key| keys.contains(&key.value.as_str()));
         present
-            .filter(|key| keys.contains(&key.value.as_str()))
-            .cloned()
-            .collect()
+    }
+
+    /// Returns the keys that are there and not read yet, in the order of the file.
+    pub(crate) fn keys(&self) -> Vec<Located<String>> {
+        self.entries.iter().map(|(key, _)| key.clone()).collect()
     }
 
     /// Returns the value of a key that will be declared later.
@@ -332,14 +330,6 @@ impl Fields<'_, '_> {
     fn take_present(&mut self, key: &str) -> Option<Node> {
         let (_, node) = self.take(key)?;
         (node.value != Value::Null).then_some(node)
-    }
-}
-
-/// Writes a default as people do: 300, not 300.0.
-fn shown(default: serde_json::Value) -> serde_json::Value {
-    match default.as_f64() {
-        Some(number) if number.fract() == 0.0 => json!(number as i64),
-        _ => default,
     }
 }
 

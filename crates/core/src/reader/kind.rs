@@ -1,7 +1,5 @@
 //! Kinds of values: how one is read, and how it is described.
 
-use std::rc::Rc;
-
 use serde_json::json;
 
 use super::describe::Definitions;
@@ -13,10 +11,11 @@ use crate::text::source::Located;
 /// A kind of value.
 pub(crate) struct Kind<T> {
     name: String,
-    schema: Box<dyn Fn(&mut Definitions) -> serde_json::Value>,
+    schema: Schema,
     read: Read<T>,
 }
 
+type Schema = Box<dyn Fn(&mut Definitions) -> serde_json::Value>;
 type Read<T> = Box<dyn Fn(Node, &mut Reader<'_>) -> Option<T>>;
 
 impl<T: 'static> Kind<T> {
@@ -149,13 +148,13 @@ pub(crate) fn list_of<T: 'static>(kind: Kind<T>) -> Kind<Vec<T>> {
         Some((noun, link)) => format!("list of {noun}s]{link}"),
         None => format!("list of {}s", kind.name),
     };
-    let (kind, described) = shared(kind);
+    let Kind { schema, read, .. } = kind;
     Kind::new(
         name,
-        move |definitions| json!({ "type": "array", "items": described.schema(definitions) }),
+        move |definitions| json!({ "type": "array", "items": schema(definitions) }),
         move |node, reader| {
             let problem = match node.value {
-                Value::List(items) => return Some(read_each(&kind, items, reader)),
+                Value::List(items) => return Some(read_each(&read, items, reader)),
                 Value::Map(_) | Value::Text(_) => unlike(&node, "a list")
                     .help("begin each entry with `- `, or put the list in brackets: `[…]`"),
                 _ => unlike(&node, "a list"),
@@ -168,11 +167,11 @@ pub(crate) fn list_of<T: 'static>(kind: Kind<T>) -> Kind<Vec<T>> {
 /// One value, or a list of them.
 pub(crate) fn one_or_more<T: 'static>(kind: Kind<T>) -> Kind<Vec<T>> {
     let name = format!("{}, or a list", kind.name);
-    let (kind, described) = shared(kind);
+    let Kind { schema, read, .. } = kind;
     Kind::new(
         name,
         move |definitions| {
-            let one = described.schema(definitions);
+            let one = schema(definitions);
             json!({ "anyOf": [one, { "type": "array", "items": one }] })
         },
         move |node, reader| {
@@ -180,31 +179,31 @@ pub(crate) fn one_or_more<T: 'static>(kind: Kind<T>) -> Kind<Vec<T>> {
                 Value::List(items) => items,
                 _ => vec![node],
             };
-            Some(read_each(&kind, items, reader))
+            Some(read_each(&read, items, reader))
         },
     )
 }
 
-fn read_each<T: 'static>(kind: &Kind<T>, items: Vec<Node>, reader: &mut Reader<'_>) -> Vec<T> {
+fn read_each<T>(read: &Read<T>, items: Vec<Node>, reader: &mut Reader<'_>) -> Vec<T> {
     items
         .into_iter()
-        .filter_map(|item| kind.read(item, reader))
+        .filter_map(|item| read(item, reader))
         .collect()
 }
 
 /// The entries of a map. `null` is kept, since it removes an entry of a layer below.
-pub(crate) type Entries<T> = Vec<(Located<String>, Patch<T>)>;
+pub type Entries<T> = Vec<(Located<String>, Patch<T>)>;
 
 /// A map whose keys are the user's own.
 pub(crate) fn map_of<T: 'static>(kind: Kind<T>) -> Kind<Entries<T>> {
-    let (kind, described) = shared(kind);
+    let Kind { schema, read, .. } = kind;
     Kind::new(
         "map",
         move |definitions| {
-            let value = optional(described.schema(definitions));
+            let value = optional(schema(definitions));
             json!({ "type": "object", "additionalProperties": value })
         },
-        move |node, reader| read_entries(&kind, node, reader),
+        move |node, reader| read_entries(&read, node, reader),
     )
 }
 
@@ -213,16 +212,16 @@ pub(crate) fn pairs_of<T: 'static>(
     kind: Kind<T>,
     expected: &'static str,
 ) -> Kind<Vec<(Located<String>, T)>> {
-    let (kind, described) = shared(kind);
+    let Kind { schema, read, .. } = kind;
     Kind::new(
         "map",
         move |definitions| {
-            let value = described.schema(definitions);
+            let value = schema(definitions);
             json!({ "type": "object", "additionalProperties": value })
         },
         move |node, reader| {
             let mut pairs = Vec::new();
-            for (key, value) in read_entries(&kind, node, reader)? {
+            for (key, value) in read_entries(&read, node, reader)? {
                 if let Patch::Set(value) = value {
                     pairs.push((key, value));
                 } else {
@@ -238,11 +237,7 @@ pub(crate) fn pairs_of<T: 'static>(
     )
 }
 
-fn read_entries<T: 'static>(
-    kind: &Kind<T>,
-    node: Node,
-    reader: &mut Reader<'_>,
-) -> Option<Entries<T>> {
+fn read_entries<T>(read_one: &Read<T>, node: Node, reader: &mut Reader<'_>) -> Option<Entries<T>> {
     let problem = match node.value {
         Value::Map(entries) => {
             let mut read = Vec::new();
@@ -250,7 +245,7 @@ fn read_entries<T: 'static>(
                 if node.value == Value::Null {
                     read.push((key, Patch::Remove));
                 } else if let Some(value) =
-                    reader.about(&key.value, |reader| kind.read(node, reader))
+                    reader.about(&key.value, |reader| read_one(node, reader))
                 {
                     read.push((key, Patch::Set(value)));
                 }
@@ -268,24 +263,21 @@ fn read_entries<T: 'static>(
 /// A short form, or a map with more settings.
 pub(crate) fn or_map<T: 'static>(short: Kind<T>, long: Kind<T>) -> Kind<T> {
     let name = format!("{}, or a {}", short.name, long.name);
-    let (short, short_described) = shared(short);
-    let (long, long_described) = shared(long);
     Kind::new(
         name,
         move |definitions| {
-            let short = short_described.schema(definitions);
-            json!({ "anyOf": [short, long_described.schema(definitions)] })
+            let short = (short.schema)(definitions);
+            json!({ "anyOf": [short, (long.schema)(definitions)] })
         },
         move |node, reader| {
-            let kind = if node.is_map() { &long } else { &short };
-            kind.read(node, reader)
+            let read = if node.is_map() {
+                &long.read
+            } else {
+                &short.read
+            };
+            read(node, reader)
         },
     )
-}
-
-fn shared<T>(kind: Kind<T>) -> (Rc<Kind<T>>, Rc<Kind<T>>) {
-    let kind = Rc::new(kind);
-    (kind.clone(), kind)
 }
 
 /// Accepts `null` too: a key without a value is as good as none.

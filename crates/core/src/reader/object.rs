@@ -2,12 +2,11 @@
 
 use std::rc::Rc;
 
-use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::describe::{Definitions, Description};
 use super::kind::unlike;
-use super::{Fields, Kind, Node, PathKind, Reader, Surroundings, Value};
+use super::{Fields, Kind, Node, Reader, Surroundings, Value};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::Sources;
 
@@ -130,32 +129,4 @@ impl<T: 'static> Object<T> {
 /// A file system without files, and an environment without variables.
 struct Nothing;
 
-impl Surroundings for Nothing {
-    fn kind(&self, _: &Utf8Path) -> PathKind {
-        PathKind::Missing
-    }
-
-    fn link_target(&self, _: &Utf8Path) -> Option<Utf8PathBuf> {
-        None
-    }
-
-    fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
-        Err("there are no files".into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn files_below(&self, _: &Utf8Path) -> Vec<Utf8PathBuf> {
-        Vec::new()
-    }
-
-    fn names_in(&self, _: &Utf8Path) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn is_executable(&self, _: &Utf8Path) -> bool {
-        true
-    }
-}
+impl Surroundings for Nothing {}

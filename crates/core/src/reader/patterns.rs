@@ -5,6 +5,7 @@ use std::path::Path;
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobMatcher;
 use regex::Regex;
+use serde_json::json;
 
 use super::paths::inside;
 use super::values::filled_text;
@@ -98,6 +99,27 @@ pub(crate) fn regex() -> Kind<Regex> {
             )
         })
         .called("regular expression")
+}
+
+/// Text in a form that a pattern describes, to the schema too. `what` is its name with an article.
+pub(crate) fn text_of_form(
+    what: &'static str,
+    pattern: &'static str,
+    reason: &'static str,
+) -> Kind<Located<String>> {
+    let text = filled_text().with("pattern", json!(pattern));
+    text.then(move |text, reader| {
+        if has_form(&text.value, pattern) {
+            return Some(text);
+        }
+        let message = format!("`{}` is not {what}", text.value.escape_debug());
+        reader.refuse(Diagnostic::error(Code::WrongValue, message).at(text.place, reason))
+    })
+}
+
+/// Tells whether a text has the form that a pattern describes.
+pub(crate) fn has_form(text: &str, pattern: &str) -> bool {
+    Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }
 
 /// A path inside the workspace.

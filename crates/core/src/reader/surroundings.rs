@@ -2,22 +2,37 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Answers questions about the file system and Terca's environment. The engine asks the real ones, tests imagined ones.
+/// Answers questions about the file system and Terca's environment. The engine asks the real ones, tests imagined ones;
+/// by default there are no files and no variables.
 pub trait Surroundings {
     /// Returns the kind of a path, with symbolic links followed.
-    fn kind(&self, path: &Utf8Path) -> PathKind;
+    fn kind(&self, _: &Utf8Path) -> PathKind {
+        PathKind::Missing
+    }
     /// Returns the target of a symbolic link, as written in it.
-    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf>;
+    fn link_target(&self, _: &Utf8Path) -> Option<Utf8PathBuf> {
+        None
+    }
     /// Reads a file, or says why it cannot be read.
-    fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
+    fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
+        Err("there are no files".into())
+    }
     /// Returns a variable of the environment that Terca runs in.
-    fn variable(&self, name: &str) -> Option<String>;
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
     /// Returns the files below a directory, sorted. Links are not followed.
-    fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf>;
+    fn files_below(&self, _: &Utf8Path) -> Vec<Utf8PathBuf> {
+        Vec::new()
+    }
     /// Returns the names in a directory, sorted. There are none where it cannot be read.
-    fn names_in(&self, dir: &Utf8Path) -> Vec<String>;
+    fn names_in(&self, _: &Utf8Path) -> Vec<String> {
+        Vec::new()
+    }
     /// Returns whether a file can be started. One that is missing counts as such: others say that it is.
-    fn is_executable(&self, path: &Utf8Path) -> bool;
+    fn is_executable(&self, _: &Utf8Path) -> bool {
+        true
+    }
     /// Returns whether files may be missing that the suite names, because a worker has those alone that its trials use. Then
     /// the fingerprints of these trials tell whether all of them are there.
     fn is_partial(&self) -> bool {

@@ -1,5 +1,7 @@
 //! Texts, numbers and booleans.
 
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::ops::RangeBounds;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,6 +10,7 @@ use super::kind::unlike;
 use super::{Kind, Node, Reader, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
+use crate::text::prose;
 use crate::text::source::Located;
 
 /// Any text.
@@ -90,186 +93,156 @@ pub(crate) fn boolean() -> Kind<Located<bool>> {
     )
 }
 
+/// One of some words. YAML takes `off` for a boolean in some of its versions, so both are read.
+pub(crate) fn word<T: Clone + 'static>(
+    words: impl IntoIterator<Item = (&'static str, T)>,
+    help: Option<&'static str>,
+) -> Kind<Located<T>> {
+    let (names, values): (Vec<&str>, Vec<T>) = words.into_iter().unzip();
+    let expected = prose::quoted_list(&names, "or");
+    let schema = json!({ "enum": names });
+    Kind::scalar(&expected.clone(), schema, move |node, reader| {
+        let problem = unlike(&node, &expected);
+        let (Value::Text(written) | Value::Bool { written, .. }) = &node.value else {
+            return reader.refuse(problem.maybe_help(help.map(str::to_owned)));
+        };
+        match names.iter().position(|name| name == written) {
+            Some(found) => Some(Located::new(values[found].clone(), node.place)),
+            None => {
+                let meant = prose::meant(written, names.iter().copied());
+                reader.refuse(problem.maybe_help(meant.or(help.map(str::to_owned))))
+            }
+        }
+    })
+}
+
 /// A number within bounds. The bounds are checked, said in messages and written into the schema.
-struct Number<T> {
-    least: Bound,
-    most: Option<Most>,
+fn number<T: 'static>(
+    bounds: impl RangeBounds<f64>,
     is_whole: bool,
     convert: fn(f64) -> T,
-}
-
-enum Bound {
-    Above(f64),
-    From(f64),
-}
-
-#[derive(Clone, Copy)]
-enum Most {
-    UpTo(f64),
-    Below(f64),
-}
-
-impl Most {
-    fn accepts(self, value: f64) -> bool {
-        match self {
-            Most::UpTo(most) => value <= most,
-            Most::Below(bound) => value < bound,
-        }
-    }
-}
-
-impl<T> Number<T> {
-    fn accepts(&self, value: f64, integer: Option<i64>) -> bool {
-        let is_enough = match self.least {
-            Bound::Above(bound) => value > bound,
-            Bound::From(bound) => value >= bound,
-        };
-        is_enough
-            && value.is_finite()
-            && self.most.is_none_or(|most| most.accepts(value))
-            && (!self.is_whole || integer.is_some())
-    }
-
-    /// The words for what is accepted, where something else was found.
-    fn expected(&self, found: &Value) -> String {
-        let noun = if self.is_whole {
-            "a whole number"
-        } else {
-            "a number"
-        };
-        match (&self.least, self.most) {
-            (Bound::Above(bound), Some(Most::Below(most))) => {
-                format!("{noun} above {bound} and below {most}")
-            }
-            (Bound::Above(_), Some(Most::UpTo(most))) if matches!(found, Value::Number { value, .. } if *value > most) =>
+) -> Kind<Located<T>> {
+    let bounds = (bounds.start_bound().cloned(), bounds.end_bound().cloned());
+    Kind::scalar("number", schema(bounds, is_whole), move |node, reader| {
+        let expected = expected(bounds, is_whole, &node.value);
+        let problem = match &node.value {
+            Value::Number { value, integer, .. }
+                if bounds.contains(value)
+                    && value.is_finite()
+                    && (!is_whole || integer.is_some()) =>
             {
-                format!("{noun} up to {most}")
+                return Some(Located::new(convert(*value), node.place));
             }
-            (Bound::Above(bound), _) => format!("{noun} above {bound}"),
-            (Bound::From(least), Some(Most::UpTo(most))) => {
-                format!("{noun} from {least} to {most}")
+            Value::Number { written, .. } => Diagnostic::error(
+                Code::OutOfRange,
+                format!("expected {expected}, found {written}"),
+            )
+            .at(node.place, ""),
+            Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                unlike(&node, &expected).help("remove the quotes")
             }
-            (Bound::From(least), Some(Most::Below(most))) => {
-                format!("{noun} from {least} and below {most}")
-            }
-            (Bound::From(least), None) => format!("{noun} of at least {least}"),
-        }
+            _ => unlike(&node, &expected),
+        };
+        reader.refuse(problem)
+    })
+}
+
+type Bounds = (Bound<f64>, Bound<f64>);
+
+/// Returns the words for what is accepted, where something else was found.
+fn expected(bounds: Bounds, is_whole: bool, found: &Value) -> String {
+    let noun = match is_whole {
+        true => "a whole number",
+        false => "a number",
+    };
+    let is_above = |most| matches!(found, Value::Number { value, .. } if *value > most);
+    match bounds {
+        (Excluded(least), Excluded(most)) => format!("{noun} above {least} and below {most}"),
+        (Excluded(_), Included(most)) if is_above(most) => format!("{noun} up to {most}"),
+        (Excluded(least), _) => format!("{noun} above {least}"),
+        (Included(least), Included(most)) => format!("{noun} from {least} to {most}"),
+        (Included(least), _) => format!("{noun} of at least {least}"),
+        (Unbounded, _) => noun.to_owned(),
     }
 }
 
-impl<T: 'static> Number<T> {
-    fn kind(self) -> Kind<Located<T>> {
-        Kind::scalar("number", self.schema(), move |node, reader| {
-            let expected = self.expected(&node.value);
-            let problem = match &node.value {
-                Value::Number { value, integer, .. } if self.accepts(*value, *integer) => {
-                    return Some(Located::new((self.convert)(*value), node.place));
-                }
-                Value::Number { written, .. } => Diagnostic::error(
-                    Code::OutOfRange,
-                    format!("expected {expected}, found {written}"),
-                )
-                .at(node.place, ""),
-                Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
-                    unlike(&node, &expected).help("remove the quotes")
-                }
-                _ => unlike(&node, &expected),
-            };
-            reader.refuse(problem)
-        })
-    }
-
-    fn schema(&self) -> serde_json::Value {
-        let mut schema = json!({ "type": if self.is_whole { "integer" } else { "number" } });
-        match self.least {
-            Bound::Above(bound) => schema["exclusiveMinimum"] = json_number(bound),
-            Bound::From(bound) => schema["minimum"] = json_number(bound),
+fn schema((least, most): Bounds, is_whole: bool) -> serde_json::Value {
+    let mut schema = json!({ "type": if is_whole { "integer" } else { "number" } });
+    for (bound, including, excluding) in [
+        (least, "minimum", "exclusiveMinimum"),
+        (most, "maximum", "exclusiveMaximum"),
+    ] {
+        match bound {
+            Included(bound) => schema[including] = without_fraction(bound.into()),
+            Excluded(bound) => schema[excluding] = without_fraction(bound.into()),
+            Unbounded => {}
         }
-        match self.most {
-            Some(Most::UpTo(most)) => schema["maximum"] = json_number(most),
-            Some(Most::Below(bound)) => schema["exclusiveMaximum"] = json_number(bound),
-            None => {}
-        }
-        schema
     }
+    schema
 }
 
-/// Writes a whole bound without a decimal point.
-fn json_number(bound: f64) -> serde_json::Value {
-    if bound.fract() == 0.0 {
-        json!(bound as i64)
-    } else {
-        json!(bound)
+/// Writes a whole number as people do: 300, not 300.0.
+pub(super) fn without_fraction(value: serde_json::Value) -> serde_json::Value {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 => json!(number as i64),
+        _ => value,
     }
 }
 
 fn whole_number<T: 'static>(
-    least: f64,
-    most: Option<f64>,
+    bounds: impl RangeBounds<f64>,
     convert: fn(f64) -> T,
 ) -> Kind<Located<T>> {
-    let number = Number {
-        least: Bound::From(least),
-        most: most.map(Most::UpTo),
-        is_whole: true,
-        convert,
-    };
-    number.kind()
+    number(bounds, true, convert)
 }
 
-fn decimal(least: Bound, most: Option<Most>) -> Kind<Located<f64>> {
-    let number = Number {
-        least,
-        most,
-        is_whole: false,
-        convert: |value| value,
-    };
-    number.kind()
+fn decimal(bounds: impl RangeBounds<f64>) -> Kind<Located<f64>> {
+    number(bounds, false, |value| value)
 }
 
 /// A whole number from 1.
 pub(crate) fn count() -> Kind<Located<u32>> {
-    whole_number(1.0, Some(1_000_000.0), |value| value as u32)
+    whole_number(1.0..=1_000_000.0, |value| value as u32)
 }
 
 /// A number of further attempts.
 pub(crate) fn times() -> Kind<Located<u32>> {
-    whole_number(0.0, Some(1_000.0), |value| value as u32)
+    whole_number(0.0..=1_000.0, |value| value as u32)
 }
 
 /// The seconds that a worker may be silent. It speaks every three seconds.
 pub(crate) fn silence() -> Kind<Located<u32>> {
-    whole_number(5.0, Some(86_400.0), |value| value as u32)
+    whole_number(5.0..=86_400.0, |value| value as u32)
 }
 
 /// A whole number from 0.
 pub(crate) fn whole() -> Kind<Located<u64>> {
-    whole_number(0.0, None, |value| value as u64)
+    whole_number(0.0.., |value| value as u64)
 }
 
 /// A number above 0, such as a weight.
 pub(crate) fn positive() -> Kind<Located<f64>> {
-    decimal(Bound::Above(0.0), Some(Most::UpTo(1e9)))
+    decimal((Excluded(0.0), Included(1e9)))
 }
 
 /// A number from 0.
 pub(crate) fn not_negative() -> Kind<Located<f64>> {
-    decimal(Bound::From(0.0), None)
+    decimal(0.0..)
 }
 
 /// A number from 0 to 1.
 pub(crate) fn share() -> Kind<Located<f64>> {
-    decimal(Bound::From(0.0), Some(Most::UpTo(1.0)))
+    decimal(0.0..=1.0)
 }
 
 /// A difference in points: more than none, and less than all there are.
 pub(crate) fn points() -> Kind<Located<f64>> {
-    decimal(Bound::Above(0.0), Some(Most::Below(100.0)))
+    decimal((Excluded(0.0), Excluded(100.0)))
 }
 
 /// A number of processors.
 pub(crate) fn processors() -> Kind<Located<f64>> {
-    decimal(Bound::From(0.1), Some(Most::UpTo(10_000.0)))
+    decimal(0.1..=10_000.0)
 }
 
 /// The units of sizes, and what each is in bytes.
@@ -287,32 +260,26 @@ const UNITS: [(&str, u64); 9] = [
 
 /// A number of bytes, with its unit.
 pub(crate) fn size() -> Kind<u64> {
-    size_of(1, "a size such as `20GB` or `500MB`".to_owned())
+    size_from(1, "a size such as `20GB` or `500MB`")
 }
 
 /// A number of bytes that is not too small, with its unit.
-pub(crate) fn size_from(least: u64, written: &str) -> Kind<u64> {
-    size_of(
-        least,
-        format!("a size of at least {written}, such as `500MB` or `4GB`"),
-    )
-}
-
-fn size_of(least: u64, expected: String) -> Kind<u64> {
+pub(crate) fn size_from(least: u64, expected: &'static str) -> Kind<u64> {
     let schema = json!({
         "type": "string",
         "pattern": "^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*) ?([kKMGT]B|[KMGT]iB)$",
     });
     Kind::scalar("size", schema, move |node, reader| {
+        let problem = unlike(&node, expected);
         let problem = match &node.value {
-            Value::Text(text) => match parse_size(text) {
-                Some(bytes) if bytes >= least => return Some(bytes),
-                _ => unlike(&node, &expected),
+            Value::Text(text) => match parse_size(text).filter(|bytes| *bytes >= least) {
+                Some(bytes) => return Some(bytes),
+                None => problem,
             },
             Value::Number { value, written, .. } if *value > 0.0 => {
-                unlike(&node, &expected).help(format!("add a unit: `{written}MB` or `{written}GB`"))
+                problem.help(format!("add a unit: `{written}MB` or `{written}GB`"))
             }
-            _ => unlike(&node, &expected),
+            _ => problem,
         };
         reader.refuse(problem)
     })

@@ -22,7 +22,7 @@ const NODE_LIMIT: usize = 250_000;
 
 /// A value and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     pub(crate) value: Value,
     pub(crate) place: Place,
 }
@@ -67,6 +67,14 @@ impl Node {
 
     /// Returns the value as JSON, without places.
     pub(crate) fn to_json(&self) -> serde_json::Value {
+        self.filled(&mut |text| text.value.clone())
+    }
+
+    /// Returns the value as JSON, with each text as `fill` makes it. Keys are left as they are.
+    pub(crate) fn filled(
+        &self,
+        fill: &mut dyn FnMut(&Located<String>) -> String,
+    ) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,
             Value::Bool { value, .. } => (*value).into(),
@@ -75,12 +83,36 @@ impl Node {
                 ..
             } => (*value).into(),
             Value::Number { value, .. } => (*value).into(),
-            Value::Text(text) => text.as_str().into(),
-            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Text(text) => fill(&Located::new(text.clone(), self.place)).into(),
+            Value::List(items) => items.iter().map(|item| item.filled(fill)).collect(),
             Value::Map(entries) => entries
                 .iter()
-                .map(|(key, node)| (key.value.clone(), node.to_json()))
+                .map(|(key, node)| (key.value.clone(), node.filled(fill)))
                 .collect(),
+        }
+    }
+
+    /// Merges this into a node below: maps key by key, `null` removes and is gone then, anything else replaces.
+    pub(crate) fn merged_over(&self, below: Option<&Node>) -> Node {
+        let Value::Map(over) = &self.value else {
+            return self.clone();
+        };
+        let mut merged = match below.map(|below| &below.value) {
+            Some(Value::Map(entries)) => entries.clone(),
+            _ => Vec::new(),
+        };
+        for (key, node) in over {
+            let at = merged
+                .iter()
+                .position(|(other, _)| other.value == key.value);
+            let below = at.map(|at| merged.remove(at).1);
+            if node.value != Value::Null {
+                merged.push((key.clone(), node.merged_over(below.as_ref())));
+            }
+        }
+        Node {
+            value: Value::Map(merged),
+            place: self.place,
         }
     }
 }

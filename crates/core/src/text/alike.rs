@@ -1,80 +1,41 @@
 //! Messages that differ only in numbers, hashes, times and paths tell of the same cause.
 
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
 use super::excerpt::first_line;
 
-/// Characters at which a word ends, besides white space.
-const BETWEEN: &str = "'\"`()[]{}<>,;=|";
-const PATH: &str = "‹path›";
-const HASH: &str = "‹hash›";
-const TIME: &str = "‹time›";
+/// Words that stand for others, and their forms. A commit or a UUID has digits and letters to the base of 16.
+static FORMS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    RegexSet::new([
+        r"\p{Alphabetic}.*[/\\]|[/\\].*\p{Alphabetic}",
+        r"^[\d.+TZ-]*:[\d.+TZ-]*:[\d:.+TZ-]*$|^\d[\d.]*(?:ms|s|m|h|min|sec|seconds)$",
+        r"(?i)^0x[\da-f]+$|^[\da-f-]*(?:\d[a-f-]*[a-f]|[a-f][a-f-]*\d)[\da-f-]*$",
+    ])
+    .ok()
+});
+const WORDS: [&str; 3] = ["‹path›", "‹time›", "‹hash›"];
 const NUMBER: &str = "‹n›";
 
 /// Returns the first line of a message with a word in the place of each number, hash, time and path. Messages with the same result
 /// are about the same.
 pub fn alike(message: &str) -> String {
-    let line = first_line(message);
-    let mut pattern = String::with_capacity(line.len());
-    let mut word = String::new();
-    for c in line.chars() {
-        if c.is_whitespace() || BETWEEN.contains(c) {
-            put(&mut pattern, &word);
-            word.clear();
-            pattern.push(if c.is_whitespace() { ' ' } else { c });
-        } else {
-            word.push(c);
+    let is_between = |c: char| c.is_whitespace() || "'\"`()[]{}<>,;=|".contains(c);
+    let mut pattern = String::new();
+    for piece in first_line(message).split_inclusive(is_between) {
+        // Signs at its end belong to the sentence.
+        let word = piece.trim_end_matches(|c| is_between(c) || ".:!?".contains(c));
+        let forms = FORMS.as_ref().map(|forms| forms.matches(word));
+        match forms.and_then(|forms| forms.iter().next()) {
+            Some(form) if form < 2 || word.len() >= 7 || word.starts_with("0x") => {
+                pattern.push_str(WORDS[form]);
+            }
+            _ => without_numbers(&mut pattern, word),
         }
+        pattern.push_str(&piece[word.len()..]);
     }
-    put(&mut pattern, &word);
     pattern
-}
-
-/// Adds a word, or what it is instead. Signs at its end belong to the sentence.
-fn put(pattern: &mut String, word: &str) {
-    let core = word.trim_end_matches(['.', ':', '!', '?']);
-    let end = &word[core.len()..];
-    match kind(core) {
-        Some(kind) => pattern.push_str(kind),
-        None => without_numbers(pattern, core),
-    }
-    pattern.push_str(end);
-}
-
-fn kind(word: &str) -> Option<&'static str> {
-    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    let has_letter = word.chars().any(char::is_alphabetic);
-    if has_letter && (word.contains('/') || word.contains('\\')) {
-        return Some(PATH);
-    }
-    if !has_digit {
-        return None;
-    }
-    if is_time(word) {
-        return Some(TIME);
-    }
-    is_hash(word).then_some(HASH)
-}
-
-/// `2026-11-14T10:00:00Z`, `10:00:07`, `3.2s`, `120ms`.
-fn is_time(word: &str) -> bool {
-    let is_clock = |c: char| c.is_ascii_digit() || ":-.+TZ".contains(c);
-    if word.matches(':').count() >= 2 && word.chars().all(is_clock) {
-        return true;
-    }
-    let number = word.trim_end_matches(|c: char| c.is_ascii_lowercase());
-    let unit = &word[number.len()..];
-    let is_number = number.chars().all(|c| c.is_ascii_digit() || c == '.');
-    is_number && matches!(unit, "ms" | "s" | "m" | "h" | "min" | "sec" | "seconds")
-}
-
-/// `0x7f3a`, a commit, a UUID: digits and letters to the base of 16, some of both.
-fn is_hash(word: &str) -> bool {
-    const SHORTEST: usize = 7;
-    if let Some(digits) = word.strip_prefix("0x") {
-        return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    }
-    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-    let has_letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
-    word.len() >= SHORTEST && has_letter && word.bytes().all(is_hex)
 }
 
 /// Adds a word, with one sign for each number in it.

@@ -100,6 +100,20 @@ impl Diagnostic {
         self.help.push(help.into());
         self
     }
+
+    /// Adds a line of advice, if there is one.
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help.extend(help);
+        self
+    }
+
+    /// Adds the place that is wrong, if it is known.
+    pub fn maybe_at(self, place: Option<Place>, text: impl Into<String>) -> Self {
+        match place {
+            Some(place) => self.at(place, text),
+            None => self,
+        }
+    }
 }
 
 /// Every problem found so far, in all files.

@@ -103,6 +103,11 @@ pub fn did_you_mean<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// Asks whether another word was meant, if one is close enough.
+pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    did_you_mean(word, candidates).map(|meant| format!("did you mean `{meant}`?"))
+}
+
 /// Removes differences in spelling that people do not see: case, `-`, `_` and spaces.
 pub(crate) fn fold(word: &str) -> String {
     word.chars()

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::transcript::{Record, Role, Step, Usage};
 
@@ -40,30 +40,9 @@ pub struct Trajectory {
 struct Document<'a> {
     schema_version: &'static str,
     session_id: &'a str,
-    agent: Agent<'a>,
-    final_metrics: FinalMetrics,
+    agent: Map<String, Value>,
+    final_metrics: Map<String, Value>,
     steps: &'a [Turn],
-}
-
-#[derive(Debug, Serialize)]
-struct Agent<'a> {
-    name: &'a str,
-    version: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_name: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct FinalMetrics {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_prompt_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_completion_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_cached_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_cost_usd: Option<f64>,
-    total_steps: usize,
 }
 
 /// A step of the document.
@@ -81,7 +60,7 @@ struct Turn {
     #[serde(skip_serializing_if = "Observation::is_nothing")]
     observation: Observation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metrics: Option<Metrics>,
+    metrics: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -107,18 +86,6 @@ struct CallResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     source_call_id: Option<String>,
     content: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Metrics {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completion_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_usd: Option<f64>,
 }
 
 impl Trajectory {
@@ -167,7 +134,7 @@ impl Trajectory {
                     content,
                 });
             }
-            Step::Usage { usage } => self.acting(time).metrics = Some(Metrics::from(&usage)),
+            Step::Usage { usage } => self.acting(time).metrics = Some(metrics("", &usage)),
             Step::Notice { text } | Step::Error { text } => self.say("system", time, text),
             omitted @ Step::Omitted { .. } => self.say("system", time, omitted.headline()),
         }
@@ -175,29 +142,19 @@ impl Trajectory {
 
     /// Returns the document, ready to be serialized.
     pub fn document<'a>(&'a self, about: &About<'a>) -> impl Serialize + use<'a> {
-        let Usage {
-            input_tokens,
-            cached_input_tokens,
-            output_tokens,
-            cost_usd,
-            ..
-        } = *about.usage;
+        let mut final_metrics = metrics("total_", about.usage);
+        final_metrics.insert("total_steps".into(), self.turns.len().into());
+        // The format wants a version.
+        let version = about.agent_version.unwrap_or("unknown");
+        let agent = [("name", Some(about.agent)), ("version", Some(version))];
+        let agent = agent.into_iter().chain([("model_name", about.model)]);
         Document {
             schema_version: SCHEMA_VERSION,
             session_id: about.session_id,
-            agent: Agent {
-                name: about.agent,
-                // The format wants one.
-                version: about.agent_version.unwrap_or("unknown"),
-                model_name: about.model,
-            },
-            final_metrics: FinalMetrics {
-                total_prompt_tokens: input_tokens,
-                total_completion_tokens: output_tokens,
-                total_cached_tokens: cached_input_tokens,
-                total_cost_usd: cost_usd,
-                total_steps: self.turns.len(),
-            },
+            agent: agent
+                .filter_map(|(key, value)| Some((key.to_owned(), value?.into())))
+                .collect(),
+            final_metrics,
             steps: &self.turns,
         }
     }
@@ -242,15 +199,18 @@ impl Trajectory {
     }
 }
 
-impl From<&Usage> for Metrics {
-    fn from(usage: &Usage) -> Self {
-        Metrics {
-            prompt_tokens: usage.input_tokens,
-            completion_tokens: usage.output_tokens,
-            cached_tokens: usage.cached_input_tokens,
-            cost_usd: usage.cost_usd,
-        }
-    }
+/// Returns the figures that are known, under the names of the format.
+fn metrics(prefix: &str, usage: &Usage) -> Map<String, Value> {
+    let figures = [
+        ("prompt_tokens", usage.input_tokens.map(Value::from)),
+        ("completion_tokens", usage.output_tokens.map(Value::from)),
+        ("cached_tokens", usage.cached_input_tokens.map(Value::from)),
+        ("cost_usd", usage.cost_usd.map(Value::from)),
+    ];
+    let known = figures.into_iter();
+    known
+        .filter_map(|(name, figure)| Some((format!("{prefix}{name}"), figure?)))
+        .collect()
 }
 
 fn join(text: &mut String, more: String) {

@@ -3,47 +3,20 @@
 use serde_json::Value;
 
 use crate::text::mask::Mask;
-use crate::transcript::{Record, Step};
+use crate::transcript::Record;
 
 impl Record {
     /// Masks the secrets in a record.
     #[must_use]
     pub fn masked(mut self, mask: &Mask) -> Self {
-        optional(&mut self.time, mask);
-        match &mut self.step {
-            Step::Message {
-                role: _,
-                text: words,
-            }
-            | Step::Reasoning { text: words }
-            | Step::Notice { text: words }
-            | Step::Error { text: words } => *words = mask.text(words),
-            Step::ToolCall {
-                id,
-                tool,
-                input,
-                server,
-                server_tool,
-            } => {
-                optional(id, mask);
-                *tool = mask.text(tool);
-                *input = value(std::mem::take(input), mask);
-                optional(server, mask);
-                optional(server_tool, mask);
-            }
-            Step::ToolResult { id, ok: _, output } => {
-                optional(id, mask);
-                optional(output, mask);
-            }
-            Step::Usage { .. } | Step::Omitted { .. } => {}
+        let (texts, input) = self.step.texts_mut();
+        for text in texts.into_iter().chain(&mut self.time) {
+            *text = mask.text(text);
+        }
+        if let Some(input) = input {
+            *input = value(std::mem::take(input), mask);
         }
         self
-    }
-}
-
-fn optional(words: &mut Option<String>, mask: &Mask) {
-    if let Some(words) = words {
-        *words = mask.text(words);
     }
 }
 

@@ -172,6 +172,30 @@ pub fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 impl Step {
+    /// Returns the texts of a step, and the arguments of a call.
+    fn texts_mut(&mut self) -> (Vec<&mut String>, Option<&mut serde_json::Value>) {
+        match self {
+            Step::Message { text, .. }
+            | Step::Reasoning { text }
+            | Step::Notice { text }
+            | Step::Error { text } => (vec![text], None),
+            Step::ToolCall {
+                id,
+                tool,
+                input,
+                server,
+                server_tool,
+            } => {
+                let texts = [id, server, server_tool].into_iter().flatten();
+                (texts.chain([tool]).collect(), Some(input))
+            }
+            Step::ToolResult { id, ok: _, output } => {
+                ([id, output].into_iter().flatten().collect(), None)
+            }
+            Step::Usage { .. } | Step::Omitted { .. } => (Vec::new(), None),
+        }
+    }
+
     /// Returns one line for a log or a live display.
     pub fn headline(&self) -> String {
         match self {

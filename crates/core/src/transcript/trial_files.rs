@@ -141,37 +141,15 @@ pub fn even_cut(sizes: impl IntoIterator<Item = usize>, limit: usize) -> Option<
 }
 
 /// Shortens every text of a record to about `limit` bytes.
-pub fn with_short_texts(record: Record, limit: usize) -> Record {
-    let short = |text: String| without_middle(&text, limit);
-    let step = match record.step {
-        Step::Message { role, text } => Step::Message {
-            role,
-            text: short(text),
-        },
-        Step::Reasoning { text } => Step::Reasoning { text: short(text) },
-        Step::ToolCall {
-            id,
-            tool,
-            input,
-            server,
-            server_tool,
-        } => Step::ToolCall {
-            id,
-            tool: short(tool),
-            input: short_value(input, limit),
-            server,
-            server_tool: server_tool.map(short),
-        },
-        Step::ToolResult { id, ok, output } => Step::ToolResult {
-            id,
-            ok,
-            output: output.map(short),
-        },
-        Step::Notice { text } => Step::Notice { text: short(text) },
-        Step::Error { text } => Step::Error { text: short(text) },
-        short @ (Step::Usage { .. } | Step::Omitted { .. }) => short,
-    };
-    Record { step, ..record }
+pub fn with_short_texts(mut record: Record, limit: usize) -> Record {
+    let (texts, input) = record.step.texts_mut();
+    for text in texts {
+        *text = without_middle(text, limit);
+    }
+    if let Some(input) = input {
+        *input = short_value(std::mem::take(input), limit);
+    }
+    record
 }
 
 /// Shortens an input whose JSON is too long. Its short arguments stay, since they tell what was done.

@@ -168,7 +168,7 @@ fn named<'a>(suite: &'a Suite, name: &str) -> Result<&'a Setup, AblateError> {
 fn own_servers(experiment: &Setup) -> Option<Vec<&str>> {
     let servers = experiment.mcp_servers.set()?;
     let set = servers.iter().filter(|(_, server)| server.set().is_some());
-    Some(set.map(|(name, _)| name.as_str()).collect())
+    Some(set.map(|(name, _)| name.value.as_str()).collect())
 }
 
 fn rules(experiment: &Setup) -> io::Result<Option<Vec<String>>> {

@@ -18,7 +18,7 @@ use terca_core::plan::lints::report_lints;
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
 use terca_core::plan::workers::chosen_workers;
-use terca_core::plan::{Case, Plan, TrialSpec, report_misplaced_scripts};
+use terca_core::plan::{Case, Plan, TrialSpec};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
 use terca_core::run::settings::{FailedSettings, RunSettings, SelectionSettings};
@@ -155,11 +155,6 @@ fn make(
             problems.push(none_of_the_failed(failed));
         }
     }
-    let machine = Machine {
-        extent: Extent::Whole,
-        variable: variables,
-    };
-    report_misplaced_scripts(&plan, &machine, problems);
     chosen_workers(&suite, &settings.on, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
@@ -340,7 +335,7 @@ impl RunPlan {
     pub fn registries(&self, host: &Host) -> Vec<String> {
         let is_asked = self.trials.iter().any(|trial| {
             let mut commands = trial.case.commands();
-            commands.any(registries::may_be_asked_by)
+            commands.any(|command| registries::may_be_asked_by(command.line))
         });
         if is_asked || self.suite.pass_registries {
             registries::names(host)

@@ -2,158 +2,87 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::suite::{Action, Eval, Suite};
-use crate::plan::{Case, Layer};
+use crate::config::suite::Action;
+use crate::plan::Case;
 use crate::reader::{PathKind, Surroundings};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
 
-/// A directory with a meaning, and the names that people give it by mistake.
-struct KnownDirectory {
-    right: &'static str,
-    others: &'static [&'static str],
-    about: &'static str,
-}
+/// Directories with a meaning, the names that people give them by mistake, and what they are for.
+const KNOWN: [(&str, &[&str], &str); 3] = [
+    (
+        "_base",
+        &["base", "_bases", "__base__"],
+        "the files that the workspace starts from",
+    ),
+    (
+        "_tests",
+        &["tests", "test", "_test", "__tests__", "__test__"],
+        "the hidden files of the tests",
+    ),
+    (
+        "_solution",
+        &["solution", "solutions", "_solutions", "__solution__"],
+        "the reference solution",
+    ),
+];
 
-const BASE: KnownDirectory = KnownDirectory {
-    right: "_base",
-    others: &["base", "_bases", "__base__"],
-    about: "the files that the workspace starts from",
-};
-const TESTS: KnownDirectory = KnownDirectory {
-    right: "_tests",
-    others: &["tests", "test", "_test", "__tests__", "__test__"],
-    about: "the hidden files of the tests",
-};
-const SOLUTION: KnownDirectory = KnownDirectory {
-    right: "_solution",
-    others: &["solution", "solutions", "_solutions", "__solution__"],
-    about: "the reference solution",
-};
-
-/// Warns of misspelt directories beside an eval's file, if the eval has its directory for itself.
-pub(super) fn of_eval(
-    eval: &Eval,
-    cases: &[&Case],
+/// Warns of misspelt directories beside a YAML file, where the known ones are missing.
+pub(super) fn check(
+    dir: &Utf8Path,
     root: &Utf8Path,
-    surroundings: &dyn Surroundings,
-) -> Vec<Diagnostic> {
-    if eval.path.is_none() {
-        return Vec::new();
-    }
-    let missing = [
-        (BASE, eval.layer.is_none()),
-        (TESTS, eval.tests_layer.is_none()),
-        (SOLUTION, !eval.has_solution()),
-    ];
-    let missing = missing
-        .into_iter()
-        .filter_map(|(part, is_missing)| is_missing.then_some(part));
-    let parts: Vec<KnownDirectory> = missing.collect();
-    let directory = Beside {
-        dir: &eval.dir,
-        root,
-        surroundings,
-    };
-    directory.misspelt(&parts, cases)
-}
-
-/// Warns of a misspelt `_base` of the whole suite.
-pub(super) fn of_suite(
-    suite: &Suite,
+    is_missing: [bool; 3],
     cases: &[&Case],
     surroundings: &dyn Surroundings,
 ) -> Vec<Diagnostic> {
-    if !suite.layers.is_empty() {
-        return Vec::new();
-    }
-    let directory = Beside {
-        dir: &suite.root,
-        root: &suite.root,
-        surroundings,
+    let names = surroundings.names_in(dir);
+    let is_unused = |name: &str| {
+        let path = dir.join(name);
+        surroundings.kind(&path) == PathKind::Directory
+            && !has_evals(&path, surroundings)
+            && !cases.iter().any(|case| uses(case, &path))
     };
-    directory.misspelt(&[BASE], cases)
+    let missing = KNOWN.into_iter().zip(is_missing);
+    let missing = missing.filter(|(_, is_missing)| *is_missing);
+    let found = missing.filter_map(|((right, others, about), _)| {
+        let mut names = names.iter();
+        let name = names.find(|name| is_like(name, right, others) && is_unused(name))?;
+        let from = dir.strip_prefix(root).unwrap_or(dir).join(name);
+        let message =
+            format!("the directory `{name}` is not used: `{right}` is the directory of {about}");
+        let to = from.with_file_name(right);
+        let warning = Diagnostic::warning(Code::MisspeltDirectory, message);
+        Some((warning.in_file(from.as_str())).help(format!("rename it: `mv {from} {to}`")))
+    });
+    found.collect()
 }
 
-/// The directory of a YAML file.
-struct Beside<'a> {
-    dir: &'a Utf8Path,
-    root: &'a Utf8Path,
-    surroundings: &'a dyn Surroundings,
+/// Tells whether a directory is one of evals.
+fn has_evals(dir: &Utf8Path, surroundings: &dyn Surroundings) -> bool {
+    let has_file =
+        |dir: &Utf8Path| surroundings.kind(&dir.join("eval.terca.yaml")) == PathKind::File;
+    let below = surroundings.names_in(dir);
+    has_file(dir) || below.iter().any(|name| has_file(&dir.join(name)))
 }
 
-impl Beside<'_> {
-    fn misspelt(&self, parts: &[KnownDirectory], cases: &[&Case]) -> Vec<Diagnostic> {
-        let names = self.surroundings.names_in(self.dir);
-        let mut found = Vec::new();
-        for part in parts {
-            let mut candidates = names.iter().filter(|name| is_like(name, part));
-            let meant = candidates.find(|name| {
-                let path = self.dir.join(name);
-                self.surroundings.kind(&path) == PathKind::Directory
-                    && !self.has_evals(&path)
-                    && !cases.iter().any(|case| uses(case, &path))
-            });
-            found.extend(meant.map(|name| self.warning(name, part)));
-        }
-        found
-    }
-
-    fn warning(&self, name: &str, part: &KnownDirectory) -> Diagnostic {
-        let KnownDirectory { right, about, .. } = *part;
-        let shown = |name: &str| -> Utf8PathBuf {
-            let path = self.dir.join(name);
-            path.strip_prefix(self.root).unwrap_or(&path).to_owned()
-        };
-        let (from, to) = (shown(name), shown(right));
-        Diagnostic::warning(
-            Code::MisspeltDirectory,
-            format!("the directory `{name}` is not used: `{right}` is the directory of {about}"),
-        )
-        .in_file(from.as_str())
-        .help(format!("rename it: `mv {from} {to}`"))
-    }
-
-    /// Tells whether a directory is one of evals.
-    fn has_evals(&self, dir: &Utf8Path) -> bool {
-        let has_file =
-            |dir: &Utf8Path| self.surroundings.kind(&dir.join("eval.terca.yaml")) == PathKind::File;
-        let below = self.surroundings.names_in(dir);
-        has_file(dir) || below.iter().any(|name| has_file(&dir.join(name)))
-    }
-}
-
-/// Tells whether a name was probably meant to be that of a part.
-fn is_like(name: &str, part: &KnownDirectory) -> bool {
+/// Tells whether a name was probably meant to be another.
+fn is_like(name: &str, right: &str, others: &[&str]) -> bool {
     let lower = name.to_lowercase();
-    let is_known = part.others.contains(&lower.as_str()) || lower == part.right;
-    let is_near = name.starts_with('_') && prose::did_you_mean(name, [part.right]).is_some();
-    name != part.right && (is_known || is_near)
+    let is_known = others.contains(&lower.as_str()) || lower == right;
+    let is_near = name.starts_with('_') && prose::did_you_mean(name, [right]).is_some();
+    name != right && (is_known || is_near)
 }
 
 /// Tells whether something in a case names the directory, so that it is there on purpose.
 fn uses(case: &Case, dir: &Utf8Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     let is_below = |path: &Utf8PathBuf| path.starts_with(dir) || dir.starts_with(path);
-    let mut prepared = Vec::new();
-    add_actions(&case.layers, &mut prepared);
-    let mut actions = prepared.into_iter().chain(&case.actions);
-    actions.any(|action| match action {
-        Action::Copy { source, .. } => is_below(source),
-        Action::Write { .. } | Action::Run(_) => false,
-    }) || case.variant.rules.iter().any(is_below)
+    let copies =
+        |action: &&Action| matches!(action, Action::Copy { source, .. } if is_below(source));
+    case.all_actions().iter().any(copies)
+        || case.variant.rules.iter().any(is_below)
         || case.variant.skills.iter().any(is_below)
-        || case
-            .commands()
-            .any(|command| command.contains("TERCA_") && command.contains(name))
-}
-
-fn add_actions<'a>(layers: &'a [Layer], actions: &mut Vec<&'a Action>) {
-    for layer in layers {
-        if let Layer::Prepared(prepared) = layer {
-            add_actions(&prepared.below, actions);
-            actions.extend(&prepared.actions);
-        }
-    }
+        || (case.commands())
+            .any(|command| command.line.contains("TERCA_") && command.line.contains(name))
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::suite::{Action, ShellCommand};
-use terca_core::grade::with_telling_line;
+use terca_core::grade::with_failure_line;
 use terca_core::plan::PreparedLayer;
 use terca_core::text::mask::Masked;
 use terca_core::text::prose;
@@ -250,7 +250,7 @@ fn failed(run: &TrialRun<'_>, command: &str, reason: &str, output: &Output) -> S
     let said = output.rewound().and_then(read_text).unwrap_or_default();
     StageError::setup(
         &brief(&mask.masked(command)),
-        &with_telling_line(reason, &mask.masked(&said)),
+        &with_failure_line(reason, &mask.masked(&said)),
     )
 }
 

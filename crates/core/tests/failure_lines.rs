@@ -6,7 +6,7 @@
 //! The telling line of outputs that real runners wrote (`tests/outputs`; those of Go are from its documentation), and
 //! the cases of their reports.
 
-use terca_core::grade::telling_line;
+use terca_core::grade::failure_line;
 use terca_core::grade::test_report::{CaseEnd, read};
 use terca_core::text::mask::Masked;
 
@@ -16,7 +16,7 @@ fn recorded(name: &str) -> String {
 }
 
 fn line(output: &str) -> String {
-    telling_line(&Masked::already(output)).unwrap_or_default()
+    failure_line(&Masked::already(output)).unwrap_or_default()
 }
 
 #[test]

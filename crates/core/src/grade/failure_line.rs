@@ -55,7 +55,7 @@ impl Complaint {
 }
 
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
-pub fn telling_line(output: &Masked) -> Option<String> {
+pub fn failure_line(output: &Masked) -> Option<String> {
     if let Some(complaint) = of_report(output.as_str()) {
         return Some(complaint.line());
     }
