@@ -21,7 +21,6 @@ use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
 use terca_engine::run::past_runs::RunsError;
-use terca_engine::run::resume::OpenError;
 use terca_engine::run::saved_workspace::WorkspaceError;
 use terca_engine::run::start::StartError;
 use terca_engine::run::store::StoreError;
@@ -280,25 +279,13 @@ impl From<RunsError> for CliError {
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        match &error {
+        match error {
             StoreError::GoingOn(_) => CliError::trouble(Code::RunGoingOn, error)
                 .help("wait until it ends, or stop it with Ctrl+C in its terminal"),
-            StoreError::Runs(_) => match error {
-                StoreError::Runs(error) => error.into(),
-                other => CliError::trouble(Code::DamagedRun, other),
-            },
+            StoreError::Runs(error) => error.into(),
             StoreError::Open { .. } => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
             StoreError::Refused { .. } => CliError::trouble(Code::CannotWrite, error)
                 .help("check the disk space and the permissions"),
-        }
-    }
-}
-
-impl From<OpenError> for CliError {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Runs(error) => error.into(),
-            OpenError::Store(error) => error.into(),
         }
     }
 }

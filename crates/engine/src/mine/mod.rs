@@ -26,7 +26,6 @@ use terca_core::new_suite::mine::{MARK, Reason, Refusal, proof_file};
 use thiserror::Error;
 
 use crate::host::environment::Host;
-use crate::run::resume::OpenError;
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
@@ -75,9 +74,6 @@ pub enum MineError {
     /// The drafts cannot be run.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The run of the drafts cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
     /// The run of the drafts cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -106,8 +102,6 @@ pub struct Request<'a> {
     pub concurrency: Option<u32>,
     /// The agent that writes prompts, if one does.
     pub describing: Option<Describing>,
-    /// The version of Terca.
-    pub version: &'a str,
 }
 
 /// What is going on.
@@ -245,7 +239,6 @@ impl Miner<'_> {
             sandbox: &self.request.sandbox,
             concurrency: self.request.concurrency,
             test_seconds: self.request.wishes.test_seconds,
-            version: self.request.version,
             host: self.host,
             tell,
         }

@@ -32,7 +32,6 @@ pub(super) struct How<'a> {
     pub(super) concurrency: Option<u32>,
     /// The time limit of tests.
     pub(super) test_seconds: f64,
-    pub(super) version: &'a str,
     pub(super) host: &'a Host,
     /// Told how many trials have ended, and of how many.
     pub(super) tell: &'a (dyn Fn(usize, usize) + Sync),
@@ -45,7 +44,7 @@ pub(super) fn prove(
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
     let settings = settings(how);
     let plan = plan(suite, &settings, how)?;
-    let run = PreparedRun::new(&plan, &settings, how.program(), how.host.clone())?;
+    let run = PreparedRun::new(&plan, &settings, Program::default(), how.host.clone())?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(how.tell))?;
     if finished.interrupted {
@@ -80,12 +79,6 @@ pub(super) fn prove(
         }
     }
     Ok(Some(refusals))
-}
-
-impl How<'_> {
-    pub(super) fn program(&self) -> Program<'_> {
-        Program::new(self.version)
-    }
 }
 
 fn settings(how: &How<'_>) -> RunSettings {
@@ -131,7 +124,7 @@ fn graded_again(
     };
     let mut plan = plan(suite, &settings, how)?;
     open.adopt_into(&mut plan);
-    let prepared = open.prepare(&plan, &settings, how.program(), how.host.clone())?;
+    let prepared = open.prepare(&plan, &settings, how.host.clone())?;
     let regrading = Regrading::new(open, prepared, &plan);
     let total = regrading.trials();
     let regraded = regrading.run(&|done| (how.tell)(done, total))?;
