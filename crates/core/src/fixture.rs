@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
-use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
+use crate::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 use crate::run::outcome::{Status, TrialReport};
 use crate::run::state::RunState;
 use crate::transcript::Stats;
@@ -22,22 +21,16 @@ fn played(
     trials: Vec<(TrialHead, TrialReport)>,
     status: RunStatus,
 ) -> RunState {
-    let mut kinds = vec![EventKind::RunStarted {
+    let mut kinds = vec![EventKind::RunStarted(Box::new(RunStart {
         run: name.to_owned(),
         suite: "basic-js".to_owned(),
         terca_version: String::new(),
         seed: 7,
         concurrency: 4,
         baseline: baseline.to_owned(),
-        verdict: VerdictSettings::default(),
-        identical_to_baseline: Vec::new(),
-        adaptive: None,
-        descriptions: None,
-        replay_of: None,
-        failed_in: None,
-        ablation: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),
-    }];
+        ..RunStart::default()
+    }))];
     kinds.extend(
         trials
             .into_iter()

@@ -14,7 +14,6 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::folder_name;
-use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Grade, JudgeRecord, JudgedBy};
 use terca_core::plan::Plan;
@@ -23,7 +22,8 @@ use terca_core::plan::order;
 use terca_core::plan::selection::Selection;
 use terca_core::plan::shard::Shard;
 use terca_core::run::event::{
-    Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead,
+    Event, EventKind, Phase, RegradedTrial, RunStart, RunStatus, StopReason, StoppedVariant,
+    TrialHead,
 };
 use terca_core::run::merge::merge;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
@@ -352,12 +352,12 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             report: Box::new(report),
             wait_seconds: 1.5,
         }),
-        1 => prop::sample::select(vec!["x", "unknown"]).prop_map(|experiment| EventKind::VariantStopped {
+        1 => prop::sample::select(vec!["x", "unknown"]).prop_map(|experiment| EventKind::VariantStopped(StoppedVariant {
             environment: "default".into(),
             experiment: experiment.into(),
             error: TrialError::new(ErrorKind::Auth, "401"),
             trials: 2,
-        }),
+        })),
         1 => vec((trial(), reports()), 0..3).prop_map(|trials| EventKind::Regraded {
             other_tests: std::collections::BTreeMap::new(),
             grading: 2,
@@ -374,22 +374,17 @@ fn happenings() -> impl Strategy<Value = EventKind> {
 fn journals() -> impl Strategy<Value = Vec<Event>> {
     let adaptive = prop::option::of((0..3u32).prop_map(|min| Adaptive { min, max: 3 }));
     (any::<u64>(), adaptive, vec(happenings(), 0..20)).prop_map(|(seed, adaptive, happenings)| {
-        let start = EventKind::RunStarted {
+        let start = EventKind::RunStarted(Box::new(RunStart {
             run: "2026-11-14-001".into(),
             suite: "größe".into(),
             terca_version: "0.1.0".into(),
             seed,
             concurrency: 2,
             baseline: "default".into(),
-            verdict: VerdictSettings::default(),
-            identical_to_baseline: Vec::new(),
             adaptive,
-            descriptions: None,
-            replay_of: None,
-            failed_in: None,
-            ablation: None,
             trials: (1..=TRIALS).map(head).collect(),
-        };
+            ..RunStart::default()
+        }));
         let kinds = std::iter::once(start).chain(happenings);
         kinds
             .zip(1..)
@@ -416,11 +411,11 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
         | EventKind::StepMade { trial, .. }
         | EventKind::TrialFinished { trial, .. }
         | EventKind::AttemptFailed { trial, .. } => Some(*trial),
-        EventKind::RunStarted { .. }
+        EventKind::RunStarted(_)
         | EventKind::RunResumed { .. }
         | EventKind::RoundStarted { .. }
         | EventKind::StepsFound { .. }
-        | EventKind::VariantStopped { .. }
+        | EventKind::VariantStopped(_)
         | EventKind::Regraded { .. }
         | EventKind::Stopping { .. }
         | EventKind::RunFinished { .. } => None,
@@ -428,7 +423,7 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
 }
 
 fn is_about_a_trial(kind: &EventKind) -> bool {
-    trial_of(kind).is_some() || matches!(kind, EventKind::RunStarted { .. })
+    trial_of(kind).is_some() || matches!(kind, EventKind::RunStarted(_))
 }
 
 fn is_waiting(trial: &Trial) -> bool {
@@ -495,16 +490,16 @@ proptest! {
         let mut events: Vec<Event> =
             events.into_iter().filter(|event| is_about_a_trial(&event.kind)).collect();
         // An adaptive run has no parts.
-        if let EventKind::RunStarted { adaptive, .. } = &mut events[0].kind {
-            *adaptive = None;
+        if let EventKind::RunStarted(start) = &mut events[0].kind {
+            start.adaptive = None;
         }
         let journals: Vec<(String, Vec<Event>)> = (0..parts)
             .map(|part| {
                 let mine = |id: u32| id % parts == part;
                 let mut events: Vec<Event> =
                     events.iter().filter(|event| trial_of(&event.kind).is_none_or(mine)).cloned().collect();
-                if let EventKind::RunStarted { trials, .. } = &mut events[0].kind {
-                    trials.retain(|head| mine(head.id));
+                if let EventKind::RunStarted(start) = &mut events[0].kind {
+                    start.trials.retain(|head| mine(head.id));
                 }
                 (format!("part-{part}"), events)
             })
@@ -663,22 +658,16 @@ fn results_have_the_keys_of_the_specification() {
         error: Some(TrialError::new(ErrorKind::AgentMissing, "no such program")),
         ..TrialReport::pending()
     };
-    let start = EventKind::RunStarted {
+    let start = EventKind::RunStarted(Box::new(RunStart {
         run: "2026-11-14-001".into(),
         suite: "basic-js".into(),
         terca_version: "0.1.0".into(),
         seed: 1,
         concurrency: 1,
         baseline: "default".into(),
-        verdict: VerdictSettings::default(),
-        identical_to_baseline: Vec::new(),
-        adaptive: None,
-        descriptions: None,
-        replay_of: None,
-        failed_in: None,
-        ablation: None,
         trials: vec![head(1)],
-    };
+        ..RunStart::default()
+    }));
     let finish = EventKind::TrialFinished {
         trial: 1,
         report: Box::new(report),

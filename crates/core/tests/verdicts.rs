@@ -14,8 +14,7 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Beyond, Change, Comparison, Summary, Verdict, compare};
 use terca_core::config::adaptive::Adaptive;
-use terca_core::config::verdict::VerdictSettings;
-use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::run::state::RunState;
 use terca_core::stats::CannotTell;
@@ -103,22 +102,17 @@ impl Run {
     }
 
     fn events(&self) -> Vec<Event> {
-        let start = EventKind::RunStarted {
+        let start = EventKind::RunStarted(Box::new(RunStart {
             run: "2026-11-14-001".into(),
             suite: "basic-js".into(),
             terca_version: "0.1.0".into(),
             seed: 7,
             concurrency: 4,
             baseline: "control".into(),
-            verdict: VerdictSettings::default(),
-            identical_to_baseline: Vec::new(),
             adaptive: self.adaptive,
-            descriptions: None,
-            replay_of: None,
-            failed_in: None,
-            ablation: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
-        };
+            ..RunStart::default()
+        }));
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {
             trial: head.id,
             report: Box::new(report.clone()),
@@ -476,8 +470,8 @@ fn the_verdict_is_the_same_for_every_seed_and_in_every_mode() {
     let expected = compare(&state, "control", 0.1);
     let mut events = fixed.events();
     for (event, other) in events.iter_mut().zip(fixed.events()) {
-        if let EventKind::RunStarted { seed, .. } = &mut event.kind {
-            *seed = 99;
+        if let EventKind::RunStarted(start) = &mut event.kind {
+            start.seed = 99;
         }
         assert_eq!(event.seq, other.seq);
     }

@@ -7,6 +7,9 @@
 
 #![warn(missing_docs)]
 
+/// The version of Terca.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub mod host;
 pub mod machine_check;
 pub mod mcp_tap;

@@ -184,19 +184,17 @@ pub struct RemoteFindings {
 pub struct RemoteMachines {
     pools: Vec<WorkerPool>,
     variables: Variables,
-    version: String,
 }
 
 impl RemoteMachines {
     /// Returns the machines of the workers that the settings name.
-    pub fn new(plan: &RunPlan, settings: &RunSettings, version: &str, host: &Host) -> Self {
+    pub fn new(plan: &RunPlan, settings: &RunSettings, host: &Host) -> Self {
         // Unknown names were reported when the plan was made.
         let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
         let pools = chosen.map_or_else(Vec::new, |chosen| chosen.pools);
         RemoteMachines {
             pools: pools.into_iter().cloned().collect(),
             variables: Variables(plan.variables_for_workers(host)),
-            version: version.to_owned(),
         }
     }
 
@@ -237,7 +235,6 @@ impl RemoteMachines {
                         launcher: &launcher,
                         place,
                         dir: &dir,
-                        version: &self.version,
                         ending: &ending,
                     };
                     (place, scope.spawn(move || self.look(call)))

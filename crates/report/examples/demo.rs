@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use terca_core::analysis::results::Results;
-use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::Grade;
-use terca_core::run::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use terca_core::run::event::{Event, EventKind, Phase, RunStart, RunStatus, TrialHead};
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::RunState;
@@ -126,22 +125,16 @@ struct Demo {
 impl Demo {
     fn run(&mut self, trials: Vec<TrialHead>, concurrency: usize, length: Duration) {
         let total = trials.len() as u32;
-        self.show(EventKind::RunStarted {
+        self.show(EventKind::RunStarted(Box::new(RunStart {
             run: "2026-11-14-001".to_owned(),
             suite: "basic-js".to_owned(),
             terca_version: "0.1.0".to_owned(),
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
-            verdict: VerdictSettings::default(),
-            identical_to_baseline: Vec::new(),
-            adaptive: None,
-            descriptions: None,
-            replay_of: None,
-            failed_in: None,
-            ablation: None,
             trials,
-        });
+            ..RunStart::default()
+        })));
         let mut next = 1;
         while next <= total || !self.in_flight.is_empty() {
             while next <= total && self.in_flight.len() < concurrency {

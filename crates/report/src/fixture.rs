@@ -4,10 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use terca_core::analysis::compare::{Arm, Compared, between};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
-use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::Grade;
 use terca_core::plan::fingerprint::CaseFingerprint;
-use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
+use terca_core::run::event::{Event, EventKind, Phase, RunStart, RunStatus, StopReason, TrialHead};
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::RunState;
@@ -173,22 +172,17 @@ impl Script {
             state: RunState::default(),
             events: Vec::new(),
         };
-        script.add(EventKind::RunStarted {
+        script.add(EventKind::RunStarted(Box::new(RunStart {
             run: run.to_owned(),
             suite: "basic-js".to_owned(),
             terca_version: "0.1.0".to_owned(),
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
-            verdict: VerdictSettings::default(),
-            identical_to_baseline: Vec::new(),
             adaptive,
-            descriptions: None,
-            replay_of: None,
-            failed_in: None,
-            ablation: None,
             trials,
-        });
+            ..RunStart::default()
+        })));
         script
     }
 

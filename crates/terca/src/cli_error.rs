@@ -21,7 +21,6 @@ use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
 use terca_engine::run::past_runs::RunsError;
-use terca_engine::run::resume::OpenError;
 use terca_engine::run::saved_workspace::WorkspaceError;
 use terca_engine::run::start::StartError;
 use terca_engine::run::store::StoreError;
@@ -314,15 +313,6 @@ impl From<StoreError> for CliError {
             ),
         };
         CliError::told(error, told)
-    }
-}
-
-impl From<OpenError> for CliError {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Runs(error) => error.into(),
-            OpenError::Store(error) => error.into(),
-        }
     }
 }
 

@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use terca_core::analysis::rounds;
 use terca_core::analysis::summary::{DEFAULT_MARGIN, Verdict, compare};
 use terca_core::config::adaptive::Adaptive;
-use terca_core::config::verdict::VerdictSettings;
-use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::RunState;
 
@@ -147,22 +146,17 @@ impl AdaptiveWorld {
         let (terca_version, seed, concurrency) = ("0".into(), 0, 1);
         tell(
             &mut state,
-            EventKind::RunStarted {
+            EventKind::RunStarted(Box::new(RunStart {
                 run,
                 suite,
                 terca_version,
                 seed,
                 concurrency,
                 baseline,
-                verdict: VerdictSettings::default(),
-                identical_to_baseline: Vec::new(),
                 adaptive,
-                descriptions: None,
-                replay_of: None,
-                failed_in: None,
-                ablation: None,
                 trials,
-            },
+                ..RunStart::default()
+            })),
         );
         state
     }

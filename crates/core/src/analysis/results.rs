@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::summary::{NoVerdict, Summary, standings, summarise};
 use crate::config::adaptive::Adaptive;
 use crate::plan::descriptions::Descriptions;
-use crate::run::event::{RunStatus, StopReason, TrialHead};
+use crate::run::event::{RunStatus, StopReason, StoppedVariant, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
 use crate::run::remark::Remark;
 use crate::run::seal::JournalEnd;
-use crate::run::state::{RunState, Spent, StoppedVariant};
+use crate::run::state::{RunState, Spent};
 
 /// The version of `results.json`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -74,8 +74,7 @@ fn open_comparisons(state: &RunState) -> Vec<Standing> {
 mod tests {
     use super::*;
     use crate::config::adaptive::Adaptive;
-    use crate::config::verdict::VerdictSettings;
-    use crate::run::event::{Event, EventKind, StopReason};
+    use crate::run::event::{Event, EventKind, RunStart, StopReason, StoppedVariant};
     use crate::run::outcome::{Status, TrialReport};
     use crate::trial_error::{ErrorKind, TrialError};
     use jiff::Timestamp;
@@ -114,22 +113,17 @@ mod tests {
             let mut play = Play {
                 state: RunState::default(),
             };
-            play.tell(EventKind::RunStarted {
+            play.tell(EventKind::RunStarted(Box::new(RunStart {
                 run: "r".into(),
                 suite: "s".into(),
                 terca_version: "0".into(),
                 seed: 1,
                 concurrency: 1,
                 baseline: "a".into(),
-                verdict: VerdictSettings::default(),
-                identical_to_baseline: Vec::new(),
                 adaptive: Some(Adaptive { min, max: MAX }),
-                descriptions: None,
-                replay_of: None,
-                failed_in: None,
-                ablation: None,
                 trials: trials.collect(),
-            });
+                ..RunStart::default()
+            })));
             play
         }
 
@@ -266,11 +260,13 @@ mod tests {
     fn a_variant_that_was_stopped_is_asked_for_no_more() {
         let mut play = Play::new(1);
         play.end_all(|_| true);
-        let stop = |experiment: &str| EventKind::VariantStopped {
-            environment: "x".into(),
-            experiment: experiment.into(),
-            error: TrialError::new(ErrorKind::Auth, "401"),
-            trials: 1,
+        let stop = |experiment: &str| {
+            EventKind::VariantStopped(StoppedVariant {
+                environment: "x".into(),
+                experiment: experiment.into(),
+                error: TrialError::new(ErrorKind::Auth, "401"),
+                trials: 1,
+            })
         };
         play.tell(stop("b"));
         assert_eq!(play.asked(), ["x.a", "x.c", "y.a", "y.b", "y.c"]);

@@ -29,8 +29,8 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Takes the descriptions of all that these trials are about. `None`: there are none.
-    pub fn of(suite: &Suite, trials: &[TrialSpec]) -> Option<Box<Self>> {
+    /// Takes the descriptions of all that these trials are about.
+    pub fn of(suite: &Suite, trials: &[TrialSpec]) -> Self {
         let mut found = Descriptions {
             suite: suite.description.as_deref().and_then(filled),
             ..Descriptions::default()
@@ -56,7 +56,12 @@ impl Descriptions {
                 }
             }
         }
-        (found != Descriptions::default()).then(|| Box::new(found))
+        found
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Descriptions::default()
     }
 
     /// Returns the description of a test.

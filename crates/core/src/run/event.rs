@@ -1,6 +1,7 @@
 //! The events of a run, as data. The journal, `events.jsonl`, is a list of these.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -36,43 +37,7 @@ pub struct Event {
 )]
 pub enum EventKind {
     /// The run begins, with all its trials.
-    RunStarted {
-        /// The run's name.
-        run: String,
-        /// The suite's name.
-        suite: String,
-        /// The version of Terca.
-        terca_version: String,
-        /// The seed of everything that is drawn.
-        seed: u64,
-        /// The number of trials at a time.
-        concurrency: usize,
-        /// The experiment that the others are compared with.
-        baseline: String,
-        /// The figure that experiments are compared by, and the smallest difference that matters.
-        #[serde(flatten)]
-        verdict: VerdictSettings,
-        /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        adaptive: Option<Adaptive>,
-        /// The variants that differ from the baseline in nothing but their name.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        identical_to_baseline: Vec<VariantName>,
-        /// The descriptions of evals, variants and tests.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        descriptions: Option<Box<Descriptions>>,
-        /// The run whose recorded answers take the place of models.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        replay_of: Option<String>,
-        /// The run whose failures are run again, where there is nothing else.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        failed_in: Option<String>,
-        /// The design of an ablation, whose rows are the experiments.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ablation: Option<Box<Ablation>>,
-        /// The trials of the plan.
-        trials: Vec<TrialHead>,
-    },
+    RunStarted(Box<RunStart>),
     /// The run goes on after it was interrupted, by its user or by a crash: what was in flight is not any more.
     RunResumed {
         /// The version of Terca.
@@ -149,16 +114,7 @@ pub enum EventKind {
         wait_seconds: f64,
     },
     /// Every further trial of a variant would end in this error: they are not started.
-    VariantStopped {
-        /// The environment's name.
-        environment: String,
-        /// The experiment's name.
-        experiment: String,
-        /// The error.
-        error: TrialError,
-        /// The number of trials that are left out.
-        trials: usize,
-    },
+    VariantStopped(StoppedVariant),
     /// Trials were graded again, with the tests as they were then: all of them at once, so that a run never shows a
     /// grading that is half done.
     Regraded {
@@ -182,6 +138,47 @@ pub enum EventKind {
     },
 }
 
+/// Everything that is known when a run begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStart {
+    /// The run's name.
+    pub run: String,
+    /// The suite's name.
+    pub suite: String,
+    /// The version of Terca.
+    pub terca_version: String,
+    /// The seed of everything that is drawn.
+    pub seed: u64,
+    /// The number of trials at a time.
+    pub concurrency: usize,
+    /// The experiment that the others are compared with.
+    pub baseline: String,
+    /// The figure that experiments are compared by, and the smallest difference that matters.
+    #[serde(flatten)]
+    pub verdict: VerdictSettings,
+    /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
+    /// The variants that differ from the baseline in nothing but their name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identical_to_baseline: Vec<VariantName>,
+    /// The descriptions of evals, variants and tests.
+    #[serde(default, skip_serializing_if = "Descriptions::is_empty")]
+    pub descriptions: Descriptions,
+    /// The run whose recorded answers take the place of models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<String>,
+    /// The run whose failures are run again, where there is nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<String>,
+    /// The design of an ablation, whose rows are the experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Arc<Ablation>>,
+    /// The trials of the plan.
+    pub trials: Vec<TrialHead>,
+}
+
 impl EventKind {
     /// Returns whether it is journaled.
     pub fn is_lasting(&self) -> bool {
@@ -199,6 +196,19 @@ pub struct RegradedTrial {
     pub trial: u32,
     /// The result.
     pub report: TrialReport,
+}
+
+/// A variant whose further trials were not started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoppedVariant {
+    /// The environment's name.
+    pub environment: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The error that each of them would have met.
+    pub error: TrialError,
+    /// The number of trials that were left out.
+    pub trials: usize,
 }
 
 /// The reason why a run ends before all its trials have run.
@@ -228,10 +238,11 @@ impl StopReason {
 }
 
 /// The status of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// It goes on.
+    #[default]
     Running,
     /// It came to its end.
     Complete,

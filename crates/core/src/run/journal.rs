@@ -143,8 +143,8 @@ impl Journal {
         let mut seal = self.seal.clone();
         let link = seal.follow(line).map_err(DamageKind::Seal)?;
         match &event.kind {
-            EventKind::RunStarted { .. } if expected > 0 => return Err(DamageKind::SecondStart),
-            EventKind::RunStarted { trials, .. } => check_folders(trials)?,
+            EventKind::RunStarted(_) if expected > 0 => return Err(DamageKind::SecondStart),
+            EventKind::RunStarted(start) => check_folders(&start.trials)?,
             _ if expected == 0 => return Err(DamageKind::NoStart),
             _ => {}
         }

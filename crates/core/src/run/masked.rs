@@ -3,6 +3,8 @@
 //! Every field is named here, so that a new one is either masked or passed by on purpose. Names of the plan stay as they
 //! are: a trial is found by them.
 
+use std::sync::Arc;
+
 use crate::agent::access::Access;
 use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
@@ -22,19 +24,14 @@ impl EventKind {
             return self;
         }
         match &mut self {
-            EventKind::RunStarted {
-                trials,
-                descriptions,
-                ablation,
-                ..
-            } => {
-                if let Some(design) = ablation {
-                    **design = design.clone().masked(mask);
+            EventKind::RunStarted(start) => {
+                if let Some(design) = &mut start.ablation {
+                    *design = Arc::new((**design).clone().masked(mask));
                 }
-                for TrialHead { model, .. } in trials {
+                for TrialHead { model, .. } in &mut start.trials {
                     optional(model, mask);
                 }
-                for description in descriptions.iter_mut().flat_map(|all| all.texts_mut()) {
+                for description in start.descriptions.texts_mut() {
                     text(description, mask);
                 }
             }
@@ -43,7 +40,7 @@ impl EventKind {
             EventKind::TrialFinished { report, .. } | EventKind::AttemptFailed { report, .. } => {
                 report.mask(mask);
             }
-            EventKind::VariantStopped { error, .. } => text(&mut error.message, mask),
+            EventKind::VariantStopped(stopped) => text(&mut stopped.error.message, mask),
             EventKind::Regraded { trials, .. } => {
                 for RegradedTrial { report, .. } in trials {
                     report.mask(mask);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
+use crate::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 
 /// Journals that cannot be merged.
 #[derive(Debug, Error, PartialEq)]
@@ -31,120 +31,78 @@ pub enum MergeError {
 pub fn merge(name: &str, parts: &[(String, Vec<Event>)]) -> Result<Vec<Event>, MergeError> {
     let mut trials: BTreeMap<u32, (TrialHead, &str)> = BTreeMap::new();
     let mut width = 0;
-    let mut beginning: Option<&Event> = None;
+    let mut beginning: Option<(Timestamp, &RunStart)> = None;
     for (part, events) in parts {
-        let start = events
-            .iter()
-            .find(|event| matches!(event.kind, EventKind::RunStarted { .. }));
-        let Some(
-            start @ Event {
-                kind:
-                    EventKind::RunStarted {
-                        trials: heads,
-                        concurrency,
-                        ..
-                    },
-                ..
-            },
-        ) = start
-        else {
-            return Err(MergeError::NoBeginning(part.clone()));
-        };
-        width += concurrency;
-        if beginning.is_none_or(|earliest| start.at < earliest.at) {
-            beginning = Some(start);
+        let starts = events.iter().find_map(|event| match &event.kind {
+            EventKind::RunStarted(start) => Some((event.at, &**start)),
+            _ => None,
+        });
+        let (at, start) = starts.ok_or_else(|| MergeError::NoBeginning(part.clone()))?;
+        width += start.concurrency;
+        if beginning.is_none_or(|(earliest, _)| at < earliest) {
+            beginning = Some((at, start));
         }
-        for head in heads {
+        for head in &start.trials {
             if let Some((head, first)) = trials.insert(head.id, (head.clone(), part)) {
-                let (id, eval) = (head.id, head.eval);
                 return Err(MergeError::Twice {
-                    id,
-                    eval,
+                    id: head.id,
+                    eval: head.eval,
                     first: first.to_owned(),
                     second: part.clone(),
                 });
             }
         }
     }
-    let mut beginning = beginning
-        .ok_or_else(|| MergeError::NoBeginning(name.to_owned()))?
-        .clone();
-    if let EventKind::RunStarted {
-        run,
-        trials: heads,
-        concurrency,
-        ..
-    } = &mut beginning.kind
-    {
-        name.clone_into(run);
-        *concurrency = width;
-        *heads = trials.into_values().map(|(head, _)| head).collect();
-    }
+    let (began, start) = beginning.ok_or_else(|| MergeError::NoBeginning(name.to_owned()))?;
+    let start = RunStart {
+        run: name.to_owned(),
+        concurrency: width,
+        trials: trials.into_values().map(|(head, _)| head).collect(),
+        ..start.clone()
+    };
     let mut merged: Vec<(Timestamp, &Event)> =
         parts.iter().flat_map(|(_, events)| timed(events)).collect();
     merged.sort_by_key(|(at, _)| *at);
-    let merged = merged.into_iter().map(|(_, event)| event.clone());
-    let end = parts
-        .iter()
-        .flat_map(|(_, events)| events.last())
-        .map(|event| event.at)
-        .max();
-    let ending = Event {
-        seq: 0,
-        at: end.unwrap_or(beginning.at),
-        kind: EventKind::RunFinished {
-            status: status(parts),
-        },
+    let ends = parts.iter().filter_map(|(_, events)| events.last());
+    let ended = ends.clone().map(|event| event.at).max().unwrap_or(began);
+    let complete = EventKind::RunFinished {
+        status: RunStatus::Complete,
     };
-    let whole = std::iter::once(beginning).chain(merged).chain([ending]);
+    // Complete when every part is.
+    let status = match ends.clone().all(|event| event.kind == complete) {
+        true => RunStatus::Complete,
+        false => RunStatus::Interrupted,
+    };
+    let merged = merged
+        .into_iter()
+        .map(|(_, event)| (event.at, event.kind.clone()));
+    let whole = [(began, EventKind::RunStarted(Box::new(start)))]
+        .into_iter()
+        .chain(merged)
+        .chain([(ended, EventKind::RunFinished { status })]);
     Ok(whole
         .zip(0..)
-        .map(|(event, seq)| Event { seq, ..event })
+        .map(|((at, kind), seq)| Event { seq, at, kind })
         .collect())
 }
 
-/// With a time that never goes back, though the clock may have: what one part tells stays in its order.
+/// The events of trials, with a time that never goes back, though the clock may have: what one part tells stays in its
+/// order. The beginning and the end of a part are the part's own affair.
 fn timed(events: &[Event]) -> impl Iterator<Item = (Timestamp, &Event)> {
-    happenings(events).scan(Timestamp::MIN, |latest, event| {
-        *latest = event.at.max(*latest);
-        Some((*latest, event))
-    })
-}
-
-/// The events of trials. The beginning and the end of a part are the part's own affair.
-fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
-    events.iter().filter(|event| match event.kind {
-        EventKind::RunStarted { .. }
-        | EventKind::RunResumed { .. }
-        | EventKind::RunFinished { .. }
-        | EventKind::RoundStarted { .. }
-        | EventKind::StepsFound { .. }
-        | EventKind::Stopping { .. } => false,
-        EventKind::TrialStarted { .. }
-        | EventKind::PhaseStarted { .. }
-        | EventKind::Progress { .. }
-        | EventKind::StepMade { .. }
-        | EventKind::TrialFinished { .. }
-        | EventKind::AttemptFailed { .. }
-        | EventKind::VariantStopped { .. }
-        | EventKind::Regraded { .. } => true,
-    })
-}
-
-/// Complete when every part is.
-fn status(parts: &[(String, Vec<Event>)]) -> RunStatus {
-    let is_complete = |events: &Vec<Event>| {
-        let last = events.last().map(|event| &event.kind);
-        matches!(
-            last,
-            Some(EventKind::RunFinished {
-                status: RunStatus::Complete
-            })
+    let is_of_trials = |event: &&Event| {
+        !matches!(
+            event.kind,
+            EventKind::RunStarted(_)
+                | EventKind::RunResumed { .. }
+                | EventKind::RunFinished { .. }
+                | EventKind::RoundStarted { .. }
+                | EventKind::StepsFound { .. }
+                | EventKind::Stopping { .. }
         )
     };
-    if parts.iter().all(|(_, events)| is_complete(events)) {
-        RunStatus::Complete
-    } else {
-        RunStatus::Interrupted
-    }
+    let mut latest = Timestamp::MIN;
+    events.iter().filter(is_of_trials).map(move |event| {
+        latest = event.at.max(latest);
+        (latest, event)
+    })
 }

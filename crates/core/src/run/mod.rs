@@ -11,7 +11,6 @@ pub mod queue;
 pub mod remark;
 pub mod retry;
 pub mod run_file;
-pub mod run_kind;
 pub mod seal;
 pub mod settings;
 pub mod state;

@@ -28,19 +28,11 @@ struct QueuePlace {
 }
 
 impl Queue {
-    /// The trials in this order, positions in `trials`.
-    pub fn new(trials: &[TrialSpec], order: &[usize], limits: Limits) -> Self {
-        let places: Vec<QueuePlace> = trials.iter().map(QueuePlace::of).collect();
-        let mut waiting: BTreeMap<String, VecDeque<(usize, usize)>> = BTreeMap::new();
-        for (turn, position) in order.iter().copied().enumerate() {
-            waiting
-                .entry(places[position].agent.clone())
-                .or_default()
-                .push_back((turn, position));
-        }
+    /// Makes the queue of these trials, none of which waits.
+    pub fn new(trials: &[TrialSpec], limits: Limits) -> Self {
         Queue {
-            places,
-            waiting,
+            places: trials.iter().map(QueuePlace::of).collect(),
+            waiting: BTreeMap::new(),
             delayed: Vec::new(),
             stopped: BTreeSet::new(),
             slots: Slots::new(limits),
@@ -147,7 +139,7 @@ mod tests {
 
     /// Trials as (agent, environment), in this order.
     fn queue(trials: &[(&str, &str)], limits: Limits) -> Queue {
-        let mut queue = Queue::new(&[], &[], limits);
+        let mut queue = Queue::new(&[], limits);
         for (position, (agent, environment)) in trials.iter().enumerate() {
             let variant = ((*environment).to_owned(), "default".to_owned());
             queue.places.push(QueuePlace {

@@ -1,7 +1,7 @@
 //! `run.json`: what a run was asked for and what its plan came to.
 //!
 //! A run can be understood, resumed and merged from it without its suite. It has the types of the plan as they are. It has
-//! no secrets: values of variables and headers are left out, and [`RunFile::new`] masks every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
+//! no secrets: values of variables and headers are left out, and [`RunFile::masked`] masks every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
 
 mod case;
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub use case::{CaseSandbox, RunCase, RunVariant, SettledSandboxes};
 
-use crate::agent::access::Access;
+use crate::agent::control::is_control;
 use crate::config::suite::Suite;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
@@ -70,6 +70,18 @@ pub struct RunFile {
     pub created_at: Timestamp,
 }
 
+/// What a run is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunKind {
+    /// Agents.
+    Agents,
+    /// Evals: all its agents are `oracle`, `nop` or `cheat`.
+    Controls,
+    /// Evals: it is a run of `terca validate`.
+    Validate,
+}
+
 /// A `run.json` that cannot be used.
 #[derive(Debug, Error)]
 pub enum RunFileError {
@@ -88,58 +100,43 @@ pub enum RunFileError {
     Invalid(#[from] serde_json::Error),
 }
 
-/// The facts of a run that are neither in its suite nor in its settings.
-#[derive(Debug, Clone, Copy)]
-pub struct RunFacts<'a> {
-    /// The version of the running program.
-    pub terca_version: &'a str,
-    /// The seed that was given or chosen.
-    pub seed: u64,
-    /// Trials to run at once, of agents without a limit of their own.
-    pub concurrency: usize,
-    /// The trials in the order they are started.
-    pub order: &'a [u32],
-    /// Hashes of what each case was made from.
-    pub fingerprints: &'a [CaseFingerprint],
-    /// The service and the credentials of each case's agent.
-    pub accesses: &'a [Access],
-    /// The sandbox of each case's commands.
-    pub sandboxes: &'a [CaseSandbox],
-    /// The commit that the suite is at.
-    pub suite_commit: Option<&'a str>,
-    /// The present time.
-    pub created_at: Timestamp,
-}
-
 impl RunFile {
-    /// Describes a run of this plan, without secrets.
-    pub fn new(
-        suite: &Suite,
-        plan: &Plan,
-        settings: &RunSettings,
-        facts: &RunFacts<'_>,
-        mask: &Mask,
-    ) -> serde_json::Result<Self> {
-        let file = RunFile {
+    /// Describes a run of this plan by a version of Terca. What is settled at its start is to be added, then
+    /// [`RunFile::masked`] hides its secrets.
+    pub fn new(suite: &Suite, plan: &Plan, settings: &RunSettings, terca_version: &str) -> Self {
+        RunFile {
             schema_version: VERSION,
-            terca_version: facts.terca_version.to_owned(),
+            terca_version: terca_version.to_owned(),
             suite: suite.name.clone(),
             description: suite.description.clone(),
             suite_dir: suite.root.clone(),
-            seed: facts.seed,
-            concurrency: facts.concurrency,
+            seed: 0,
+            concurrency: 1,
             baseline: suite.baseline.clone(),
             verdict: suite.verdict.with_margin(settings.margin),
-            cases: cases(plan, facts),
+            cases: plain(plan),
             trials: plan.trials.iter().map(TrialHead::of).collect(),
-            order: facts.order.to_vec(),
+            order: Vec::new(),
             settings: settings.clone(),
-            fingerprints: facts.fingerprints.to_vec(),
-            suite_commit: facts.suite_commit.map(str::to_owned),
+            fingerprints: Vec::new(),
+            suite_commit: None,
             merged_from: Vec::new(),
-            created_at: facts.created_at,
-        };
-        file.masked(mask)
+            created_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Returns what the run is about.
+    pub fn kind(&self) -> RunKind {
+        let mut agents = self.cases.iter().map(|case| &case.variant.agent);
+        if self.settings.validate {
+            RunKind::Validate
+        } else if !self.cases.is_empty()
+            && agents.all(|agent| is_control(agent.agent.profile().name))
+        {
+            RunKind::Controls
+        } else {
+            RunKind::Agents
+        }
     }
 
     /// Parses the text of a `run.json`.
@@ -192,7 +189,7 @@ impl RunFile {
     }
 
     /// Hides secrets in every text, wherever it is, so that a new field cannot be forgotten.
-    fn masked(mut self, mask: &Mask) -> serde_json::Result<Self> {
+    pub fn masked(mut self, mask: &Mask) -> serde_json::Result<Self> {
         if mask.is_empty() {
             return Ok(self);
         }
@@ -222,18 +219,6 @@ fn plain(plan: &Plan) -> Vec<RunCase> {
     by_case(&plan.trials)
         .map(|trials| RunCase::new(&trials[0].case, trials.len()))
         .collect()
-}
-
-fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
-    let mut cases = plain(plan);
-    for (case, access) in cases.iter_mut().zip(facts.accesses) {
-        case.variant.access = Some(access.clone()).filter(|access| *access != Access::default());
-    }
-    for (case, sandbox) in cases.iter_mut().zip(facts.sandboxes) {
-        case.variant.contained_by = Some(sandbox.contained_by);
-        case.variant.image.clone_from(&sandbox.image);
-    }
-    cases
 }
 
 /// Settings that suites write without variables. They stay readable, even if a word in them is the value of a variable.

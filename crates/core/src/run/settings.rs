@@ -237,33 +237,14 @@ impl SelectionSettings {
 
     fn masked(&self, mask: &Mask) -> Self {
         let texts = |texts: &[String]| texts.iter().map(|text| mask.text(text)).collect();
-        let SelectionSettings {
-            evals,
-            experiments,
-            environments,
-            repetitions,
-            agent,
-            named_by_agent,
-            model,
-            timeout,
-            sandbox,
-            network,
-            seed,
-            gateway,
-        } = self;
+        let text = |text: &Option<String>| text.as_deref().map(|text| mask.text(text));
         SelectionSettings {
-            evals: texts(evals),
-            experiments: texts(experiments),
-            environments: texts(environments),
-            repetitions: *repetitions,
-            agent: agent.as_deref().map(|agent| mask.text(agent)),
-            named_by_agent: *named_by_agent,
-            model: model.as_deref().map(|model| mask.text(model)),
-            timeout: *timeout,
-            sandbox: sandbox.clone(),
-            network: network.clone(),
-            seed: *seed,
-            gateway: *gateway,
+            evals: texts(&self.evals),
+            experiments: texts(&self.experiments),
+            environments: texts(&self.environments),
+            agent: text(&self.agent),
+            model: text(&self.model),
+            ..self.clone()
         }
     }
 }
@@ -311,56 +292,47 @@ pub fn check_share(value: f64) -> Result<f64, &'static str> {
 }
 
 fn repetitions<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    within(&REPETITIONS, reader)
+    checked(reader, |number| within(&REPETITIONS, number))
 }
 
 fn concurrency<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    within(&CONCURRENCY, reader)
+    checked(reader, |number| within(&CONCURRENCY, number))
 }
 
 fn retries<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    within(&RETRIES, reader)
+    checked(reader, |number| within(&RETRIES, number))
 }
 
 fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    let value = Option::<f64>::deserialize(reader)?;
-    value
-        .map(check_seconds)
-        .transpose()
-        .map_err(D::Error::custom)
+    checked(reader, check_seconds)
 }
 
 fn budget<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    let value = Option::<f64>::deserialize(reader)?;
-    value
-        .map(check_budget)
-        .transpose()
-        .map_err(D::Error::custom)
+    checked(reader, check_budget)
 }
 
 fn margin<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    let value = Option::<f64>::deserialize(reader)?;
-    value
-        .map(check_margin)
-        .transpose()
-        .map_err(D::Error::custom)
+    checked(reader, check_margin)
 }
 
 fn share<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
     check_share(f64::deserialize(reader)?).map_err(D::Error::custom)
 }
 
-fn within<'de, T, D>(range: &RangeInclusive<T>, reader: D) -> Result<Option<T>, D::Error>
-where
-    T: Deserialize<'de> + PartialOrd + Display,
-    D: Deserializer<'de>,
-{
-    match Option::<T>::deserialize(reader)? {
-        Some(value) if !range.contains(&value) => Err(D::Error::custom(format!(
-            "expected a number from {} to {}, not {value}",
-            range.start(),
-            range.end()
-        ))),
-        value => Ok(value),
+fn within(range: &RangeInclusive<u32>, number: u32) -> Result<u32, String> {
+    let (first, last) = (range.start(), range.end());
+    match range.contains(&number) {
+        true => Ok(number),
+        false => Err(format!(
+            "expected a number from {first} to {last}, not {number}"
+        )),
     }
+}
+
+fn checked<'de, T: Deserialize<'de>, D: Deserializer<'de>, E: Display>(
+    reader: D,
+    check: impl FnOnce(T) -> Result<T, E>,
+) -> Result<Option<T>, D::Error> {
+    let value = Option::<T>::deserialize(reader)?;
+    value.map(check).transpose().map_err(D::Error::custom)
 }

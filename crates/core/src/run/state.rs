@@ -40,38 +40,26 @@ mod spent;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::ablation::Ablation;
 use crate::config::adaptive::Adaptive;
-use crate::config::verdict::{Measure, VerdictSettings};
+use crate::config::verdict::Measure;
 use crate::plan::VariantName;
 use crate::plan::descriptions::Descriptions;
-use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
+use crate::run::event::{Phase, RunStart, RunStatus, StopReason, StoppedVariant, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
-use crate::trial_error::{ErrorKind, TrialError};
+use crate::trial_error::ErrorKind;
 pub use counts::Counts;
 pub use progress::{Took, VariantProgress};
 use spent::Reports;
 pub use spent::{Spent, SpentTotal, judges};
 
 /// A run at this moment. Events change it, by [`RunState::apply`], and nothing else does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunState {
-    run: String,
-    suite: String,
-    terca_version: String,
-    seed: u64,
-    concurrency: usize,
-    baseline: String,
-    verdict: VerdictSettings,
-    identical_to_baseline: Vec<VariantName>,
-    adaptive: Option<Adaptive>,
-    descriptions: Descriptions,
-    replay_of: Option<String>,
-    failed_in: Option<String>,
-    ablation: Option<Arc<Ablation>>,
+    /// The beginning, without its trials. A run that goes on has another version and another number of trials at a time.
+    start: RunStart,
     status: RunStatus,
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
@@ -82,7 +70,8 @@ pub struct RunState {
     spare: Vec<TrialHead>,
     counts: Counts,
     stopped_variants: Vec<StoppedVariant>,
-    grading: u32,
+    /// The number of the last grading after the first.
+    grading: Option<u32>,
     /// Positions in `trials`, in the order in which they were started.
     in_flight: Vec<usize>,
     /// In the order in which the plan names them, those whose trials are all spare too.
@@ -140,129 +129,82 @@ pub struct Live {
     pub usage: Usage,
 }
 
-/// A variant whose further trials were not started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoppedVariant {
-    /// The environment's name.
-    pub environment: String,
-    /// The experiment's name.
-    pub experiment: String,
-    /// The error that each of them would have met.
-    pub error: TrialError,
-    /// The number of trials that were left out.
-    pub trials: usize,
-}
-
-impl Default for RunState {
-    fn default() -> Self {
-        RunState {
-            run: String::new(),
-            suite: String::new(),
-            terca_version: String::new(),
-            seed: 0,
-            concurrency: 1,
-            baseline: String::new(),
-            verdict: VerdictSettings::default(),
-            identical_to_baseline: Vec::new(),
-            adaptive: None,
-            descriptions: Descriptions::default(),
-            replay_of: None,
-            failed_in: None,
-            ablation: None,
-            status: RunStatus::Running,
-            started_at: None,
-            finished_at: None,
-            stopping: None,
-            trials: Vec::new(),
-            spare: Vec::new(),
-            counts: Counts::default(),
-            stopped_variants: Vec::new(),
-            grading: 1,
-            in_flight: Vec::new(),
-            variants: Vec::new(),
-            spent: SpentTotal::default(),
-        }
-    }
-}
-
 impl RunState {
     /// Returns the run's name.
     pub fn run(&self) -> &str {
-        &self.run
+        &self.start.run
     }
 
     /// Returns the suite's name.
     pub fn suite(&self) -> &str {
-        &self.suite
+        &self.start.suite
     }
 
     /// Returns the version of Terca that ran it last.
     pub fn terca_version(&self) -> &str {
-        &self.terca_version
+        &self.start.terca_version
     }
 
     /// Returns the run whose recorded answers took the place of models, if this one is a replay.
     pub fn replay_of(&self) -> Option<&str> {
-        self.replay_of.as_deref()
+        self.start.replay_of.as_deref()
     }
 
     /// Returns the run whose failures are run again, if this one has nothing else.
     pub fn failed_in(&self) -> Option<&str> {
-        self.failed_in.as_deref()
+        self.start.failed_in.as_deref()
     }
 
     /// Returns the design, if this is an ablation.
     pub fn ablation(&self) -> Option<&Ablation> {
-        self.ablation.as_deref()
+        self.start.ablation.as_deref()
     }
 
     /// Returns the seed of everything that is drawn.
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.start.seed
     }
 
     /// Returns how many trials run at a time.
     pub fn concurrency(&self) -> usize {
-        self.concurrency
+        self.start.concurrency.max(1)
     }
 
     /// Returns the experiment that the others are compared with.
     pub fn baseline(&self) -> &str {
-        &self.baseline
+        &self.start.baseline
     }
 
     /// Returns the smallest difference that matters, as a share.
     pub fn margin(&self) -> f64 {
-        self.verdict.margin
+        self.start.verdict.margin
     }
 
     /// Returns the figure that experiments are compared by.
     pub fn measure(&self) -> Measure {
-        self.verdict.measure
+        self.start.verdict.measure
     }
 
     /// Returns the variants that differ from the baseline in nothing but their name: a difference is chance.
     pub fn identical_to_baseline(&self) -> &[VariantName] {
-        &self.identical_to_baseline
+        &self.start.identical_to_baseline
     }
 
     /// Looks at the run with another margin, where one is given. Its journal stays as it is.
     #[must_use]
-    pub fn with_margin(self, margin: Option<f64>) -> Self {
-        RunState {
-            verdict: self.verdict.with_margin(margin),
-            ..self
-        }
+    pub fn with_margin(mut self, margin: Option<f64>) -> Self {
+        self.start.verdict = self.start.verdict.with_margin(margin);
+        self
     }
 
     /// Returns the bounds of a run that adds repetitions until the comparisons are decided.
     pub fn adaptive(&self) -> Option<Adaptive> {
-        self.adaptive
+        self.start.adaptive
     }
 
     /// Returns the descriptions of evals, variants and tests.
     pub fn descriptions(&self) -> &Descriptions {
-        &self.descriptions
+        &self.start.descriptions
     }
 
     /// Returns the status of the run.
@@ -308,7 +250,7 @@ impl RunState {
 
     /// Returns how often the trials have been graded.
     pub fn grading(&self) -> u32 {
-        self.grading
+        self.grading.unwrap_or(1)
     }
 
     /// Returns the trials in flight, in the order in which they were started.

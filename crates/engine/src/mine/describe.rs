@@ -22,7 +22,8 @@ use terca_core::wire::network::Network;
 use super::prove::{Counter, plan};
 use super::{MineError, Request};
 use crate::run::files::open_run;
-use crate::run::start::{FinishedRun, PreparedRun, Program};
+use crate::run::scheduler::FinishedRun;
+use crate::run::start::{PreparedRun, Program};
 use crate::suite::discover::SUITE_FILE;
 use crate::tree::TreeError;
 
@@ -147,8 +148,7 @@ fn ask(
     )?;
     let settings = describing.settings(request, spent);
     let plan = plan(dir, &settings, request)?;
-    let program = Program::new(request.version);
-    let run = PreparedRun::new(&plan, &settings, program, request.host.clone())?;
+    let run = PreparedRun::new(&plan, &settings, Program::default(), request.host.clone())?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(request.tell))?;
     answers.cost_usd = finished.state.spent().spent.cost_usd;

@@ -26,7 +26,6 @@ use terca_core::new_suite::mine::{MARK, Reason, Refusal, proof_file};
 use thiserror::Error;
 
 use crate::host::environment::Host;
-use crate::run::resume::OpenError;
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
@@ -74,9 +73,6 @@ pub enum MineError {
     /// The drafts cannot be run.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The run of the drafts cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
     /// The run of the drafts cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -105,8 +101,6 @@ pub struct Request<'a> {
     pub concurrency: Option<u32>,
     /// The agent that writes prompts, if one does.
     pub describing: Option<Describing>,
-    /// The version of Terca.
-    pub version: &'a str,
     /// The environment of this process.
     pub host: &'a Host,
     /// Told what is done.

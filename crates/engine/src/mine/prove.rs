@@ -30,12 +30,7 @@ pub(super) fn prove(
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
     let settings = settings(request);
     let plan = plan(suite, &settings, request)?;
-    let run = PreparedRun::new(
-        &plan,
-        &settings,
-        Program::new(request.version),
-        request.host.clone(),
-    )?;
+    let run = PreparedRun::new(&plan, &settings, Program::default(), request.host.clone())?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(request.tell))?;
     if finished.interrupted {
@@ -115,12 +110,7 @@ fn graded_again(
     };
     let mut plan = plan(suite, &settings, request)?;
     open.adopt_into(&mut plan);
-    let prepared = open.prepare(
-        &plan,
-        &settings,
-        Program::new(request.version),
-        request.host.clone(),
-    )?;
+    let prepared = open.prepare(&plan, &settings, request.host.clone())?;
     let regrading = Regrading::new(open, prepared, &plan);
     let total = regrading.trials();
     let regraded = regrading.run(&|done| {

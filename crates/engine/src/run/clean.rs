@@ -18,14 +18,14 @@ pub struct Removable {
     /// Its directory.
     pub path: Utf8PathBuf,
     /// The kind of directory.
-    pub kind: Kind,
+    pub kind: RemovableKind,
     /// The disk space that it takes.
     pub bytes: u64,
 }
 
 /// The kind of a directory that can be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RemovableKind {
     /// A layer that `prepare` made.
     Layer,
     /// Downloads of package managers.
@@ -42,9 +42,9 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
         found.extend(layers.map(|entry| {
             let is_layer = entry.file_name() != PACKAGES;
             let kind = if is_layer {
-                Kind::Layer
+                RemovableKind::Layer
             } else {
-                Kind::Downloads
+                RemovableKind::Downloads
             };
             measured(entry.path(), kind)
         }));
@@ -52,7 +52,7 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
     let names = past_runs::names(suite_dir).unwrap_or_default();
     let dirs = names.iter().map(|name| runs_dir(suite_dir).join(name));
     let old = dirs.filter(|dir| age(dir).is_some_and(|age| age >= older_than) && !is_going_on(dir));
-    found.extend(old.map(|dir| measured(&dir, Kind::Run)));
+    found.extend(old.map(|dir| measured(&dir, RemovableKind::Run)));
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
@@ -69,7 +69,7 @@ fn age(run: &Utf8Path) -> Option<Duration> {
     )
 }
 
-fn measured(path: &Utf8Path, kind: Kind) -> Removable {
+fn measured(path: &Utf8Path, kind: RemovableKind) -> Removable {
     Removable {
         path: path.to_owned(),
         kind,
@@ -90,8 +90,8 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
 /// Removes a directory unless it is in use.
 pub fn remove(what: &Removable) -> Removal {
     match what.kind {
-        Kind::Layer | Kind::Downloads => layers::remove_unused(&what.path),
-        Kind::Run if is_going_on(&what.path) => Removal::InUse,
-        Kind::Run => Removal::of(&what.path),
+        RemovableKind::Layer | RemovableKind::Downloads => layers::remove_unused(&what.path),
+        RemovableKind::Run if is_going_on(&what.path) => Removal::InUse,
+        RemovableKind::Run => Removal::of(&what.path),
     }
 }

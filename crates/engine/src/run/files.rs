@@ -4,9 +4,11 @@
 //! are opened beneath it: no link is followed, and nothing waits for a pipe.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use rustix::io::Errno;
 
 use crate::tree::{Dir, Options, TreeError};
 
@@ -62,13 +64,6 @@ pub(super) fn write_document(
     to.write_all(b"\n")
 }
 
-/// Returns a document as its file has it.
-pub(super) fn text_of(document: &impl serde::Serialize) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    write_document(document, &mut text)?;
-    Ok(text)
-}
-
 /// Tells whether a file has nothing but this document, as it is written.
 pub(super) fn has_document(file: impl Read, document: &impl serde::Serialize) -> bool {
     let mut compared = Compared(BufReader::with_capacity(PIECE, file));
@@ -95,6 +90,17 @@ impl<R: Read> Write for Compared<R> {
     }
 }
 
+/// Returns the end of a file, of so many bytes at most.
+pub(super) fn end_of(dir: &Dir, name: &str, most: u64) -> Option<String> {
+    let mut file = dir.open_file(name).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))
+        .ok()?;
+    let mut end = Vec::new();
+    file.take(most).read_to_end(&mut end).ok()?;
+    Some(String::from_utf8_lossy(&end).into_owned())
+}
+
 /// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.
 pub(super) fn replace(
     dir: &Dir,
@@ -102,42 +108,20 @@ pub(super) fn replace(
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let new = format!(".{name}.new");
-    // One that a killed Terca left, or that somebody put there.
-    clear(dir, &new)?;
+    // One that a killed Terca left, or that somebody put there. What could not be removed is in the way of the next call.
+    let _removed = dir.remove_tree(&new, &Options::default())?;
     let mut file = BufWriter::with_capacity(PIECE, dir.create_file(&new, FILE_MODE)?);
     write(&mut file)?;
-    sync(&file.into_inner().map_err(io::IntoInnerError::into_error)?)?;
+    sync(file.into_inner().map_err(io::IntoInnerError::into_error)?)?;
     dir.rename(&new, name)?;
     Ok(())
 }
 
-/// Makes sure that a name is free.
-pub(super) fn clear(dir: &Dir, name: &str) -> io::Result<()> {
-    // What could not be removed is in the way, and the next call says so.
-    let _removed = dir.remove_tree(name, &Options::default())?;
-    Ok(())
-}
-
-/// Waits until what was written is on the disk. A file system that cannot say so is no reason to stop.
-pub(super) fn sync(file: &File) -> io::Result<()> {
-    passed_over(file.sync_data())
-}
-
-/// Waits until the names in a directory are on the disk.
-pub(super) fn sync_dir(dir: &Dir) -> io::Result<()> {
-    passed_over(rustix::fs::fsync(dir).map_err(io::Error::from))
-}
-
-fn passed_over(answer: io::Result<()>) -> io::Result<()> {
-    match answer {
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        answer => answer,
+/// Waits until what was written is on the disk, or the names in a directory. A file system that cannot say so is no reason
+/// to stop.
+pub(super) fn sync(file: impl AsFd) -> io::Result<()> {
+    match rustix::fs::fsync(file) {
+        Err(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+        answer => Ok(answer?),
     }
 }

@@ -4,7 +4,7 @@
 //! ([`crate::run::record`]): at the end of the run, and by everybody who looks at it later.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,9 @@ use camino::Utf8Path;
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::seal::{JournalEnd, Seal, digest};
 
-use crate::run::files::{EVENTS, FILE_MODE, open_run, reason, sync};
+use crate::run::files::{EVENTS, FILE_MODE, end_of, open_run, reason, sync};
 use crate::run::record::Record;
-use crate::tree::{Dir, TreeError};
+use crate::tree::Dir;
 
 /// The open journal of a run. Nobody else writes to it.
 #[derive(Debug)]
@@ -26,15 +26,6 @@ pub(super) struct Journal {
     is_unsettled: bool,
 }
 
-/// The reason why a journal was not opened.
-#[derive(Debug)]
-pub(super) enum NotOpened {
-    /// Another Terca has it.
-    GoingOn,
-    /// The machine refused.
-    Machine(io::Error),
-}
-
 impl Journal {
     /// Makes an empty journal beside the `run.json` with this content.
     pub(super) fn create(dir: &Dir, run_file: &[u8]) -> io::Result<Self> {
@@ -44,17 +35,12 @@ impl Journal {
         Ok(Journal::new(file, Seal::new(digest(run_file)), 0))
     }
 
-    /// Takes the journal of a run that was interrupted, so that nobody else continues it.
-    pub(super) fn lock(dir: &Dir) -> Result<File, NotOpened> {
-        let machine = |error: TreeError| NotOpened::Machine(reason(error));
+    /// Takes the journal of a run that was interrupted, so that nobody else continues it. `None`: another Terca has it.
+    pub(super) fn lock(dir: &Dir) -> io::Result<Option<File>> {
         // It must be there: appending would make it.
-        dir.open_file(EVENTS).map_err(machine)?;
-        let file = dir.append_to_file(EVENTS, FILE_MODE).map_err(machine)?;
-        if is_free(&file) {
-            Ok(file)
-        } else {
-            Err(NotOpened::GoingOn)
-        }
+        dir.open_file(EVENTS).map_err(reason)?;
+        let file = dir.append_to_file(EVENTS, FILE_MODE).map_err(reason)?;
+        Ok(Some(file).filter(is_free))
     }
 
     /// Goes on with a journal that was read whole, after cutting off what was being written when its Terca died.
@@ -106,22 +92,14 @@ impl Journal {
 
 /// Events that cost something to bring about again.
 fn is_weighty(kind: &EventKind) -> bool {
-    match kind {
-        EventKind::RunStarted { .. }
-        | EventKind::TrialFinished { .. }
-        | EventKind::AttemptFailed { .. }
-        | EventKind::Regraded { .. }
-        | EventKind::RunFinished { .. } => true,
-        EventKind::RunResumed { .. }
-        | EventKind::RoundStarted { .. }
-        | EventKind::StepsFound { .. }
-        | EventKind::StepMade { .. }
-        | EventKind::TrialStarted { .. }
-        | EventKind::PhaseStarted { .. }
-        | EventKind::Progress { .. }
-        | EventKind::VariantStopped { .. }
-        | EventKind::Stopping { .. } => false,
-    }
+    matches!(
+        kind,
+        EventKind::RunStarted(_)
+            | EventKind::TrialFinished { .. }
+            | EventKind::AttemptFailed { .. }
+            | EventKind::Regraded { .. }
+            | EventKind::RunFinished { .. }
+    )
 }
 
 /// Takes the lock of a journal. Returns whether no other Terca holds it.
@@ -156,15 +134,6 @@ pub(super) fn is_held(dir: &Dir) -> bool {
 
 /// Returns the last event of a journal, reading no more than its end.
 pub(super) fn last_event(dir: &Dir) -> Option<Event> {
-    const LONGEST_END: i64 = 4096;
-    let mut journal = dir.open_file(EVENTS).ok()?;
-    let length = i64::try_from(journal.metadata().ok()?.len()).ok()?;
-    journal.seek(SeekFrom::End(-length.min(LONGEST_END))).ok()?;
-    let mut end = Vec::new();
-    journal
-        .take(LONGEST_END as u64)
-        .read_to_end(&mut end)
-        .ok()?;
-    let end = String::from_utf8_lossy(&end);
+    let end = end_of(dir, EVENTS, 4096)?;
     serde_json::from_str(end.lines().next_back()?).ok()
 }

@@ -35,7 +35,6 @@ use crate::host::registries;
 use crate::run::replay;
 use crate::suite::discover;
 use crate::suite::discover::{DiscoverError, Extent, Machine};
-use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The option that chooses the agent of every variant.
@@ -295,16 +294,6 @@ impl RunPlan {
             script: &|path| hashes.file(path),
         };
         fingerprinter.plan(&self.plan)
-    }
-
-    /// Takes fingerprints of the cases, from the files that the run uses. A worker has all of them below `root`.
-    pub(super) fn sealed_fingerprints(
-        &self,
-        mask: &Mask,
-        sealed: &SealedSuite,
-        root: Option<&Utf8Path>,
-    ) -> Vec<CaseFingerprint> {
-        sealed.fingerprint(mask, root, |fingerprinter| fingerprinter.plan(&self.plan))
     }
 
     /// Returns the secrets that must not be written down: the values of `${NAME}`, what the agents sign in with,

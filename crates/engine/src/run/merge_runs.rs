@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::verdict::{VerdictSettings, margin_in_points};
 use terca_core::plan::fingerprint::differences;
 use terca_core::plan::shard::Shard;
-use terca_core::run::event::Event;
+use terca_core::run::event::{Event, EventKind};
 use terca_core::run::merge::{MergeError, merge};
 use terca_core::run::run_file::RunFile;
 use terca_core::run::state::RunState;
@@ -15,12 +15,11 @@ use thiserror::Error;
 
 use crate::run::files::{DIR_MODE, open_run};
 use crate::run::journal::is_going_on;
-use crate::run::past_runs;
-use crate::run::past_runs::{PastRun, RunsError};
+use crate::run::past_runs::{self, PastRun, RunsError};
 use crate::run::record;
 use crate::run::remarks;
 use crate::run::store::{Store, StoreError, run_name};
-use crate::tree::{self, Limits, Options, TreeError};
+use crate::tree::{self, Dir, Limits, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
 use crate::workspace::own_dirs::remove_and_tell;
 
@@ -77,8 +76,10 @@ struct MergedRun {
     name: String,
     dir: Utf8PathBuf,
     file: RunFile,
-    events: Vec<Event>,
 }
+
+/// The journals of the parts, by their names.
+type Journals = Vec<(String, Vec<Event>)>;
 
 /// Makes a new run of the suite from the runs in these directories, which stay as they are.
 pub fn merge_runs(
@@ -86,17 +87,19 @@ pub fn merge_runs(
     today: jiff::civil::Date,
     dirs: &[Utf8PathBuf],
 ) -> Result<PastRun, MergeRunsError> {
-    let parts = dirs
-        .iter()
-        .map(|dir| read(dir))
-        .collect::<Result<Vec<MergedRun>, _>>()?;
-    let names_and_files: Vec<(&str, &RunFile)> = parts
-        .iter()
+    let mut parts = Vec::new();
+    let mut journals = Journals::new();
+    for dir in dirs {
+        let (part, events) = read(dir)?;
+        journals.push((part.name.clone(), events));
+        parts.push(part);
+    }
+    let files: Vec<(&str, &RunFile)> = (parts.iter())
         .map(|part| (part.name.as_str(), &part.file))
         .collect();
     let (Some(first), Some(whole_file)) = (
         parts.first(),
-        RunFile::merged(&names_and_files, jiff::Timestamp::now()),
+        RunFile::merged(&files, jiff::Timestamp::now()),
     ) else {
         return Err(MergeRunsError::NotAPart("nothing".into()));
     };
@@ -106,16 +109,12 @@ pub fn merge_runs(
     for part in &parts[1..] {
         are_of_one_plan(first, part)?;
     }
-    let journals: Vec<(String, Vec<Event>)> = parts
-        .iter()
-        .map(|part| (part.name.clone(), part.events.clone()))
-        .collect();
     // Refused before anything is made.
     let events = merge("", &journals)?;
     is_whole(&parts)?;
     let store = Store::create(suite_dir, today, &whole_file)?;
     let dir = store.dir.clone();
-    let merged = fill(store, &parts, &events, &journals);
+    let merged = fill(store, &parts, events, &journals);
     if merged.is_err() {
         // Half of a run would be the latest one from now on.
         remove_and_tell(&dir);
@@ -127,21 +126,34 @@ pub fn merge_runs(
 fn fill(
     mut store: Store,
     parts: &[MergedRun],
-    events: &[Event],
-    journals: &[(String, Vec<Event>)],
+    mut events: Vec<Event>,
+    journals: &Journals,
 ) -> Result<PastRun, MergeRunsError> {
-    copy_trials(parts, &store.dir, &RunState::fold(events))?;
-    copy_layers(parts, &store.dir)?;
-    copy_remarks(parts, &store.dir)?;
-    for event in merge(&store.name, journals)? {
-        store.append(&event)?;
+    let to = &store.dir;
+    let target = open_run(to).map_err(refused(to.clone()))?;
+    for trial in RunState::fold(&events).trials() {
+        for part in parts {
+            if copy(part, &trial.head.dir, &target)? {
+                break;
+            }
+        }
+    }
+    for (part, (_, events)) in parts.iter().zip(journals) {
+        copy_layers(part, &target)?;
+        copy_remarks(part, &RunState::fold(events), to)?;
+    }
+    for event in &mut events {
+        if let EventKind::RunStarted(start) = &mut event.kind {
+            start.run.clone_from(&store.name);
+        }
+        store.append(event)?;
     }
     let merged = past_runs::read(&store.dir)?;
     store.write_results(&merged.state)?;
     Ok(merged)
 }
 
-fn read(dir: &Utf8Path) -> Result<MergedRun, MergeRunsError> {
+fn read(dir: &Utf8Path) -> Result<(MergedRun, Vec<Event>), MergeRunsError> {
     let name = run_name(dir);
     let file = past_runs::run_file(dir)?;
     if is_going_on(dir) {
@@ -151,12 +163,8 @@ fn read(dir: &Utf8Path) -> Result<MergedRun, MergeRunsError> {
     past_runs::read(dir)?;
     let mut events = Vec::new();
     record::events(dir, usize::MAX, |event| events.push(event))?;
-    Ok(MergedRun {
-        events,
-        name,
-        dir: dir.to_owned(),
-        file,
-    })
+    let dir = dir.to_owned();
+    Ok((MergedRun { name, dir, file }, events))
 }
 
 fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsError> {
@@ -179,15 +187,10 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     if reasons.is_empty() {
         return Ok(());
     }
-    let reasons = reasons
-        .iter()
-        .map(|reason| format!("  {reason}"))
-        .collect::<Vec<_>>()
-        .join("\n");
     Err(MergeRunsError::Different {
         first: one.name.clone(),
         second: other.name.clone(),
-        reasons,
+        reasons: format!("  {}", reasons.join("\n  ")),
     })
 }
 
@@ -224,99 +227,72 @@ fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let (noun, verb) = if names.len() == 1 {
-        ("shard", "is")
-    } else {
-        ("shards", "are")
+    let (noun, verb) = match missing.len() {
+        1 => ("shard", "is"),
+        _ => ("shards", "are"),
     };
     Err(MergeRunsError::Missing {
-        missing: format!("{noun} {}", prose::list(&names, "and")),
+        missing: format!("{noun} {}", prose::list(&missing, "and")),
         verb,
     })
 }
 
-/// A workspace that was kept was not too large for its suite.
-fn unlimited() -> Options<'static> {
-    Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    }
-}
-
-fn refused(from: &Utf8Path) -> impl FnOnce(TreeError) -> MergeRunsError {
-    let from = from.to_owned();
+fn refused(from: Utf8PathBuf) -> impl Fn(TreeError) -> MergeRunsError {
     move |error| MergeRunsError::Copy {
-        from,
+        from: from.clone(),
         source: error.into(),
     }
 }
 
-/// Copies the layers that the workspaces of the parts started from, each once.
-fn copy_layers(parts: &[MergedRun], to: &Utf8Path) -> Result<(), MergeRunsError> {
-    let target = open_run(to).map_err(refused(to))?;
-    for part in parts {
-        let from = part.dir.join(LAYERS);
-        let layers = match open_run(&part.dir).and_then(|run| run.open_dir(LAYERS)) {
-            Ok(layers) => layers,
-            Err(error) if error.is_not_found() => continue,
-            Err(error) => return Err(refused(&from)(error)),
+/// Copies a directory of a part, if it has it. A link or a pipe in its place is not followed: parts may come from anywhere.
+fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRunsError> {
+    let refused = refused(part.dir.join(path));
+    let source = match open_run(&part.dir).and_then(|run| run.open_dir(path)) {
+        Ok(source) => source,
+        Err(error) if error.is_not_found() => return Ok(false),
+        Err(error) => return Err(refused(error)),
+    };
+    let place = target.create_dir_all(path, DIR_MODE).map_err(&refused)?;
+    // A workspace that was kept was not too large for its suite.
+    let options = Options {
+        limits: Limits::NONE,
+        ..Options::default()
+    };
+    tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused)?;
+    Ok(true)
+}
+
+/// Copies the layers that the workspaces of a part started from, unless another part has the same.
+fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
+    let refused = refused(part.dir.join(LAYERS));
+    let layers = open_run(&part.dir)
+        .and_then(|run| run.open_dir(LAYERS))
+        .and_then(|layers| layers.names(MOST_LAYERS));
+    let names = match layers {
+        Ok(names) => names,
+        Err(error) if error.is_not_found() => return Ok(()),
+        Err(error) => return Err(refused(error)),
+    };
+    for name in names {
+        let layer = name.to_str().filter(|name| content_hash_in(name).is_some());
+        let Some(path) = layer.map(|name| Utf8Path::new(LAYERS).join(name)) else {
+            continue;
         };
-        let target = target
-            .create_dir_all(LAYERS, DIR_MODE)
-            .map_err(refused(&from))?;
-        for name in layers.names(MOST_LAYERS).map_err(refused(&from))? {
-            let is_layer = name
-                .to_str()
-                .is_some_and(|name| content_hash_in(name).is_some());
-            let is_known = target.meta_at(&name).map_err(refused(&from))?.is_some();
-            if !is_layer || is_known {
-                continue;
-            }
-            let source = layers.open_dir(&name).map_err(refused(&from))?;
-            let place = target.create_dir(&name, DIR_MODE).map_err(refused(&from))?;
-            tree::copy(&source, &place, &unlimited(), &mut |_| Ok(true)).map_err(refused(&from))?;
+        if target.meta_at(&path).map_err(&refused)?.is_none() {
+            copy(part, &path, target)?;
         }
     }
     Ok(())
 }
 
-fn copy_trials(parts: &[MergedRun], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
-    let target = open_run(to).map_err(refused(to))?;
-    let options = unlimited();
-    for trial in whole.trials() {
-        let dir = &trial.head.dir;
-        for part in parts {
-            // A link or a pipe in its place is not followed: the parts may come from anywhere.
-            let from = part.dir.join(dir);
-            let found = open_run(&part.dir).and_then(|run| run.open_dir(dir));
-            let source = match found {
-                Ok(source) => source,
-                Err(error) if error.is_not_found() => continue,
-                Err(error) => return Err(refused(&from)(error)),
-            };
-            let place = target
-                .create_dir_all(dir, DIR_MODE)
-                .map_err(refused(&from))?;
-            tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused(&from))?;
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Carries over the remarks of each part about its own trials, which have the same numbers in the whole.
-fn copy_remarks(parts: &[MergedRun], to: &Utf8Path) -> Result<(), MergeRunsError> {
-    for part in parts {
-        let state = RunState::fold(&part.events);
-        for (trial, remark) in remarks::read(&part.dir) {
-            if state.trials().iter().any(|own| own.head.id == trial) {
-                let written = remarks::add(to, trial, &remark);
-                written.map_err(|source| MergeRunsError::Copy {
-                    from: part.dir.join(remarks::REMARKS),
-                    source,
-                })?;
-            }
+/// Carries over the remarks of a part about its own trials, which have the same numbers in the whole.
+fn copy_remarks(part: &MergedRun, state: &RunState, to: &Utf8Path) -> Result<(), MergeRunsError> {
+    for (trial, remark) in remarks::read(&part.dir) {
+        if state.trial(trial).is_some() {
+            remarks::add(to, trial, &remark).map_err(|source| MergeRunsError::Copy {
+                from: part.dir.join(remarks::REMARKS),
+                source,
+            })?;
         }
     }
     Ok(())

@@ -16,7 +16,6 @@ pub mod record;
 pub mod regrade;
 pub mod remarks;
 pub mod replay;
-mod results_throttle;
 pub mod resume;
 pub mod saved_workspace;
 pub mod scheduler;

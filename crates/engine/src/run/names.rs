@@ -1,11 +1,11 @@
 //! The names of runs: the local date, and a number that begins with 001 each day.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use crate::run::files::{EVENTS, RUN, open_run, runs_dir};
+use crate::run::files::{EVENTS, RUN, end_of, open_run, runs_dir};
 use crate::tree::Dir;
 
 /// The folders of a suite's runs, and what is beside them.
@@ -44,17 +44,14 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
     })
 }
 
-/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One that cannot be read has
-/// that of its file, but none after the day in its name: a copy has younger files than its run. None means that the folder
-/// is no run.
+/// Returns the time at which a run was made: that of `run.json`, which a merged run has too, or else the end of the day in
+/// its name. None means that the folder is no run.
 fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     let dir = open_run(dir).ok()?;
-    let journal = dir.meta_at(EVENTS).ok()?;
-    let plan = dir.meta_at(RUN).ok()?;
-    let written = plan.or(journal)?.modified.0;
-    let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
-    let day_is_over = day_is_over(name).unwrap_or(Timestamp::MAX);
-    Some(created_at(&dir).unwrap_or(by_file.min(day_is_over)))
+    let is_there = |file: &&str| dir.meta_at(file).is_ok_and(|meta| meta.is_some());
+    [RUN, EVENTS].iter().find(|file| is_there(file))?;
+    let told = created_at(&dir).or_else(|| day_is_over(name));
+    Some(told.unwrap_or(Timestamp::MIN))
 }
 
 /// Returns the time at which the day in a run's name is over everywhere on earth.
@@ -67,14 +64,7 @@ fn day_is_over(name: &str) -> Option<Timestamp> {
 
 /// Returns the time in `run.json`, reading no more than its end.
 fn created_at(dir: &Dir) -> Option<Timestamp> {
-    const END: u64 = 256;
-    let mut file = dir.open_file(RUN).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(END)))
-        .ok()?;
-    let mut text = Vec::new();
-    file.take(END).read_to_end(&mut text).ok()?;
-    let text = String::from_utf8_lossy(&text);
+    let text = end_of(dir, RUN, 256)?;
     let time = text.split_once("\"createdAt\": \"")?.1.split_once('"')?.0;
     time.parse().ok()
 }

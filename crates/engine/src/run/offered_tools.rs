@@ -33,9 +33,8 @@ pub enum ToolsError {
 /// empty directory.
 pub fn parts(plan: &RunPlan, servers: &[&str], host: &Host) -> Result<Vec<Part>, ToolsError> {
     let settings = RunSettings::default();
-    let program = Program::new(env!("CARGO_PKG_VERSION"));
-    let prepared = PreparedRun::new(plan, &settings, program, host.clone())?;
-    let run_dir = prepared.new_dir().map_err(StartError::NoWorkDir)?;
+    let prepared = PreparedRun::new(plan, &settings, Program::default(), host.clone())?;
+    let run_dir = (prepared.context.work.new_dir()).map_err(StartError::NoWorkDir)?;
     let (context, ..) = prepared.into_context(&run_dir);
     let found = ask(&context, plan, servers);
     let _ = context.supervisors.take_remains();

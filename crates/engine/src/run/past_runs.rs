@@ -1,13 +1,10 @@
 //! The runs so far, read back from disk.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
-use terca_core::agent::control::is_control;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{EventKind, RunStatus};
-use terca_core::run::run_file::RunFile;
-use terca_core::run::run_kind::RunKind;
+use terca_core::run::run_file::{RunFile, RunKind};
 use terca_core::run::state::RunState;
 
 use crate::run::files::{EVENTS, LARGEST_RUN_FILE, RUN, open_run, reason, runs_dir};
@@ -26,8 +23,6 @@ pub struct PastRun {
     pub dir: Utf8PathBuf,
     /// The state that the events come to.
     pub state: RunState,
-    /// The number of the next event.
-    pub next_sequence: u64,
     /// The record that it was read from.
     pub record: Record,
 }
@@ -40,9 +35,13 @@ impl PastRun {
         PastRun {
             dir: record.dir.clone(),
             state,
-            next_sequence: record.journal.events as u64,
             record,
         }
+    }
+
+    /// Returns the number of the next event.
+    pub fn next_sequence(&self) -> u64 {
+        self.record.journal.events as u64
     }
 
     /// Computes the results, with the remarks that people made.
@@ -131,39 +130,7 @@ fn latest_of<'a>(suite_dir: &Utf8Path, names: &'a [String]) -> Option<&'a String
 
 /// Tells what a run is about. One without a readable `run.json` does not say so.
 pub fn kind(dir: &Utf8Path) -> Option<RunKind> {
-    #[derive(Deserialize)]
-    struct Header {
-        command: Settings,
-        #[serde(default)]
-        cases: Vec<Case>,
-    }
-    #[derive(Deserialize)]
-    struct Settings {
-        #[serde(default)]
-        validate: bool,
-    }
-    #[derive(Deserialize)]
-    struct Case {
-        variant: Variant,
-    }
-    #[derive(Deserialize)]
-    struct Variant {
-        agent: Agent,
-    }
-    #[derive(Deserialize)]
-    struct Agent {
-        name: String,
-    }
-    let text = open_run(dir).and_then(|dir| dir.read_file(RUN, LARGEST_RUN_FILE));
-    let Header { command, cases } = serde_json::from_slice(&text.ok()?).ok()?;
-    let mut agents = cases.iter().map(|case| case.variant.agent.name.as_str());
-    Some(if command.validate {
-        RunKind::Validate
-    } else if !cases.is_empty() && agents.all(is_control) {
-        RunKind::Controls
-    } else {
-        RunKind::Agents
-    })
+    Some(run_file(dir).ok()?.kind())
 }
 
 fn unknown(name: &str, names: &[String]) -> RunsError {
@@ -219,13 +186,10 @@ pub fn read_sound_part(dir: &Utf8Path) -> Result<(PastRun, Option<RunsError>), R
 pub fn run_file(dir: &Utf8Path) -> Result<RunFile, RunsError> {
     let path = dir.join(RUN);
     let text = open_run(dir).and_then(|opened| opened.read_file(RUN, LARGEST_RUN_FILE));
-    let text = match text {
-        Ok(text) => text,
-        Err(error) => {
-            let source = reason(error);
-            return Err(RunsError::Read { path, source });
-        }
-    };
+    let text = text.map_err(|error| RunsError::Read {
+        path: path.clone(),
+        source: reason(error),
+    })?;
     RunFile::parse(&text).map_err(|source| RunsError::RunFile { path, source })
 }
 

@@ -181,7 +181,7 @@ impl Regrading {
         let store = &mut self.run.store;
         store.keep_grading(&before)?;
         let event = Event {
-            seq: self.run.past.next_sequence,
+            seq: self.run.past.next_sequence(),
             at: steady_clock::now(),
             kind: kind.masked(&self.context.mask),
         };

@@ -10,27 +10,13 @@ use terca_core::run::outcome::Status;
 use terca_core::run::run_file::RunFile;
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::Trial;
-use thiserror::Error;
 
 use crate::host::environment::Host;
 use crate::run::load::RunPlan;
-use crate::run::past_runs;
-use crate::run::past_runs::{PastRun, RunsError};
-use crate::run::scheduler::Past;
+use crate::run::past_runs::{self, PastRun};
 use crate::run::start::{PreparedRun, Program, StartError};
 use crate::run::store::{Store, StoreError};
 use crate::sandbox::SandboxError;
-
-/// A run that cannot be continued.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// The run cannot be read.
-    #[error(transparent)]
-    Runs(#[from] RunsError),
-    /// The run's directory cannot be opened.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// An earlier run, held so that nobody else continues it.
 #[derive(Debug)]
@@ -57,7 +43,7 @@ pub struct Remaining {
 
 impl OpenRun {
     /// Opens the run in a directory.
-    pub fn open(dir: &Utf8Path) -> Result<Self, OpenError> {
+    pub fn open(dir: &Utf8Path) -> Result<Self, StoreError> {
         let file = past_runs::run_file(dir);
         let (store, past) = Store::reopen(dir)?;
         Ok(OpenRun {
@@ -122,11 +108,13 @@ impl OpenRun {
         &self,
         plan: &'a RunPlan,
         settings: &'a RunSettings,
-        program: Program<'a>,
         host: Host,
     ) -> Result<PreparedRun<'a>, StartError> {
-        let settled = self.file.settled_sandboxes();
-        let prepared = PreparedRun::with_sandboxes(plan, settings, program, host, &settled);
+        let program = Program {
+            settled: self.file.settled_sandboxes(),
+            ..Program::default()
+        };
+        let prepared = PreparedRun::new(plan, settings, program, host);
         prepared.map_err(|error| match error {
             StartError::Sandbox(SandboxError::Files(_) | SandboxError::UnknownDefault(_)) => error,
             StartError::Sandbox(error) => StartError::SandboxOfRun(error),
@@ -141,7 +129,7 @@ impl OpenRun {
 
     /// A part of a plan may have begun, and ended, without a trial.
     fn has_begun(&self) -> bool {
-        self.past.next_sequence > 0
+        self.past.next_sequence() > 0
     }
 
     /// Returns what has changed in the suite since the run was started.
@@ -150,12 +138,9 @@ impl OpenRun {
     }
 
     /// Returns the directory, and what has happened so far where anything has.
-    pub fn into_parts(self) -> (Store, Option<Past>) {
-        let past = self.has_begun().then_some(Past {
-            state: self.past.state,
-            next_sequence: self.past.next_sequence,
-        });
-        (self.store, past)
+    pub fn into_parts(self) -> (Store, Option<PastRun>) {
+        let has_begun = self.has_begun();
+        (self.store, Some(self.past).filter(|_| has_begun))
     }
 }
 

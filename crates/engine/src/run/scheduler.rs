@@ -4,15 +4,18 @@
 //! journals them, folds them into the state, and shows them, in that order: what is shown is on disk, and there
 //! is one writer of truth.
 
-mod request;
-
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use camino::Utf8PathBuf;
 use terca_core::analysis::rounds;
-use terca_core::analysis::rounds::Round;
-use terca_core::run::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
+use terca_core::plan::TrialSpec;
+use terca_core::run::event::{
+    Event, EventKind, RunStart, RunStatus, StopReason, StoppedVariant, TrialHead,
+};
+use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::queue::Queue;
@@ -21,17 +24,58 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::host::steady_clock;
-use crate::run::record::RunsError;
+use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
-use crate::run::trial_thread::{Message, SlotNews};
+use crate::run::trial_thread::{GivenUp, Message, SlotNews};
 use crate::trial::{self, Context};
-pub use request::{Finished, Past, RunRequest};
 
 /// The time between two turns of the observers when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
 /// After a second interrupt, how long trials have to see their processes dead before Terca leaves anyway.
 const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// The trials of a run, and how they are run.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The beginning of the run. The waits before further attempts are drawn from its seed.
+    pub start: RunStart,
+    /// The number of trials in flight, for each agent.
+    pub limits: Limits,
+    /// No further trial starts after the first that does not pass.
+    pub fail_fast: bool,
+    /// The number of further attempts at a trial that ended in an error.
+    pub retries: u32,
+    /// No further trial starts once those that ended have cost this much.
+    pub budget_usd: Option<f64>,
+    /// The trials, in the order of their ids.
+    pub trials: Vec<TrialSpec>,
+    /// Positions in `trials`, in the order to start them; spare trials wait until a round needs them.
+    pub order: Vec<usize>,
+    /// The past of a run that is resumed.
+    pub past: Option<PastRun>,
+}
+
+/// A run that has come to an end.
+#[derive(Debug)]
+pub struct FinishedRun {
+    /// Its last state.
+    pub state: RunState,
+    /// Tells whether a signal ended it.
+    pub interrupted: bool,
+    /// The places of slots that were given up, and the reasons.
+    pub given_up: BTreeMap<String, GivenUp>,
+    /// No slot was left.
+    pub is_without_slots: bool,
+    /// The way in which its files are not as they were written: somebody changed them meanwhile.
+    pub damage: Option<RunsError>,
+    /// Its directory.
+    pub dir: Utf8PathBuf,
+    /// Tells how the suite changed while the run went on. The run did not notice.
+    pub suite_changes: Vec<String>,
+    /// A line for each thing of its trials that could not be removed.
+    pub not_removed: Vec<String>,
+}
 
 /// Runs the trials of a request to their end.
 pub fn run(
@@ -41,9 +85,9 @@ pub fn run(
     receiver: &Receiver<Message>,
     slots: Slots,
     observer: &mut dyn Observer,
-) -> Result<Finished, StoreError> {
+) -> Result<FinishedRun, StoreError> {
     let (state, sequence) = match &request.past {
-        Some(past) => (past.state.clone(), past.next_sequence),
+        Some(past) => (past.state.clone(), past.next_sequence()),
         None => (RunState::default(), 0),
     };
     let mut run = Run {
@@ -53,9 +97,9 @@ pub fn run(
         observer,
         state,
         sequence,
-        queue: Queue::new(&request.trials, &[], request.limits.clone()),
+        queue: Queue::new(&request.trials, request.limits.clone()),
         started: Instant::now(),
-        random: fastrand::Rng::with_seed(request.seed),
+        random: fastrand::Rng::with_seed(request.start.seed),
         signals: 0,
         damage: None,
         unshown: Vec::new(),
@@ -67,7 +111,10 @@ pub fn run(
         context.interrupt.kill();
         run.drain(receiver);
     }
-    result.map(|()| Finished {
+    result.map(|()| FinishedRun {
+        dir: run.store.dir,
+        suite_changes: Vec::new(),
+        not_removed: Vec::new(),
         is_without_slots: run.slots.have_failed(),
         given_up: run.slots.given_up(),
         interrupted: run.signals > 0,
@@ -100,7 +147,13 @@ impl Run<'_> {
         self.settle()?;
         // From the first trial on there are results to look at. Should it fail, it is tried again later.
         let _ = self.store.refresh_results(&self.state);
-        self.enqueue_what_is_not_spare();
+        let known: HashSet<u32> = self
+            .state
+            .trials()
+            .iter()
+            .map(|trial| trial.head.id)
+            .collect();
+        self.enqueue(|id| known.contains(&id));
         let mut leave_at: Option<Instant> = None;
         loop {
             // The next trial starts before the disk is waited for.
@@ -133,39 +186,13 @@ impl Run<'_> {
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
-        let request = self.request;
-        let agents = request.order.iter().map(|index| {
-            request.trials[*index]
-                .case
-                .variant
-                .agent
-                .agent
-                .profile()
-                .name
-        });
-        let concurrency = request.limits.total(agents).max(1);
-        if request.past.is_some() {
-            let terca_version = request.terca_version.clone();
-            return self.record(EventKind::RunResumed {
-                terca_version,
-                concurrency,
-            });
-        }
-        self.record(EventKind::RunStarted {
-            run: self.store.name.clone(),
-            suite: request.suite.clone(),
-            terca_version: request.terca_version.clone(),
-            seed: request.seed,
-            concurrency,
-            baseline: request.baseline.clone(),
-            verdict: request.verdict,
-            identical_to_baseline: request.identical_to_baseline.clone(),
-            adaptive: request.adaptive,
-            descriptions: request.descriptions.clone(),
-            replay_of: request.replay_of.clone(),
-            failed_in: request.failed_in.clone(),
-            ablation: request.ablation.clone(),
-            trials: request.trials.iter().map(TrialHead::of).collect(),
+        let start = self.request.start.clone();
+        self.record(match self.request.past {
+            Some(_) => EventKind::RunResumed {
+                terca_version: start.terca_version,
+                concurrency: start.concurrency,
+            },
+            None => EventKind::RunStarted(Box::new(start)),
         })
     }
 
@@ -210,6 +237,10 @@ impl Run<'_> {
         Ok(())
     }
 
+    fn stop(&mut self, reason: StopReason) -> Result<(), StoreError> {
+        self.record(EventKind::Stopping { reason })
+    }
+
     fn is_stopping(&self) -> bool {
         self.state.stopping().is_some()
     }
@@ -217,14 +248,9 @@ impl Run<'_> {
     fn start_trials(&mut self) -> Result<(), StoreError> {
         while !self.is_stopping() {
             if self.is_budget_spent() && !self.queue.is_empty() {
-                return self.record(EventKind::Stopping {
-                    reason: StopReason::Budget,
-                });
+                return self.stop(StopReason::Budget);
             }
-            if self.may_spend_too_much() {
-                break;
-            }
-            if !self.slots.has_idle() {
+            if self.may_spend_too_much() || !self.slots.has_idle() {
                 break;
             }
             let Some(next) = self.queue.next(self.started.elapsed()) else {
@@ -247,52 +273,39 @@ impl Run<'_> {
         if !self.slots.have_failed() || self.is_stopping() {
             return Ok(());
         }
-        self.record(EventKind::Stopping {
-            reason: StopReason::NoWorkers,
-        })
+        self.stop(StopReason::NoWorkers)
     }
 
-    fn enqueue_what_is_not_spare(&mut self) {
+    /// Lets these trials wait for their turn, in the order to start them. Returns their ids.
+    fn enqueue(&mut self, is_called: impl Fn(u32) -> bool) -> Vec<u32> {
         let request = self.request;
-        let is_called = |position: &usize| self.state.trial(request.trials[*position].id).is_some();
-        let called: Vec<usize> = request.order.iter().copied().filter(is_called).collect();
+        let id = |position: &usize| request.trials[*position].id;
+        let mut called = request.order.clone();
+        called.retain(|position| is_called(id(position)));
         self.queue.extend(&called);
+        called.iter().map(id).collect()
     }
 
     /// Starts one more repetition of what is not decided. Returns whether there is anything to start, or to record.
     fn start_round(&mut self) -> Result<bool, StoreError> {
-        let request = self.request;
-        let Some(Round {
-            repetition,
-            undecided,
-            mut trials,
-        }) = rounds::next(&self.state)
-        else {
+        let Some(round) = rounds::next(&self.state) else {
             return Ok(false);
         };
         if self.is_budget_spent() {
-            self.record(EventKind::Stopping {
-                reason: StopReason::Budget,
-            })?;
+            self.stop(StopReason::Budget)?;
             return Ok(true);
         }
-        let is_called = |position: &usize| trials.contains(&request.trials[*position].id);
-        let called: Vec<usize> = request.order.iter().copied().filter(is_called).collect();
         // In a run that is resumed, the suite may no longer have them.
-        trials.retain(|id| {
-            called
-                .iter()
-                .any(|position| request.trials[*position].id == *id)
-        });
+        let mut trials = self.enqueue(|id| round.trials.contains(&id));
         if trials.is_empty() {
             return Ok(false);
         }
+        trials.sort_unstable();
         self.record(EventKind::RoundStarted {
-            repetition,
-            undecided,
+            repetition: round.repetition,
+            undecided: round.undecided,
             trials,
         })?;
-        self.queue.extend(&called);
         Ok(true)
     }
 
@@ -354,9 +367,7 @@ impl Run<'_> {
             self.stop_variant(position, error)?;
         }
         if !passed && self.request.fail_fast && !self.is_stopping() {
-            self.record(EventKind::Stopping {
-                reason: StopReason::FailFast,
-            })?;
+            self.stop(StopReason::FailFast)?;
         }
         Ok(())
     }
@@ -389,25 +400,21 @@ impl Run<'_> {
         if trials == 0 {
             return Ok(());
         }
-        let (environment, experiment) = (variant.environment.clone(), variant.experiment.clone());
-        self.record(EventKind::VariantStopped {
-            environment,
-            experiment,
+        self.record(EventKind::VariantStopped(StoppedVariant {
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
             error,
             trials,
-        })
+        }))
     }
 
     fn signal(&mut self) -> Result<(), StoreError> {
         self.signals += 1;
-        if self.signals == 1 {
-            self.slots.stop();
-            self.record(EventKind::Stopping {
-                reason: StopReason::Interrupted,
-            })
-        } else {
-            Ok(())
+        if self.signals > 1 {
+            return Ok(());
         }
+        self.slots.stop();
+        self.stop(StopReason::Interrupted)
     }
 
     /// Gives the screen back, and waits until Terca has it again.

@@ -4,7 +4,7 @@
 //! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::plan::workers::chosen_workers;
+use terca_core::run::event::RunStart;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
-use terca_core::run::run_file::{CaseSandbox, RunFacts, RunFile, SettledSandboxes};
+use terca_core::run::run_file::{CaseSandbox, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
-use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::Diagnostics;
-use terca_core::text::mask::Mask;
 use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
+use crate::VERSION;
 use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::mcp_tap::KeptProgram;
@@ -33,14 +33,12 @@ use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
 use crate::run::load::RunPlan;
-use crate::run::past_runs::{self, RunsError};
-use crate::run::scheduler;
-use crate::run::scheduler::{Past, RunRequest};
+use crate::run::past_runs::{self, PastRun, RunsError};
+use crate::run::scheduler::{self, FinishedRun, RunRequest};
 use crate::run::signals::{self, Stopper};
 use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
-use crate::run::trial_thread;
-use crate::run::trial_thread::{GivenUp, Mailbox};
+use crate::run::trial_thread::{self, Mailbox};
 use crate::sandbox::limits::LimitKeeper;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
@@ -84,29 +82,17 @@ pub enum StartError {
     Store(#[from] StoreError),
 }
 
-/// The facts of the running program that a run depends on.
-#[derive(Debug, Clone, Copy)]
+/// The ways in which a run differs from a new one on this machine.
+#[derive(Debug, Default)]
 pub struct Program<'a> {
-    /// Its version.
-    pub version: &'a str,
     /// Makes the layers of `prepare` again, although they are in the cache.
     pub rebuild_layers: bool,
     /// On a worker: the directory below which the suite's files are at the paths of the coordinator.
     pub files_below: Option<&'a Utf8Path>,
     /// Workspaces are kept as a whole, since the machine that they are for has no layers to compare with.
     pub keeps_whole: bool,
-}
-
-impl<'a> Program<'a> {
-    /// Returns a program of a version that runs trials for itself.
-    pub fn new(version: &'a str) -> Self {
-        Program {
-            version,
-            rebuild_layers: false,
-            files_below: None,
-            keeps_whole: false,
-        }
-    }
+    /// The sandboxes that the run was started with, where it goes on.
+    pub settled: SettledSandboxes,
 }
 
 /// How the agents of a run are contained.
@@ -174,53 +160,21 @@ pub struct PreparedRun<'a> {
     pub(crate) plan: &'a RunPlan,
     pub(crate) settings: &'a RunSettings,
     pub(crate) program: Program<'a>,
-    pub(crate) host: Host,
-    pub(crate) work: WorkDir,
-    workspaces: Wish,
-    mask: Mask,
+    /// Everything that its trials share. It gets the run's directory when there is one.
+    pub(crate) context: Context,
     limits: Limits,
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
-    pub(crate) sealed: SealedSuite,
-    sandboxes: Sandboxes,
-    limit_keeper: LimitKeeper,
-    pub(crate) interrupt: Arc<Interrupt>,
     stopper: Stopper,
     pub(crate) mailbox: Mailbox,
-    replay: Option<ReplaySource>,
-    pub(crate) launcher: Arc<Launcher>,
     pub(crate) places: Places,
-    /// The sandboxes that it was started with, where it goes on.
-    pub(crate) settled: SettledSandboxes,
     slots: Slots,
     /// How agents are contained elsewhere, if no trial runs on this machine.
     elsewhere: Option<Containment>,
 }
 
-/// A run that has come to an end.
-#[derive(Debug)]
-pub struct FinishedRun {
-    /// Its last state.
-    pub state: RunState,
-    /// Tells whether a signal ended it.
-    pub interrupted: bool,
-    /// The places of slots that were given up, and the reasons.
-    pub given_up: BTreeMap<String, GivenUp>,
-    /// No slot was left.
-    pub is_without_slots: bool,
-    /// The way in which its files are not as they were written: somebody changed them meanwhile.
-    pub damage: Option<RunsError>,
-    /// Its directory.
-    pub dir: Utf8PathBuf,
-    /// Tells how the suite changed while the run went on. The run did not notice.
-    pub suite_changes: Vec<String>,
-    /// A line for each thing of its trials that could not be removed.
-    pub not_removed: Vec<String>,
-}
-
 impl<'a> PreparedRun<'a> {
-    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals
-    /// stop the
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals stop the
     /// run instead of ending the program: who sees the run's directory can interrupt it.
     pub fn new(
         plan: &'a RunPlan,
@@ -228,76 +182,32 @@ impl<'a> PreparedRun<'a> {
         program: Program<'a>,
         host: Host,
     ) -> Result<Self, StartError> {
-        PreparedRun::with_sandboxes(plan, settings, program, host, &SettledSandboxes::default())
-    }
-
-    /// Does the same for a run that keeps the sandboxes that it has settled.
-    pub fn with_sandboxes(
-        plan: &'a RunPlan,
-        settings: &'a RunSettings,
-        program: Program<'a>,
-        host: Host,
-        settled: &SettledSandboxes,
-    ) -> Result<Self, StartError> {
-        let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
-        let workspaces = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
-        let mask = plan.mask(&host);
-        let sealed = work
-            .new_dir()
-            .and_then(|dir| {
-                let suite_dir = &plan.suite.root;
-                let inputs = Inputs::of(&plan.plan, suite_dir);
-                Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
-            })
-            .map_err(StartError::NoCopyOfSuite)?;
         let places = Places::chosen(plan, settings);
-        let sandboxes = if places.is_local {
-            sandboxes(plan, settled, &host, &work, &sealed)?
-        } else {
-            Sandboxes::default()
-        };
-        let replay = replay_source(plan, settings)?;
-        let cases = plan.plan.cases();
-        // The engine of a container keeps those of its own.
-        let cases = cases.filter(|_| places.is_local);
-        let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
-        let asked = outside.map(|case| case.limits);
-        let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
-        let fingerprints = plan.sealed_fingerprints(&mask, &sealed, program.files_below);
+        let context = context(plan, settings, &program, &places, host)?;
+        let fingerprints =
+            (context.sealed).fingerprint(&context.mask, program.files_below, |all| {
+                all.plan(&plan.plan)
+            });
         let mut limits = plan.limits(settings.concurrency, places.slots());
         let reduced = reduced(plan, &limits, &places);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
-        let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
         let mailbox = trial_thread::mailbox();
-        let stopper = signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
-        let slots = Slots::local(mailbox.0.clone());
+        let stopper =
+            signals::forward(&mailbox.0, &context.interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
-            workspaces: match places.is_local {
-                true => workspaces,
-                false => Wish::Copy,
-            },
             plan,
             settings,
             program,
-            host,
-            work,
-            mask,
             limits,
             reduced,
             fingerprints,
-            sealed,
-            sandboxes,
-            limit_keeper,
-            interrupt,
             stopper,
+            slots: Slots::local(mailbox.0.clone()),
             mailbox,
-            replay,
-            launcher: Launcher::of_this_program(),
+            context,
             places,
-            settled: settled.clone(),
-            slots,
             elsewhere: None,
         })
     }
@@ -305,11 +215,6 @@ impl<'a> PreparedRun<'a> {
     /// Returns the hand that stops the run as Ctrl+C does.
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
-    }
-
-    /// Makes a directory of the run's own.
-    pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
-        self.work.new_dir()
     }
 
     /// Tells whether fewer trials run at once than were asked for.
@@ -334,12 +239,12 @@ impl<'a> PreparedRun<'a> {
             return elsewhere.clone();
         }
         let sandbox_of = |asked| CaseSandbox {
-            contained_by: self.sandboxes.contained_by(asked),
-            image: self.sandboxes.image(asked).cloned(),
+            contained_by: self.context.sandboxes.contained_by(asked),
+            image: self.context.sandboxes.image(asked).cloned(),
         };
         let cases = self.plan.plan.cases();
         let has_agents = self.agents().next().is_some();
-        let impossible = self.sandboxes.impossible().filter(|_| has_agents);
+        let impossible = self.context.sandboxes.impossible().filter(|_| has_agents);
         Containment {
             sandboxes: cases
                 .map(|case| sandbox_of(case.variant.sandbox.as_ref()))
@@ -360,7 +265,7 @@ impl<'a> PreparedRun<'a> {
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
     pub fn kept_sandbox(&self) -> Option<&Sandbox> {
         self.agents().find(|variant| variant.sandbox.is_none())?;
-        self.sandboxes.kept()
+        self.context.sandboxes.kept()
     }
 
     /// Returns the variants of its trials, without those of agents that Terca plays itself.
@@ -373,7 +278,10 @@ impl<'a> PreparedRun<'a> {
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
-            let contained_by = self.sandboxes.contained_by(variant.sandbox.as_ref());
+            let contained_by = self
+                .context
+                .sandboxes
+                .contained_by(variant.sandbox.as_ref());
             if contained_by != ContainedBy::None {
                 let network = variant.network_in(contained_by);
                 networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
@@ -384,12 +292,12 @@ impl<'a> PreparedRun<'a> {
 
     /// Returns a sentence for each limit of its trials that the kernel does not keep here.
     pub fn limit_shortcomings(&self) -> Vec<String> {
-        self.limit_keeper.shortcomings()
+        self.context.limits.shortcomings()
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
     pub fn left_by_others(&self) -> &[String] {
-        self.work.left_by_others()
+        self.context.work.left_by_others()
     }
 
     /// Returns the hashes of what the cases are made from.
@@ -405,7 +313,7 @@ impl<'a> PreparedRun<'a> {
 
     /// Returns how many trials have a recording in the run that is replayed, or `None` if none is.
     pub fn recorded_trials(&self) -> Option<usize> {
-        let source = self.replay.as_ref()?;
+        let source = self.context.replay.as_ref()?;
         let trials = self.plan.trials.iter();
         Some(
             trials
@@ -428,116 +336,144 @@ impl<'a> PreparedRun<'a> {
 
     fn run_file(&self) -> serde_json::Result<RunFile> {
         let plan = self.plan;
-        let order: Vec<u32> = plan
-            .order
-            .iter()
-            .map(|index| plan.trials[*index].id)
-            .collect();
-        let accesses: Vec<Access> = plan
-            .plan
-            .cases()
-            .map(|case| {
-                let variant = &case.variant;
-                let profile = variant.agent.agent.profile();
-                let env = self.host.of_agent(profile, &case.env);
-                credentials::access(&self.host, profile, &env, variant.config.as_ref())
-            })
-            .collect();
-        let sandboxes = self.containment().sandboxes;
-        let suite_commit = commit_of(&plan.suite.root);
-        let facts = RunFacts {
-            terca_version: self.program.version,
-            seed: plan.seed,
-            concurrency: self.limits.others,
-            order: &order,
-            fingerprints: &self.fingerprints,
-            accesses: &accesses,
-            sandboxes: &sandboxes,
-            suite_commit: suite_commit.as_deref(),
-            created_at: jiff::Timestamp::now(),
-        };
-        RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
+        let host = &self.context.host;
+        let mut file = RunFile::new(&plan.suite, &plan.plan, self.settings, VERSION);
+        let cases = plan.plan.cases().zip(self.containment().sandboxes);
+        for (described, (case, sandbox)) in file.cases.iter_mut().zip(cases) {
+            let variant = &mut described.variant;
+            let profile = variant.agent.agent.profile();
+            let env = host.of_agent(profile, &case.env);
+            let access = credentials::access(host, profile, &env, variant.config.as_ref());
+            variant.access = Some(access).filter(|access| *access != Access::default());
+            variant.contained_by = Some(sandbox.contained_by);
+            variant.image = sandbox.image;
+        }
+        let order = plan.order.iter().map(|index| plan.trials[*index].id);
+        file.order = order.collect();
+        file.seed = plan.seed;
+        file.concurrency = self.limits.others;
+        file.fingerprints.clone_from(&self.fingerprints);
+        file.suite_commit = commit_of(&plan.suite.root);
+        file.created_at = jiff::Timestamp::now();
+        file.masked(&self.context.mask)
     }
 
     /// Runs the trials to their end. `past` is what has happened already, in a run that is resumed.
     pub fn execute(
         self,
         store: Store,
-        past: Option<Past>,
+        past: Option<PastRun>,
         observer: &mut dyn Observer,
     ) -> Result<FinishedRun, StartError> {
-        let plan = self.plan;
+        let (plan, settings) = (self.plan, self.settings);
+        let started = plan.order.iter().map(|index| &plan.trials[*index]);
+        let agents = started.map(|trial| trial.case.variant.agent.agent.profile().name);
         let request = RunRequest {
-            suite: plan.suite.name.clone(),
-            baseline: plan.suite.baseline.clone(),
-            verdict: plan.suite.verdict.with_margin(self.settings.margin),
-            identical_to_baseline: plan.plan.identical_to_baseline.clone(),
-            terca_version: self.program.version.to_owned(),
-            seed: plan.seed,
+            start: RunStart {
+                run: store.name.clone(),
+                suite: plan.suite.name.clone(),
+                terca_version: VERSION.to_owned(),
+                seed: plan.seed,
+                concurrency: self.limits.total(agents).max(1),
+                baseline: plan.suite.baseline.clone(),
+                verdict: plan.suite.verdict.with_margin(settings.margin),
+                adaptive: plan.plan.adaptive,
+                identical_to_baseline: plan.plan.identical_to_baseline.clone(),
+                descriptions: Descriptions::of(&plan.suite, &plan.trials),
+                replay_of: (settings.replay.as_ref()).map(|replay| replay.run.clone()),
+                failed_in: (settings.failed.as_ref()).map(|failed| failed.run.clone()),
+                ablation: settings.ablation.clone().map(Arc::new),
+                trials: plan.heads(),
+            },
             limits: self.limits.clone(),
-            fail_fast: self.settings.fail_fast,
-            retries: self.settings.retries.unwrap_or(plan.suite.retries),
-            adaptive: plan.plan.adaptive,
-            descriptions: Descriptions::of(&plan.suite, &plan.trials),
-            budget_usd: self.settings.budget_usd,
-            replay_of: self.replay.as_ref().map(|source| source.run.clone()),
-            failed_in: (self.settings.failed.as_ref()).map(|failed| failed.run.clone()),
-            ablation: self.settings.ablation.clone().map(Box::new),
+            fail_fast: settings.fail_fast,
+            retries: settings.retries.unwrap_or(plan.suite.retries),
+            budget_usd: settings.budget_usd,
             trials: plan.trials.clone(),
             order: plan.order.clone(),
             past,
         };
-        let dir = store.dir.clone();
         let fingerprints = self.fingerprints.clone();
-        let (context, slots, (_, receiver)) = self.into_context(&dir);
-        let finished = scheduler::run(&request, &context, store, &receiver, slots, observer)?;
-        let mut not_removed = context.supervisors.take_remains();
+        let (context, slots, (_, receiver)) = self.into_context(&store.dir);
+        let mut finished = scheduler::run(&request, &context, store, &receiver, slots, observer)?;
+        let not_removed = &mut finished.not_removed;
+        not_removed.extend(context.supervisors.take_remains());
         not_removed.extend(context.base_layers.remove_unneeded());
         not_removed.extend(context.work.remove());
-        Ok(FinishedRun {
-            state: finished.state,
-            interrupted: finished.interrupted,
-            given_up: finished.given_up,
-            is_without_slots: finished.is_without_slots,
-            damage: finished.damage,
-            dir,
-            suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
-            not_removed,
-        })
+        finished.suite_changes =
+            differences(&fingerprints, &plan.current_fingerprints(&context.mask));
+        Ok(finished)
     }
 
-    /// Makes what all trials share.
-    pub fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Slots, Mailbox) {
-        let launcher = self.launcher;
-        let suite_dir = self.plan.suite.root.clone();
-        let context = Context {
-            layers: LayerCache::new(&suite_dir, self.program.rebuild_layers),
-            base_layers: BaseLayers::new(run_dir, &suite_dir),
-            merged_layers: Default::default(),
-            checked_layers: Default::default(),
-            keeps_whole: self.program.keeps_whole,
-            suite_dir,
-            run_dir: run_dir.to_owned(),
-            overlays: Overlays::new(self.workspaces, launcher.clone()),
-            work: self.work,
-            mask: self.mask,
-            host: self.host,
-            interrupt: self.interrupt,
-            keep: self.settings.keep,
-            offline_tests: self.settings.offline_tests,
-            versions: Versions::new(launcher.clone()),
-            preflights: Preflights::default(),
-            gateway: RunGateway::default(),
-            replay: self.replay,
-            tap_program: KeptProgram::default(),
-            supervisors: SupervisorPool::new(launcher),
-            sandboxes: self.sandboxes,
-            limits: self.limit_keeper,
-            package_hosts: self.plan.plan.package_hosts(),
-            sealed: self.sealed,
-        };
-        (Arc::new(context), self.slots, self.mailbox)
+    /// Returns what all trials of the run in this directory share.
+    pub fn into_context(mut self, run_dir: &Utf8Path) -> (Arc<Context>, Slots, Mailbox) {
+        run_dir.clone_into(&mut self.context.run_dir);
+        self.context.base_layers = BaseLayers::new(run_dir, &self.context.suite_dir);
+        (Arc::new(self.context), self.slots, self.mailbox)
     }
+}
+
+/// Makes what all trials of a plan share. There is no directory of the run yet.
+fn context(
+    plan: &RunPlan,
+    settings: &RunSettings,
+    program: &Program<'_>,
+    places: &Places,
+    host: Host,
+) -> Result<Context, StartError> {
+    let suite_dir = plan.suite.root.clone();
+    let launcher = Launcher::of_this_program();
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
+    let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
+    let sealed = work
+        .new_dir()
+        .and_then(|dir| {
+            let inputs = Inputs::of(&plan.plan, &suite_dir);
+            Ok(SealedSuite::create(dir, &suite_dir, &inputs)?)
+        })
+        .map_err(StartError::NoCopyOfSuite)?;
+    let sandboxes = if places.is_local {
+        sandboxes(plan, &program.settled, &host, &work, &sealed)?
+    } else {
+        Sandboxes::default()
+    };
+    // The engine of a container keeps those of its own.
+    let cases = plan.plan.cases().filter(|_| places.is_local);
+    let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
+    let limits = LimitKeeper::set_up(outside.map(|case| case.limits), &work);
+    let run_dir = Utf8PathBuf::new();
+    Ok(Context {
+        mask: plan.mask(&host),
+        replay: replay_source(plan, settings)?,
+        limits: limits.map_err(StartError::NoWorkDir)?,
+        interrupt: Arc::new(Interrupt::new().map_err(StartError::Signals)?),
+        layers: LayerCache::new(&suite_dir, program.rebuild_layers),
+        base_layers: BaseLayers::new(&run_dir, &suite_dir),
+        merged_layers: Default::default(),
+        checked_layers: Default::default(),
+        keeps_whole: program.keeps_whole,
+        run_dir,
+        suite_dir,
+        overlays: Overlays::new(
+            match places.is_local {
+                true => wish,
+                false => Wish::Copy,
+            },
+            launcher.clone(),
+        ),
+        work,
+        host,
+        keep: settings.keep,
+        offline_tests: settings.offline_tests,
+        versions: Versions::new(launcher.clone()),
+        preflights: Preflights::default(),
+        gateway: RunGateway::default(),
+        tap_program: KeptProgram::default(),
+        supervisors: SupervisorPool::new(launcher),
+        sandboxes,
+        package_hosts: plan.plan.package_hosts(),
+        sealed,
+    })
 }
 
 /// Returns whether Terca plays the agent of a variant itself.

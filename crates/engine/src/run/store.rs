@@ -2,25 +2,24 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
 use terca_core::run::event::{Event, RunStatus};
 use terca_core::run::run_file::RunFile;
 use terca_core::run::seal::JournalEnd;
-use terca_core::run::state::RunState;
+use terca_core::run::state::{Counts, RunState};
 use thiserror::Error;
 
 use crate::run::files::{
-    DIR_MODE, EVENTS, GRADINGS, RESULTS, RUN, open_run, reason, replace, runs_dir, sync_dir,
-    text_of, write_document,
+    DIR_MODE, EVENTS, GRADINGS, RESULTS, RUN, open_run, reason, replace, runs_dir, sync,
+    write_document,
 };
-use crate::run::journal::{Journal, NotOpened};
+use crate::run::journal::Journal;
 use crate::run::names;
 use crate::run::past_runs::{self, PastRun};
 use crate::run::record::{self, RunsError};
-use crate::run::results_throttle::LastWrite;
 use crate::tree::Dir;
 use crate::workspace::stale_dirs::{Draft, remove_drafts};
 
@@ -81,40 +80,45 @@ impl Store {
         today: jiff::civil::Date,
         run_file: &RunFile,
     ) -> Result<Self, StoreError> {
-        const NO_FOLDER: &str = "the run's directory could not be made";
-        const NO_PLAN: &str = "run.json could not be written";
         let runs = runs_dir(suite_dir);
         fs_err::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
-        keep_out_of_git(suite_dir).map_err(refused(".terca/.gitignore could not be written"))?;
+        Store::make(suite_dir, &runs, today, run_file)
+            .map_err(refused("the run's directory could not be made"))
+    }
+
+    fn make(
+        suite_dir: &Utf8Path,
+        runs: &Utf8Path,
+        today: jiff::civil::Date,
+        run_file: &RunFile,
+    ) -> io::Result<Self> {
         let drafts = suite_dir.join(".terca");
+        let ignore = drafts.join(".gitignore");
+        if !ignore.exists() {
+            fs_err::write(ignore, "*\n")?;
+        }
         remove_drafts(&drafts);
-        let draft = Draft::create_shared(&drafts).map_err(refused(NO_FOLDER))?;
-        let opened = open_run(draft.path()).map_err(refused(NO_FOLDER))?;
-        let text = text_of(run_file).map_err(refused(NO_PLAN))?;
-        replace(&opened, RUN, |file| file.write_all(&text)).map_err(refused(NO_PLAN))?;
-        let journal =
-            Journal::create(&opened, &text).map_err(refused("events.jsonl could not be made"))?;
-        let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
-        let dir = draft.publish_first(places).map_err(refused(NO_FOLDER))?;
-        let store = Store::new(dir, journal).map_err(refused(NO_FOLDER))?;
+        let draft = Draft::create_shared(&drafts)?;
+        let opened = open_run(draft.path())?;
+        let mut text = Vec::new();
+        write_document(run_file, &mut text)?;
+        replace(&opened, RUN, |file| file.write_all(&text))?;
+        let journal = Journal::create(&opened, &text)?;
+        let dir = draft.publish_first(names::free_dirs(runs, today)?)?;
+        let store = Store::new(dir, journal)?;
         // The names are on the disk before anything is run.
-        sync_dir(&store.opened).map_err(refused(NO_FOLDER))?;
-        let runs = Dir::open(&runs).map_err(refused(NO_FOLDER))?;
-        sync_dir(&runs).map_err(refused(NO_FOLDER))?;
+        sync(&store.opened)?;
+        sync(Dir::open(runs)?)?;
         Ok(store)
     }
 
     /// Opens the directory of a run that was interrupted, unless it is going on, and reads it. One that is not as Terca
     /// wrote it stays as it is. An event that was being written when Terca died is cut off.
     pub fn reopen(dir: &Utf8Path) -> Result<(Self, PastRun), StoreError> {
-        let unopened = |source: io::Error| StoreError::Open {
-            path: dir.join(EVENTS),
-            source,
-        };
         let (opened, file) = lock(dir)?;
         let past = past_runs::sound(record::read_in(&opened, dir)?, true)?;
-        let journal = Journal::reopen(file, &past.record).map_err(unopened)?;
-        let store = Store::new(dir.to_owned(), journal).map_err(unopened)?;
+        let journal = Journal::reopen(file, &past.record).map_err(unopened(dir))?;
+        let store = Store::new(dir.to_owned(), journal).map_err(unopened(dir))?;
         Ok((store, past))
     }
 
@@ -211,16 +215,15 @@ pub fn mend_results(run: &PastRun) -> Result<bool, StoreError> {
 
 /// Opens the directory of a run and takes its journal, unless it is going on.
 fn lock(dir: &Utf8Path) -> Result<(Dir, File), StoreError> {
-    let unopened = |source: io::Error| StoreError::Open {
-        path: dir.join(EVENTS),
-        source,
-    };
-    let opened = open_run(dir).map_err(|error| unopened(reason(error)))?;
-    match Journal::lock(&opened) {
-        Ok(file) => Ok((opened, file)),
-        Err(NotOpened::GoingOn) => Err(StoreError::GoingOn(run_name(dir))),
-        Err(NotOpened::Machine(source)) => Err(unopened(source)),
-    }
+    let opened = open_run(dir).map_err(reason).map_err(unopened(dir))?;
+    let file = Journal::lock(&opened).map_err(unopened(dir))?;
+    let file = file.ok_or_else(|| StoreError::GoingOn(run_name(dir)))?;
+    Ok((opened, file))
+}
+
+fn unopened(dir: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
+    let path = dir.join(EVENTS);
+    move |source| StoreError::Open { path, source }
 }
 
 /// Returns the name of the run in a directory.
@@ -228,12 +231,40 @@ pub(super) fn run_name(dir: &Utf8Path) -> String {
     dir.file_name().unwrap_or(dir.as_str()).to_owned()
 }
 
-fn keep_out_of_git(suite_dir: &Utf8Path) -> io::Result<()> {
-    let ignore = suite_dir.join(".terca/.gitignore");
-    if ignore.exists() {
-        Ok(())
-    } else {
-        fs_err::write(ignore, "*\n")
+/// The shortest time between two writes.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// Writing takes at most this part of the time, however large the results grow.
+const SHARE: u32 = 50;
+/// This part of all trials has to end between two writes: what is written over a whole run grows with the number of
+/// trials, not with its square.
+const PARTS: usize = 16;
+/// A reader of the results never waits longer than this for a trial that ended.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// The last write: when, how long it took, and how many trials had ended.
+#[derive(Debug, Clone, Copy)]
+struct LastWrite {
+    at: Instant,
+    took: Duration,
+    finished: usize,
+}
+
+impl LastWrite {
+    /// Notes a write that began at this time.
+    fn new(began: Instant, counts: &Counts) -> Self {
+        LastWrite {
+            at: Instant::now(),
+            took: began.elapsed(),
+            finished: counts.finished(),
+        }
+    }
+
+    /// Tells whether it is time to write again.
+    fn is_outdated(&self, counts: &Counts) -> bool {
+        let age = self.at.elapsed();
+        let news = counts.finished().saturating_sub(self.finished);
+        let enough = news >= (counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
+        enough && age >= INTERVAL.max(self.took * SHARE)
     }
 }
 
@@ -290,5 +321,34 @@ mod tests {
         drop(store);
         assert!(!is_going_on(&place));
         assert_eq!(Store::reopen(&place).unwrap().0.name, "2026-11-14-001");
+    }
+
+    #[test]
+    fn results_are_written_again_when_enough_has_happened() {
+        let ago = |seconds| LastWrite {
+            at: Instant::now() - Duration::from_secs(seconds),
+            took: Duration::from_millis(20),
+            finished: 100,
+        };
+        for (seconds, total, passed, outdated) in [
+            (2, 200, 100, false),
+            (2, 200, 112, true),
+            (0, 200, 112, false),
+            (2, 5000, 112, false),
+            (2, 5000, 412, true),
+            (31, 5000, 101, true),
+            (31, 5000, 100, false),
+        ] {
+            let counts = Counts {
+                total,
+                passed,
+                ..Counts::default()
+            };
+            assert_eq!(
+                ago(seconds).is_outdated(&counts),
+                outdated,
+                "{seconds} {total} {passed}"
+            );
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use serde::{Deserialize, Serialize};
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::EventKind;
 use terca_core::run::outcome::{Status, TrialReport};
@@ -41,13 +42,22 @@ pub enum SlotNews {
     },
 }
 
-/// The reason why a slot was given up.
-#[derive(Debug, Clone)]
+/// The reason why a slot was given up, or cannot be used.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GivenUp {
     /// The reason.
     pub reason: String,
     /// The next step.
     pub help: Option<String>,
+}
+
+impl<E: std::fmt::Display> From<E> for GivenUp {
+    fn from(error: E) -> Self {
+        GivenUp {
+            reason: error.to_string(),
+            help: None,
+        }
+    }
 }
 
 /// A message to the loop.

@@ -10,6 +10,7 @@ use terca_core::run::event::RunStatus;
 use terca_core::run::seal::JournalEnd;
 use terca_core::run::state::{RunState, Trial};
 
+use crate::VERSION;
 use crate::run::files::{EVENTS, LARGEST_RESULTS, PIECE, RESULTS, RUN, has_document, open_run};
 use crate::run::journal::is_going_on;
 use crate::run::record::{self, Record, ResultsFile, RunsError};
@@ -209,11 +210,8 @@ fn contradiction(record: &Record, end: &JournalEnd) -> Option<String> {
     let mut state = RunState::default();
     record::events(&record.dir, end.events, |event| state.apply(&event)).ok()?;
     let mut expected = results(&state, end);
-    if state.status() == RunStatus::Running {
+    if state.status() == RunStatus::Running && !has_document(found()?, &expected) {
         // Written again when nobody was at work on it any more.
-        if has_document(found()?, &expected) {
-            return None;
-        }
         state.abandon();
         expected = results(&state, end);
     }
@@ -238,7 +236,7 @@ fn contradiction(record: &Record, end: &JournalEnd) -> Option<String> {
         ));
     }
     // Another version may count in another way.
-    let by_this_version = read.terca_version == env!("CARGO_PKG_VERSION");
+    let by_this_version = read.terca_version == VERSION;
     by_this_version.then(|| "it does not match the journal: it was changed".to_owned())
 }
 

@@ -15,10 +15,12 @@ use terca_core::worker_pool::WorkerPlace;
 use thiserror::Error;
 
 use super::wire::{self, FromWorker, Hello, ToWorker};
+use crate::VERSION;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::interrupt::Interrupt;
 use crate::process::pause::Stopwatch;
 use crate::process::supervise::Launcher;
+use crate::run::trial_thread::GivenUp;
 
 /// Set for the command that starts a worker. A command line that loses the last word would start Terca itself.
 pub const STARTS_WORKER: &str = "TERCA_STARTS_WORKER";
@@ -48,8 +50,6 @@ pub enum WorkerError {
         command: String,
         /// Its last words.
         words: String,
-        /// The version of this program.
-        version: String,
     },
     /// The command that starts it ended, or said something else.
     #[error("`{command}` did not start a worker: {words}")]
@@ -60,13 +60,8 @@ pub enum WorkerError {
         words: String,
     },
     /// It is another version of Terca.
-    #[error("the worker is Terca {theirs}, and this is Terca {ours}")]
-    OtherVersion {
-        /// Its version.
-        theirs: String,
-        /// The version of this program.
-        ours: String,
-    },
+    #[error("the worker is Terca {0}, and this is Terca {VERSION}")]
+    OtherVersion(String),
     /// It cannot do what it is asked to do.
     #[error("{node} cannot be used: {reason}")]
     Refused {
@@ -89,14 +84,14 @@ impl WorkerError {
     /// Returns the next step.
     pub fn help(&self) -> Option<String> {
         match self {
-            WorkerError::Missing { version, .. } => Some(format!(
-                "install Terca {version} on that machine, or set `terca:` of the pool to its path there"
+            WorkerError::Missing { .. } => Some(format!(
+                "install Terca {VERSION} on that machine, or set `terca:` of the pool to its path there"
             )),
             WorkerError::NoGreeting { .. } => Some(
                 "run the command by hand; it must start `terca worker` with its input and output connected".to_owned(),
             ),
-            WorkerError::OtherVersion { ours, .. } => Some(format!(
-                "install Terca {ours} on that machine, or set `terca:` of the pool to the path of that version"
+            WorkerError::OtherVersion(_) => Some(format!(
+                "install Terca {VERSION} on that machine, or set `terca:` of the pool to the path of that version"
             )),
             WorkerError::Refused { help, .. } => help.clone(),
             WorkerError::Lost(_) | WorkerError::Interrupted => None,
@@ -112,7 +107,7 @@ impl WorkerError {
     pub fn unexpected(message: &FromWorker) -> Self {
         let name = match message {
             FromWorker::Opened(_) => "that it is ready",
-            FromWorker::Refused { .. } => "a refusal",
+            FromWorker::Refused(_) => "a refusal",
             FromWorker::Event(_) | FromWorker::Ended { .. } => "news of a trial",
             FromWorker::Inspected(_) => "something about its machine",
             FromWorker::Alive => "a sign of life",
@@ -156,8 +151,6 @@ pub struct Call<'a> {
     pub place: WorkerPlace<'a>,
     /// A directory for the errors of the command.
     pub dir: &'a Utf8Path,
-    /// The version of this program. The worker must have the same.
-    pub version: &'a str,
     /// Whether somebody waits for the worker.
     pub ending: &'a Arc<Ending>,
 }
@@ -200,11 +193,8 @@ impl Connection {
             },
         };
         let words = match wire::await_greeting(&mut connection.output) {
-            Ok(Ok((version, _))) if version != call.version => {
-                return Err(WorkerError::OtherVersion {
-                    theirs: shown(&version),
-                    ours: call.version.to_owned(),
-                });
+            Ok(Ok((version, _))) if version != VERSION => {
+                return Err(WorkerError::OtherVersion(shown(&version)));
             }
             Ok(Ok((_, hello))) => {
                 connection.output.get_mut().has_greeted = true;
@@ -219,11 +209,7 @@ impl Connection {
             },
         };
         Err(match NOT_FOUND.iter().any(|said| words.contains(said)) {
-            true => WorkerError::Missing {
-                command,
-                words,
-                version: call.version.to_owned(),
-            },
+            true => WorkerError::Missing { command, words },
             false => WorkerError::NoGreeting { command, words },
         })
     }
@@ -255,7 +241,7 @@ impl Connection {
         loop {
             match self.receive_any()? {
                 FromWorker::Alive => {}
-                FromWorker::Refused { reason, help } => {
+                FromWorker::Refused(GivenUp { reason, help }) => {
                     return Err(WorkerError::Refused {
                         node: self.hello.node.clone(),
                         reason: shown(&reason),

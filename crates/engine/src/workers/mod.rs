@@ -38,6 +38,7 @@ use std::thread::JoinHandle;
 use terca_core::plan::{Case, TrialSpec};
 use terca_core::run::settings::RunSettings;
 
+use crate::process::supervise::Launcher;
 use crate::run::slots::{RemoteSlots, Slots};
 use crate::run::start::PreparedRun;
 use crate::run::trial_thread::{GivenUp, Message, SlotId};
@@ -99,14 +100,14 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
 
 /// Packs the suite, and returns everything that the slots need.
 fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
-    let dir = run.work.new_dir()?;
+    let dir = run.context.work.new_dir()?;
     let archive = dir.join("suite.tar");
     let pools = run.places.pools.clone();
     let mut length = 0;
     if pools.iter().any(|pool| pool.dir.is_none()) {
         let file = io::BufWriter::new(fs_err::File::create_new(&archive)?);
         let mut packer = Packer::new(file, u64::MAX);
-        run.sealed.pack(&mut packer)?;
+        run.context.sealed.pack(&mut packer)?;
         let (file, _) = packer.finish()?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         length = file.metadata()?.len();
@@ -116,17 +117,16 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
             suite_dir: run.plan.suite.root.clone(),
             archive: Some(length),
             settings: settings(run),
-            variables: Variables(run.plan.variables_for_workers(&run.host)),
+            variables: Variables(run.plan.variables_for_workers(&run.context.host)),
             fingerprints: run.fingerprints().to_vec(),
             rebuild_layers: run.program.rebuild_layers,
-            settled: run.settled.clone(),
+            settled: run.program.settled.clone(),
         },
         pools,
         archive,
         dir,
-        version: run.program.version.to_owned(),
-        launcher: run.launcher.clone(),
-        ending: Ending::new(run.interrupt.clone()),
+        launcher: Launcher::of_this_program(),
+        ending: Ending::new(run.context.interrupt.clone()),
         local: (run.places.is_local).then(|| run.containment().sandboxes),
         first: OnceLock::new(),
         news: run.mailbox.0.clone(),

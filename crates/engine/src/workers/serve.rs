@@ -22,11 +22,12 @@ use terca_core::text::diagnostic::Severity;
 use super::most_bytes;
 use super::slot::locked;
 use super::wire::{self, FromWorker, Hello, Order, ToWorker};
+use crate::VERSION;
 use crate::host::environment::{Host, Variables};
 use crate::process::interrupt::Interrupt;
 use crate::run::load;
 use crate::run::start::{PreparedRun, Program};
-use crate::run::trial_thread::{Message, internal_error, start};
+use crate::run::trial_thread::{GivenUp, Message, internal_error, start};
 use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
 use crate::tree::{Dir, Options};
@@ -58,9 +59,9 @@ impl Output {
 }
 
 /// Serves a coordinator until it hangs up.
-pub fn serve(version: &str, inspect: Inspect) -> u8 {
+pub fn serve(inspect: Inspect) -> u8 {
     let output = Output(Arc::new(Mutex::new(io::stdout())));
-    match converse(version, inspect, &output) {
+    match converse(inspect, &output) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(io::stderr(), "terca worker: {error}");
@@ -69,15 +70,15 @@ pub fn serve(version: &str, inspect: Inspect) -> u8 {
     }
 }
 
-fn converse(version: &str, inspect: Inspect, output: &Output) -> io::Result<()> {
+fn converse(inspect: Inspect, output: &Output) -> io::Result<()> {
     let hello = Hello {
         node: node_name(),
         now: Timestamp::now(),
     };
-    wire::greet(&mut *output.lock(), version, &hello)?;
+    wire::greet(&mut *output.lock(), VERSION, &hello)?;
     beat(output.clone())?;
     let mut input = BufReader::new(io::stdin());
-    let mut work: Option<Work> = None;
+    let mut work: Option<Arc<Work>> = None;
     let mut inspections = Vec::new();
     while let Some(message) = wire::receive(&mut input)? {
         match (message, &mut work) {
@@ -85,15 +86,10 @@ fn converse(version: &str, inspect: Inspect, output: &Output) -> io::Result<()> 
             (ToWorker::Inspect(variables), _) => {
                 inspections.push(Inspection::start(variables.0, inspect, output.clone())?);
             }
-            (ToWorker::Open(order), None) => {
-                match Work::open(&order, version, &mut input, output) {
-                    Ok(new) => work = Some(new),
-                    Err(refusal) => {
-                        let (reason, help) = (refusal.reason, refusal.help);
-                        return output.send(&FromWorker::Refused { reason, help });
-                    }
-                }
-            }
+            (ToWorker::Open(order), None) => match Work::open(&order, &mut input, output) {
+                Ok(new) => work = Some(new),
+                Err(refusal) => return output.send(&FromWorker::Refused(refusal)),
+            },
             (ToWorker::Run { trial, attempt }, Some(work)) => work.run(&trial, attempt),
             (ToWorker::Stop, Some(work)) => work.context.interrupt.stop(),
             (ToWorker::Stop, None) => return Ok(()),
@@ -104,7 +100,7 @@ fn converse(version: &str, inspect: Inspect, output: &Output) -> io::Result<()> 
         }
     }
     if let Some(work) = work {
-        leave(&work.context, &work.suite, &work.current);
+        work.leave();
     }
     Ok(())
 }
@@ -130,21 +126,6 @@ fn node_name() -> String {
     }
     let system = rustix::system::uname();
     system.nodename().to_string_lossy().into_owned()
-}
-
-/// A reason why this worker cannot run the suite.
-struct Refusal {
-    reason: String,
-    help: Option<String>,
-}
-
-impl<E: std::fmt::Display> From<E> for Refusal {
-    fn from(error: E) -> Self {
-        Refusal {
-            reason: error.to_string(),
-            help: None,
-        }
-    }
 }
 
 /// Returns the environment of this machine, with the variables that the coordinator sent, and a directory that nobody
@@ -180,10 +161,7 @@ impl Inspection {
             // Nobody listens any more when this fails.
             let _ = output.send(&match found {
                 Ok(findings) => FromWorker::Inspected(findings),
-                Err(error) => FromWorker::Refused {
-                    reason: error.to_string(),
-                    help: Some(OTHER_DIR.to_owned()),
-                },
+                Err(error) => FromWorker::Refused(no_dir(&error)),
             });
         })?;
         Ok(Inspection {
@@ -202,8 +180,15 @@ impl Drop for Inspection {
     }
 }
 
-/// The help where the directory of a worker is refused.
-const OTHER_DIR: &str = "fix it, or name another directory with `TERCA_WORK_DIR` on that machine";
+/// Refuses a machine that has no directory for a worker.
+fn no_dir(error: &io::Error) -> GivenUp {
+    GivenUp {
+        reason: error.to_string(),
+        help: Some(
+            "fix it, or name another directory with `TERCA_WORK_DIR` on that machine".to_owned(),
+        ),
+    }
+}
 
 /// The run that this worker works for.
 struct Work {
@@ -211,10 +196,13 @@ struct Work {
     /// The trials of the suite by their names, as this worker has planned them.
     trials: HashMap<TrialName, TrialSpec>,
     sender: Sender<Message>,
+    output: Output,
     /// The trial that runs now.
-    current: Arc<Mutex<Option<Current>>>,
+    current: Mutex<Option<Current>>,
     /// The directory with the suite that was sent.
-    suite: Arc<WorkDir>,
+    suite: WorkDir,
+    /// A signal came: nothing more is sent.
+    is_leaving: AtomicBool,
 }
 
 /// The names by which a trial is known on all machines: eval, environment, experiment, repetition.
@@ -246,15 +234,11 @@ impl Work {
     /// Prepares this machine for the trials of a run, and says that they can be run.
     fn open(
         order: &Order,
-        version: &str,
         input: &mut BufReader<Stdin>,
         output: &Output,
-    ) -> Result<Self, Refusal> {
-        let host = host_of(order.variables.0.clone()).map_err(|error| Refusal {
-            reason: error.to_string(),
-            help: Some(OTHER_DIR.to_owned()),
-        })?;
-        let suite = Arc::new(WorkDir::create(host.get(WORK_DIR))?);
+    ) -> Result<Arc<Self>, GivenUp> {
+        let host = host_of(order.variables.0.clone()).map_err(|error| no_dir(&error))?;
+        let suite = WorkDir::create(host.get(WORK_DIR))?;
         let root = suite.new_dir()?;
         let (suite_dir, extent) = match order.archive {
             Some(length) => {
@@ -269,46 +253,41 @@ impl Work {
         let mut problems = loaded.problems.iter();
         let problem = problems.find(|problem| problem.severity == Severity::Error);
         let plan = loaded.plan.ok_or_else(|| match problem {
-            Some(problem) => Refusal {
+            Some(problem) => GivenUp {
                 reason: problem.message.clone(),
                 help: problem.help.first().cloned(),
             },
-            None => Refusal::from("the suite cannot be loaded"),
+            None => GivenUp::from("the suite cannot be loaded"),
         })?;
         let mut settings = order.settings.clone();
         settings.on.clear();
         let program = Program {
-            version,
             rebuild_layers: order.rebuild_layers,
             files_below: order.archive.map(|_| root.as_path()),
             keeps_whole: true,
+            settled: order.settled.clone(),
         };
-        let prepared =
-            PreparedRun::with_sandboxes(&plan, &settings, program, host, &order.settled)?;
+        let prepared = PreparedRun::new(&plan, &settings, program, host)?;
         check_files(&order.fingerprints, prepared.fingerprints())?;
         let opened = prepared.containment();
-        let run_dir = prepared.new_dir()?;
+        let run_dir = prepared.context.work.new_dir()?;
         let (context, _, (sender, receiver)) = prepared.into_context(&run_dir);
-        let current = Arc::new(Mutex::new(None));
-        let reporter = Reporter {
-            context: context.clone(),
-            suite: suite.clone(),
-            output: output.clone(),
-            current: current.clone(),
-            is_leaving: AtomicBool::new(false),
-        };
-        let reports = std::thread::Builder::new().name("reports".into());
-        reports.spawn(move || reporter.run(&receiver))?;
-        output.send(&FromWorker::Opened(opened))?;
-        Ok(Work {
+        let work = Arc::new(Work {
             trials: (plan.trials.iter())
                 .map(|trial| (name_of(&TrialHead::of(trial)), trial.clone()))
                 .collect(),
             context,
             sender,
-            current,
+            output: output.clone(),
+            current: Mutex::new(None),
             suite,
-        })
+            is_leaving: AtomicBool::new(false),
+        });
+        let reporter = work.clone();
+        let reports = std::thread::Builder::new().name("reports".into());
+        reports.spawn(move || reporter.report(&receiver))?;
+        output.send(&FromWorker::Opened(opened))?;
+        Ok(work)
     }
 
     /// Starts a trial.
@@ -342,7 +321,7 @@ impl Work {
 }
 
 /// Checks that the files of the suite are those of the coordinator.
-fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Result<(), Refusal> {
+fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Result<(), GivenUp> {
     // Variables were sent as they are. Their fingerprint differs where one has the suite's directory in it.
     let without_variables = |cases: &[CaseFingerprint]| {
         let mut cases = cases.to_vec();
@@ -355,7 +334,7 @@ fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Resul
     if changes.is_empty() {
         return Ok(());
     }
-    Err(Refusal {
+    Err(GivenUp {
         reason: format!("the suite differs there: {}", changes.join(", ")),
         help: Some(
             "name all files of the suite by relative paths, so that they are sent; where the pool has `dir`, bring the \
@@ -365,18 +344,9 @@ fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Resul
     })
 }
 
-/// Passes on what happens to trials.
-struct Reporter {
-    context: Arc<Context>,
-    suite: Arc<WorkDir>,
-    output: Output,
-    current: Arc<Mutex<Option<Current>>>,
-    /// A signal came: nothing more is sent.
-    is_leaving: AtomicBool,
-}
-
-impl Reporter {
-    fn run(&self, receiver: &Receiver<Message>) {
+impl Work {
+    /// Passes on what happens to trials.
+    fn report(self: &Arc<Self>, receiver: &Receiver<Message>) {
         for message in receiver {
             let sent = match message {
                 Message::Trial(kind) => match *kind {
@@ -386,10 +356,9 @@ impl Reporter {
                 // The machine's owner wants it back. The trial is lost, and is run elsewhere.
                 Message::Signal => {
                     self.is_leaving.store(true, Ordering::Release);
-                    let (context, suite) = (self.context.clone(), self.suite.clone());
-                    let current = self.current.clone();
+                    let work = self.clone();
                     std::thread::spawn(move || {
-                        leave(&context, &suite, &current);
+                        work.leave();
                         std::process::exit(1);
                     });
                     Ok(())
@@ -401,6 +370,18 @@ impl Reporter {
                 self.context.interrupt.kill();
             }
         }
+    }
+
+    /// Ends everything, and waits for that a moment. Processes end with their supervisors, which end with this process at
+    /// the latest.
+    fn leave(&self) {
+        self.context.interrupt.kill();
+        let until = Instant::now() + LAST_WAIT;
+        while locked(&self.current).is_some() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.context.work.remove();
+        self.suite.remove();
     }
 
     /// Sends the result of a trial and its files.
@@ -470,16 +451,4 @@ impl Reporter {
         file.rewind()?;
         Ok((file, left_out))
     }
-}
-
-/// Ends everything, and waits for that a moment. Processes end with their supervisors, which end with this process at the
-/// latest.
-fn leave(context: &Context, suite: &WorkDir, current: &Mutex<Option<Current>>) {
-    context.interrupt.kill();
-    let until = Instant::now() + LAST_WAIT;
-    while locked(current).is_some() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    context.work.remove();
-    suite.remove();
 }

@@ -45,8 +45,6 @@ pub(super) struct Request {
     pub(super) archive: Utf8PathBuf,
     /// A directory for the errors of commands.
     pub(super) dir: Utf8PathBuf,
-    /// The version of this program.
-    pub(super) version: String,
     pub(super) launcher: Arc<Launcher>,
     pub(super) ending: Arc<Ending>,
     /// The sandboxes of this machine, if it takes part.
@@ -247,7 +245,6 @@ impl SlotThread {
             launcher: &request.launcher,
             place,
             dir: &request.dir,
-            version: &request.version,
             ending: &request.ending,
         })?;
         let mut order = request.order.clone();

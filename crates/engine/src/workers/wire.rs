@@ -17,6 +17,7 @@ use terca_core::run::run_file::SettledSandboxes;
 use terca_core::run::settings::RunSettings;
 
 use crate::run::start::Containment;
+use crate::run::trial_thread::GivenUp;
 
 /// The word that a worker begins with. Everything before it is the chatter of shells and is skipped.
 const GREETING: &str = "terca-worker-speaks";
@@ -80,12 +81,7 @@ pub enum FromWorker {
     /// Trials can be run, and this is how their agents are contained.
     Opened(Containment),
     /// The worker cannot do it, for this reason.
-    Refused {
-        /// The reason.
-        reason: String,
-        /// The next step.
-        help: Option<String>,
-    },
+    Refused(GivenUp),
     /// Something happened to the trial.
     Event(Box<EventKind>),
     /// The trial has ended. The archive of its files follows.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use terca_core::config::verdict::VerdictSettings;
-use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason};
+use terca_core::run::event::{Event, EventKind, Phase, RunStart, RunStatus, StopReason, TrialHead};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::Status;
@@ -12,7 +11,7 @@ use terca_core::run::run_file::RunFile;
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::files::EVENTS;
-use terca_engine::run::scheduler::{self, Finished, RunRequest};
+use terca_engine::run::scheduler::{self, FinishedRun, RunRequest};
 use terca_engine::run::slots::Slots;
 use terca_engine::run::store::Store;
 use terca_engine::run::trial_thread::{Message, mailbox};
@@ -63,7 +62,7 @@ fn run(
     suite: &mut Suite,
     change: impl FnOnce(&mut RunRequest),
     mut on_event: impl FnMut(&Event, &RunState, &Hands<'_>),
-) -> Finished {
+) -> FinishedRun {
     let store = Store::create(
         &suite.project.dir(),
         jiff::civil::date(2026, 1, 1),
@@ -72,20 +71,19 @@ fn run(
     .unwrap();
     Arc::get_mut(&mut suite.context).unwrap().run_dir = store.dir.clone();
     let mut request = RunRequest {
-        suite: "suite".into(),
-        baseline: "default".into(),
-        verdict: VerdictSettings::default(),
-        identical_to_baseline: Vec::new(),
-        terca_version: "0".into(),
-        seed: 1,
+        start: RunStart {
+            run: store.name.clone(),
+            suite: "suite".into(),
+            baseline: "default".into(),
+            terca_version: "0".into(),
+            seed: 1,
+            concurrency: 1,
+            trials: suite.specs.iter().map(TrialHead::of).collect(),
+            ..RunStart::default()
+        },
         limits: Limits::overall(1),
         fail_fast: false,
         retries: 0,
-        adaptive: None,
-        descriptions: None,
-        replay_of: None,
-        failed_in: None,
-        ablation: None,
         budget_usd: None,
         trials: suite.specs.clone(),
         order: (0..suite.specs.len()).collect(),
@@ -105,7 +103,7 @@ fn run(
     .unwrap()
 }
 
-fn statuses(finished: &Finished) -> Vec<Status> {
+fn statuses(finished: &FinishedRun) -> Vec<Status> {
     let trials = finished.state.trials().iter();
     trials.map(|trial| trial.report.status).collect()
 }
@@ -180,8 +178,8 @@ fn an_agent_that_is_missing_stops_its_variant() {
         &mut suite,
         |orders| orders.retries = 2,
         |event, _, _| {
-            if let EventKind::VariantStopped { trials, .. } = &event.kind {
-                left_out += trials;
+            if let EventKind::VariantStopped(stopped) = &event.kind {
+                left_out += stopped.trials;
             }
         },
     );

@@ -8,7 +8,7 @@ use terca_core::analysis::summary::{VariantSummary, summarise_figures};
 use terca_core::plan::fingerprint::{CaseFingerprint, Changes};
 use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::RunFile;
-use terca_core::run::run_kind::RunKind;
+use terca_core::run::run_file::RunKind;
 use terca_core::run::state::{RunState, SpentTotal};
 use terca_core::text::prose;
 

@@ -66,7 +66,7 @@ fn means(variants: &[VariantProgress], ages: &[(usize, f64)]) -> Option<Vec<f64>
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::run::event::EventKind;
+    use terca_core::run::event::{EventKind, StoppedVariant};
     use terca_core::trial_error::{ErrorKind, TrialError};
 
     fn estimate(script: &Script) -> Option<f64> {
@@ -146,12 +146,12 @@ mod tests {
         let mut script = Script::new(fixture::heads(4, 2, 1), 1);
         script.start(1).pass(10.0).finish(1, &fixture::passed(10.0));
         script.start(2).finish(2, &fixture::error("no key"));
-        script.add(EventKind::VariantStopped {
+        script.add(EventKind::VariantStopped(StoppedVariant {
             environment: "gemini".to_owned(),
             experiment: "with-rules".to_owned(),
             error: TrialError::new(ErrorKind::Auth, "no key"),
             trials: 3,
-        });
+        }));
         assert_eq!(estimate(&script), Some(30.0));
     }
 }

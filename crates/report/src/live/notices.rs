@@ -1,7 +1,7 @@
 //! Notices of a run besides the beginnings and ends of its trials, in one line each.
 
 use terca_core::config::adaptive::Adaptive;
-use terca_core::run::event::EventKind;
+use terca_core::run::event::{EventKind, StoppedVariant};
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
@@ -72,12 +72,12 @@ pub fn notice(
             };
             Some(line.with(Role::Plain, &format!("{name}  {when}: {why}")))
         }
-        EventKind::VariantStopped {
+        EventKind::VariantStopped(StoppedVariant {
             environment,
             experiment,
             error,
             trials,
-        } => {
+        }) => {
             let rest = format!(
                 "{environment}.{experiment}: {} not started, because they would end in the same error ({})",
                 prose::count(*trials, "further trial"),

@@ -109,7 +109,7 @@ fn counter(state: &RunState) -> String {
 
 impl<W: Write> Observer for Plain<W> {
     fn event(&mut self, event: &Event, state: &RunState) {
-        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted(_)) {
             self.names = Some(Names::of_run(state));
             let mut header = title(state).with(Role::Dim, ", ");
             header.append(particulars(state));

@@ -180,7 +180,7 @@ impl Above {
 
 impl<W: Write> Observer for Tty<W> {
     fn event(&mut self, event: &Event, state: &RunState) {
-        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted(_)) {
             self.begin(event.at, state);
         }
         match &event.kind {

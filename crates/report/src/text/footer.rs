@@ -2,9 +2,9 @@
 
 use terca_core::analysis::results::{AdaptiveResult, Results};
 use terca_core::analysis::summary::remarks::sentences;
+use terca_core::run::event::StoppedVariant;
 use terca_core::run::event::{RunStatus, StopReason};
 use terca_core::run::outcome::Status;
-use terca_core::run::state::StoppedVariant;
 use terca_core::text::prose;
 
 use crate::context::Context;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use terca_core::run::event::RunStatus;
-use terca_core::run::run_kind::RunKind;
+use terca_core::run::run_file::RunKind;
 use terca_core::text::prose;
 
 use crate::term::grid::{Grid, Side};

@@ -15,6 +15,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
+use terca_engine::run::start::{PreparedRun, Program};
 use terca_engine::run::{ablate as engine, history};
 use terca_report::github::Printed;
 use terca_report::{Painted, ablation_plan};
@@ -169,8 +170,12 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
     };
-    let rebuild = args.conduct.no_cache;
-    let (status, finished) = run::start_and_keep(&settings, &plan, host, rebuild, display, common)?;
+    let program = Program {
+        rebuild_layers: args.conduct.no_cache,
+        ..Program::default()
+    };
+    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let (status, finished) = run::conduct(&settings, run, None, display, common)?;
     if !args.quiet.quiet && args.format != Format::Json {
         say_how_to_hide(&finished.state, common);
     }

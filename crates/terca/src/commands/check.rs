@@ -124,7 +124,7 @@ fn show(loaded: &LoadedPlan, found: &Findings, host: &Host, args: &CheckArgs, co
     let overview = PlanOverview {
         heads: &plan.heads(),
         remarks: &found.remarks,
-        descriptions: &Descriptions::of(&plan.suite, &plan.trials).unwrap_or_default(),
+        descriptions: &Descriptions::of(&plan.suite, &plan.trials),
     };
     screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
     if args.verbose {

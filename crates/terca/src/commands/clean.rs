@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
-use terca_engine::run::clean::{Kind, Removable, Removal, removable, remove};
+use terca_engine::run::clean::{Removable, RemovableKind, Removal, removable, remove};
 use terca_engine::suite::discover;
 
 use crate::args::Common;
@@ -60,9 +60,9 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
 
 fn line(one: &Removable) -> String {
     let what = match one.kind {
-        Kind::Layer => "cached step",
-        Kind::Downloads => "downloads  ",
-        Kind::Run => "run        ",
+        RemovableKind::Layer => "cached step",
+        RemovableKind::Downloads => "downloads  ",
+        RemovableKind::Run => "run        ",
     };
     format!(
         "{what}  {:>9}  {}\n",

@@ -4,7 +4,6 @@
 
 use clap::Args;
 use terca_core::agent;
-use terca_core::run::event::TrialHead;
 use terca_core::text::explain::Code;
 use terca_core::transcript::{Record, Step};
 use terca_engine::run::follow::Follow;
@@ -28,134 +27,71 @@ pub struct LogsArgs {
 pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
     let choice = choose(&args.of, common)?;
     let (run, _) = past_runs::read_sound_part(&choice.dir)?;
-    let trials = run.state.trials();
-    let trial = match choice.trial(&run.state)? {
-        Some(trial) => trial,
-        None if trials.len() == 1 => &trials[0],
-        None => {
-            let text = format!("the run {} has {} trials", run.state.run(), trials.len());
-            return Err(CliError::misuse(Code::NoMatch, text).help(
-                "name one: `terca logs EVAL`; `terca show` lists the trials that did not pass",
-            ));
-        }
-    };
-    let head = &trial.head;
-    let text = SessionText::of(head, screen::out_palette(common.color));
-    let mut follow = Follow::new(&run.dir, &head.dir, head.id, text.file());
-    let mut printer = Printer {
-        text,
+    let head = &choice.only_trial(&run.state, "logs")?.head;
+    let agent = agent::find(&head.agent);
+    let mut text = SessionText {
+        reads_steps: agent.is_some_and(|agent| agent.profile().streams_events),
+        rest: Vec::new(),
+        palette: screen::out_palette(common.color),
         has_printed: false,
     };
+    let file = match text.reads_steps {
+        true => trial_files::TRANSCRIPT,
+        false => trial_files::STDOUT,
+    };
+    let mut follow = Follow::new(&run.dir, &head.dir, head.id, file);
     loop {
         let added = follow
             .added()
             .map_err(|error| CliError::trouble(Code::Internal, error))?;
-        let is_empty = added.is_empty();
-        let said = printer.text.take(&added);
-        printer.print(said);
-        if is_empty && !(args.follow && follow.wait()) {
+        text.print(&added);
+        if added.is_empty() && !(args.follow && follow.wait()) {
             break;
         }
     }
-    let said = printer.text.finish();
-    printer.print(said);
-    if !printer.has_printed {
+    let last = std::mem::take(&mut text.rest);
+    if !last.is_empty() {
+        text.print_line(&last);
+    }
+    if !text.has_printed {
         screen::err(&format!("note: the agent of {} has no output", head.dir));
     }
     Ok(0)
 }
 
-/// Prints whole lines as they come.
-struct Printer {
-    text: SessionText,
-    has_printed: bool,
-}
-
-impl Printer {
-    fn print(&mut self, said: Vec<Said>) {
-        for said in said {
-            match said {
-                Said::Printed(line) => {
-                    self.has_printed |= !line.is_empty();
-                    if self.has_printed {
-                        screen::out(&line);
-                    }
-                }
-                Said::Step(text) => {
-                    self.has_printed = true;
-                    screen::out_painted(&Painted::by_view(text));
-                }
-            }
-        }
-    }
-}
-
-/// Reads the file of a session, piece by piece.
+/// Reads the file of a session piece by piece, and prints whole lines as they come.
 #[derive(Debug)]
 struct SessionText {
     reads_steps: bool,
     /// The beginning of a line whose end has not come yet.
     rest: Vec<u8>,
     palette: Palette,
-}
-
-/// A part of a session.
-#[derive(Debug)]
-enum Said {
-    /// A line as the agent printed it.
-    Printed(String),
-    /// A step, of one line or more.
-    Step(String),
+    has_printed: bool,
 }
 
 impl SessionText {
-    /// Reads the session of a trial's agent.
-    fn of(head: &TrialHead, palette: Palette) -> Self {
-        let reads_steps =
-            agent::find(&head.agent).is_some_and(|agent| agent.profile().streams_events);
-        SessionText {
-            reads_steps,
-            rest: Vec::new(),
-            palette,
-        }
-    }
-
-    /// Returns the name of the file with the session.
-    fn file(&self) -> &'static str {
-        if self.reads_steps {
-            trial_files::TRANSCRIPT
-        } else {
-            trial_files::STDOUT
-        }
-    }
-
-    /// Takes more of the file. Returns the parts that are whole.
-    fn take(&mut self, bytes: &[u8]) -> Vec<Said> {
+    fn print(&mut self, bytes: &[u8]) {
         self.rest.extend_from_slice(bytes);
-        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
-            return Vec::new();
-        };
-        let mut lines: Vec<u8> = self.rest.drain(..=end).collect();
-        // The end of the last line begins no other one.
-        lines.pop();
-        let lines = lines.split(|byte| *byte == b'\n');
-        lines.filter_map(|line| self.read(line)).collect()
+        let text = std::mem::take(&mut self.rest);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            match line.strip_suffix(b"\n") {
+                Some(line) => self.print_line(line),
+                None => self.rest = line.to_vec(),
+            }
+        }
     }
 
-    /// Returns what is left at the end of the file.
-    fn finish(&mut self) -> Vec<Said> {
-        let last = std::mem::take(&mut self.rest);
-        let last = Some(last).filter(|last| !last.is_empty());
-        last.and_then(|last| self.read(&last)).into_iter().collect()
-    }
-
-    fn read(&self, line: &[u8]) -> Option<Said> {
+    fn print_line(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         if !self.reads_steps {
-            return Some(Said::Printed(text.into_owned()));
+            self.has_printed |= !line.is_empty();
+            if self.has_printed {
+                screen::out(&text);
+            }
+            return;
         }
         if line.is_empty() {
-            return None;
+            return;
         }
         let record = serde_json::from_str(&text).unwrap_or_else(|_| {
             Record::without_line(Step::Notice {
@@ -163,6 +99,9 @@ impl SessionText {
             })
         });
         let step = session_step(&record, self.palette);
-        (!step.is_empty()).then_some(Said::Step(step))
+        if !step.is_empty() {
+            self.has_printed = true;
+            screen::out_painted(&Painted::by_view(step));
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::args::values::{age, sandbox, seconds, usd, within};
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::run::output;
-use crate::{VERSION, screen};
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct MineArgs {
@@ -125,7 +125,6 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         sandbox: args.sandbox.clone(),
         concurrency: args.concurrency,
         describing: describing(args)?,
-        version: VERSION,
         host: &Host::of_this_process(),
         tell: &tell,
     };
@@ -203,7 +202,6 @@ impl From<MineError> for CliError {
                 )
             }
             MineError::Start(error) => error.into(),
-            MineError::Open(error) => error.into(),
             MineError::Store(error) => error.into(),
         }
     }

@@ -10,7 +10,6 @@ use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
-use terca_engine::run::start::Program;
 use terca_engine::tree::TreeError;
 use terca_engine::workspace::saved::restore::RestoreError;
 use terca_report::Painted;
@@ -21,9 +20,9 @@ use crate::args::{Common, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::run::output;
 use crate::run::output::Detail;
+use crate::screen;
 use crate::suite::place::from_here;
 use crate::suite::{load, past};
-use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct RegradeArgs {
@@ -50,8 +49,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
     open.adopt_into(&mut plan);
-    let program = Program::new(VERSION);
-    let run = open.prepare(&plan, &settings, program, host)?;
+    let run = open.prepare(&plan, &settings, host)?;
     output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);
     match &regrading.damaged {

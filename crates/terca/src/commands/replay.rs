@@ -13,9 +13,9 @@ use crate::args::values::{share, within};
 use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs, QuietArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::display::Display;
+use crate::screen;
 use crate::suite::place::from_here;
 use crate::suite::{load, past};
-use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ReplayArgs {
@@ -70,8 +70,7 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     settings.keep = args.keep.into();
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let plan = load::plan(&settings, common, &host)?;
-    let program = Program::new(VERSION);
-    let prepared = PreparedRun::new(&plan, &settings, program, host)?;
+    let prepared = PreparedRun::new(&plan, &settings, Program::default(), host)?;
     let recorded = prepared.recorded_trials().unwrap_or(0);
     let source = settings.replay.as_ref();
     let source = source.map_or(name, |replay| replay.run.as_str());
@@ -92,5 +91,5 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    run::execute(&settings, prepared, display, common)
+    Ok(run::conduct(&settings, prepared, None, display, common)?.0)
 }

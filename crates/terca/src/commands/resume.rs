@@ -7,16 +7,16 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::replay;
 use terca_engine::run::resume::{OpenRun, Remaining};
-use terca_engine::run::start::Program;
 use terca_engine::workspace::trial_dirs::WorkDir;
 
+use super::run::conduct;
 use crate::args::values::{usd, within};
 use crate::args::{CiArgs, Common, Format, QuietArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::display::Display;
-use crate::run::{display, output};
+use crate::run::output;
 use crate::suite::{load, past};
-use crate::{VERSION, export, screen};
+use crate::{export, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArgs {
@@ -62,23 +62,17 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         output::warn_of_leftovers(&left.unwrap_or_default());
         return Ok(nothing_left(&open.past, &settings, args, common));
     }
-    let program = Program::new(VERSION);
-    let mut run = open.prepare(&plan, &settings, program, host)?;
+    let run = open.prepare(&plan, &settings, host)?;
     check_changes(&open.changes(&run), args)?;
     let display = Display {
         format: args.format,
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    output::connect(&mut run, display.quiet)?;
-    output::note_before_start(&run, display.quiet);
     if !display.quiet {
         note_remaining(open.past.state.run(), remaining);
     }
-    let (store, past) = open.into_parts();
-    let mut observer = display::observer(&run, display, common);
-    let finished = run.execute(store, past, observer.as_mut())?;
-    Ok(output::conclude(&settings, display, common, &finished))
+    Ok(conduct(&settings, run, Some(open), display, common)?.0)
 }
 
 fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, common: &Common) -> u8 {

@@ -5,9 +5,10 @@ use terca_core::plan::shard::Shard;
 use terca_core::run::settings::{FailedSettings, RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
-use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
-use terca_engine::run::start::{FinishedRun, PreparedRun, Program};
+use terca_engine::run::resume::OpenRun;
+use terca_engine::run::scheduler::FinishedRun;
+use terca_engine::run::start::{PreparedRun, Program};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
@@ -16,9 +17,9 @@ use crate::args::{CiArgs, Common, ConductArgs, Format, QuietArgs, SelectionArgs}
 use crate::cli_error::{CliError, Outcome};
 use crate::run::display::Display;
 use crate::run::{display, output};
+use crate::screen;
 use crate::suite::place::from_here;
 use crate::suite::{bare_words, load, past};
-use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
@@ -123,63 +124,30 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    start(
-        &settings, &plan, host, args.conduct.no_cache, display, common,
-    )
-}
-
-/// Runs a plan in a directory of its own.
-pub(super) fn start(
-    settings: &RunSettings,
-    plan: &RunPlan,
-    host: Host,
-    rebuild_layers: bool,
-    display: Display<'_>,
-    common: &Common,
-) -> Outcome {
-    let (status, _) = start_and_keep(settings, plan, host, rebuild_layers, display, common)?;
-    Ok(status)
-}
-
-/// Runs a plan in a directory of its own. Returns the exit status and the run.
-pub(super) fn start_and_keep(
-    settings: &RunSettings,
-    plan: &RunPlan,
-    host: Host,
-    rebuild_layers: bool,
-    display: Display<'_>,
-    common: &Common,
-) -> Result<(u8, FinishedRun), CliError> {
     let program = Program {
-        rebuild_layers,
-        ..Program::new(VERSION)
+        rebuild_layers: args.conduct.no_cache,
+        ..Program::default()
     };
-    let mut run = PreparedRun::new(plan, settings, program, host)?;
-    output::connect(&mut run, display.quiet)?;
-    to_its_end(settings, run, display, common)
+    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    Ok(conduct(&settings, run, None, display, common)?.0)
 }
 
-/// Runs what is prepared in a directory of its own.
-pub(super) fn execute(
+/// Runs what is prepared: in a directory of its own, or in that of a run that goes on. Returns the exit status and the run.
+pub(super) fn conduct(
     settings: &RunSettings,
-    run: PreparedRun<'_>,
-    display: Display<'_>,
-    common: &Common,
-) -> Outcome {
-    let (status, _) = to_its_end(settings, run, display, common)?;
-    Ok(status)
-}
-
-fn to_its_end(
-    settings: &RunSettings,
-    run: PreparedRun<'_>,
+    mut run: PreparedRun<'_>,
+    goes_on: Option<OpenRun>,
     display: Display<'_>,
     common: &Common,
 ) -> Result<(u8, FinishedRun), CliError> {
+    output::connect(&mut run, display.quiet)?;
     output::note_before_start(&run, display.quiet);
-    let store = run.create_dir()?;
+    let (store, past) = match goes_on {
+        Some(open) => open.into_parts(),
+        None => (run.create_dir()?, None),
+    };
     let mut observer = display::observer(&run, display, common);
-    let finished = run.execute(store, None, observer.as_mut());
+    let finished = run.execute(store, past, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")
     })?;

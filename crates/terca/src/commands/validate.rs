@@ -3,6 +3,7 @@
 use clap::{ArgAction, Args};
 use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
+use terca_engine::run::start::{PreparedRun, Program};
 
 use super::run;
 use crate::args::values::within;
@@ -69,5 +70,6 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
         quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
     };
-    run::start(&settings, &plan, host, false, display, common)
+    let run = PreparedRun::new(&plan, &settings, Program::default(), host)?;
+    Ok(run::conduct(&settings, run, None, display, common)?.0)
 }

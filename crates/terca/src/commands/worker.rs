@@ -5,7 +5,6 @@ use std::io::IsTerminal;
 use terca_core::text::explain::Code;
 use terca_engine::{machine_check, workers};
 
-use crate::VERSION;
 use crate::cli_error::{CliError, Outcome};
 
 pub(super) fn worker() -> Outcome {
@@ -16,5 +15,5 @@ pub(super) fn worker() -> Outcome {
         )
         .help("`terca run --on NAME` starts the workers that `workers` in terca.yaml defines"));
     }
-    Ok(workers::serve(VERSION, machine_check::inspect))
+    Ok(workers::serve(machine_check::inspect))
 }

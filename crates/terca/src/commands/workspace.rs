@@ -2,12 +2,11 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::saved_workspace::restore_workspace;
 
 use crate::args::{Common, TrialArgs};
-use crate::cli_error::{CliError, Outcome};
+use crate::cli_error::Outcome;
 use crate::screen;
 use crate::suite::trial_choice::choose;
 
@@ -26,17 +25,7 @@ pub struct WorkspaceArgs {
 pub(super) fn workspace(args: &WorkspaceArgs, common: &Common) -> Outcome {
     let choice = choose(&args.of, common)?;
     let (run, _) = past_runs::read_sound_part(&choice.dir)?;
-    let trials = run.state.trials();
-    let trial = match choice.trial(&run.state)? {
-        Some(trial) => trial,
-        None if trials.len() == 1 => &trials[0],
-        None => {
-            let text = format!("the run {} has {} trials", run.state.run(), trials.len());
-            return Err(CliError::misuse(Code::NoMatch, text).help(
-                "name one: `terca workspace EVAL`; `terca show` lists the trials that did not pass",
-            ));
-        }
-    };
+    let trial = choice.only_trial(&run.state, "workspace")?;
     let mut dir = trial.head.dir.clone();
     if let Some(attempt) = args
         .attempt

@@ -67,7 +67,7 @@ impl<O: Observer> Observer for Grouped<O> {
     fn event(&mut self, event: &Event, state: &RunState) {
         if matches!(
             event.kind,
-            EventKind::RunStarted { .. } | EventKind::RunResumed { .. }
+            EventKind::RunStarted(_) | EventKind::RunResumed { .. }
         ) {
             screen::command("::group::Trials\n", &mut io::stderr());
         }

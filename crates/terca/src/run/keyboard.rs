@@ -126,37 +126,25 @@ fn is_in_foreground() -> bool {
 
 fn listen(sender: &Sender<Wish>) {
     loop {
-        let is_ours = is_in_foreground();
-        let wanted = match (&*state(), is_ours) {
-            (State::Untouched, _) => return,
-            (State::Away, true) => Wanted::Modes,
-            (State::Away, false) | (State::Heard(_), false) => Wanted::Patience,
-            (State::Heard(_), true) => Wanted::Keys,
+        let is_away = match &*state() {
+            State::Untouched => return,
+            State::Away => true,
+            State::Heard(_) => false,
         };
-        match wanted {
-            Wanted::Modes => {
-                if take_over().is_none() {
-                    return;
-                }
+        if !is_in_foreground() {
+            let _ = poll(&mut [], Some(&LOOK));
+        } else if is_away {
+            if take_over().is_none() {
+                return;
             }
-            Wanted::Patience => {
-                let _ = poll(&mut [], Some(&LOOK));
-            }
-            Wanted::Keys => {
-                let input = stdin();
-                let ready = poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&LOOK));
-                if ready.is_ok_and(|ready| ready > 0) && !pass_on(sender) {
-                    return;
-                }
+        } else {
+            let input = stdin();
+            let ready = poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&LOOK));
+            if ready.is_ok_and(|ready| ready > 0) && !pass_on(sender) {
+                return;
             }
         }
     }
-}
-
-enum Wanted {
-    Modes,
-    Patience,
-    Keys,
 }
 
 /// Reads what was typed. Returns whether there may be more.

@@ -9,7 +9,7 @@ use terca_core::run::event::RunStatus;
 use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
-use terca_engine::run::start::FinishedRun;
+use terca_engine::run::scheduler::FinishedRun;
 use terca_report::Painted;
 use terca_report::{Circumstances, suggestions};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::compare::{Arm, Compared, between};
-use terca_core::run::run_kind::RunKind;
+use terca_core::run::run_file::RunKind;
 use terca_core::run::settings::SelectionSettings;
 use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;

@@ -54,6 +54,19 @@ pub fn choose(args: &TrialArgs, common: &Common) -> Result<Choice, CliError> {
 }
 
 impl Choice {
+    /// Finds the trial that the words name, or the only one of the run.
+    pub fn only_trial<'a>(self, state: &'a RunState, command: &str) -> Result<&'a Trial, CliError> {
+        match (self.trial(state)?, state.trials()) {
+            (Some(trial), _) | (None, [trial]) => Ok(trial),
+            (None, trials) => {
+                let text = format!("the run {} has {} trials", state.run(), trials.len());
+                Err(CliError::misuse(Code::NoMatch, text).help(format!(
+                    "name one: `terca {command} EVAL`; `terca show` lists the trials that did not pass"
+                )))
+            }
+        }
+    }
+
     /// Finds the trial that the words name; `None` where there are no words.
     pub fn trial(self, state: &RunState) -> Result<Option<&Trial>, CliError> {
         let Some(words) = &self.words else {

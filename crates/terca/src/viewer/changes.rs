@@ -59,10 +59,10 @@ impl Changes {
         std::thread::sleep(self.next_news.saturating_duration_since(Instant::now()));
         let began = Instant::now();
         let run = past_runs::read(&self.run_dir).ok()?;
-        let seen = (run.next_sequence, Timestamp::now());
+        let seen = (run.next_sequence(), Timestamp::now());
         let news = self.told.news(&run.state, &past::prompts(&run), seen);
         self.next_news = Instant::now() + PAUSE.max(began.elapsed() * SHARE);
-        Some((run.next_sequence, Event::of("news", news?)))
+        Some((run.next_sequence(), Event::of("news", news?)))
     }
 }
 

@@ -135,7 +135,7 @@ impl Library {
     fn run(&self, name: &str) -> PageAnswer {
         Ok(match past_runs::read(&self.dir_of(name)?) {
             Ok(run) => {
-                let seen = run.next_sequence;
+                let seen = run.next_sequence();
                 Response::page(run_page(&run.state, &Bound::OnDemand { seen }))
             }
             Err(error) => Response::trouble(&CliError::from(error).to_string()),

@@ -5,10 +5,9 @@
 use camino::Utf8Path;
 use serde_json::{Value, json};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
-use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::{Grade, JudgeRecord, JudgedBy, Reason};
 use terca_core::plan::trial_folder;
-use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
@@ -52,14 +51,7 @@ fn write_record(run_dir: &Utf8Path, heads: &[TrialHead]) {
         events: Vec::new(),
         second: 0,
     };
-    journal.add(EventKind::RunStarted {
-        verdict: VerdictSettings::default(),
-        identical_to_baseline: Vec::new(),
-        adaptive: None,
-        descriptions: None,
-        replay_of: None,
-        failed_in: None,
-        ablation: None,
+    journal.add(EventKind::RunStarted(Box::new(RunStart {
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),
@@ -67,7 +59,8 @@ fn write_record(run_dir: &Utf8Path, heads: &[TrialHead]) {
         concurrency: 4,
         baseline: "control".to_owned(),
         trials: heads.to_vec(),
-    });
+        ..RunStart::default()
+    })));
     for head in heads {
         journal.add(EventKind::TrialStarted {
             trial: head.id,

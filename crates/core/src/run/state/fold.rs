@@ -7,9 +7,12 @@ use jiff::Timestamp;
 
 use super::progress::Share;
 use super::spent::{Reports, judges};
-use super::{Grading, Live, RunState, StoppedVariant, Trial, VariantProgress};
+use super::{Grading, Live, RunState, Trial, VariantProgress};
 use crate::config::adaptive::Adaptive;
-use crate::run::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
+use crate::run::event::{
+    Event, EventKind, Phase, RegradedTrial, RunStart, RunStatus, StopReason, StoppedVariant,
+    TrialHead,
+};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
 
@@ -26,13 +29,13 @@ impl RunState {
     /// Applies one event. An event about an unknown trial changes nothing.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::RunStarted { .. } => self.run_started(event),
+            EventKind::RunStarted(start) => self.run_started(start, event.at),
             EventKind::RunResumed {
                 terca_version,
                 concurrency,
             } => {
-                self.terca_version.clone_from(terca_version);
-                self.concurrency = *concurrency;
+                self.start.terca_version.clone_from(terca_version);
+                self.start.concurrency = *concurrency;
                 self.resumed();
             }
             EventKind::RoundStarted { trials, .. } => self.round_started(trials),
@@ -51,19 +54,7 @@ impl RunState {
             EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
             // News for the display alone.
             EventKind::StepsFound { .. } | EventKind::StepMade { .. } => {}
-            EventKind::VariantStopped {
-                environment,
-                experiment,
-                error,
-                trials,
-            } => {
-                self.variant_stopped(StoppedVariant {
-                    environment: environment.clone(),
-                    experiment: experiment.clone(),
-                    error: error.clone(),
-                    trials: *trials,
-                });
-            }
+            EventKind::VariantStopped(stopped) => self.variant_stopped(stopped),
             EventKind::Regraded {
                 grading,
                 other_tests,
@@ -77,57 +68,22 @@ impl RunState {
         }
     }
 
-    fn run_started(&mut self, event: &Event) {
-        let EventKind::RunStarted {
-            run,
-            suite,
-            terca_version,
-            seed,
-            concurrency,
-            baseline,
-            verdict,
-            identical_to_baseline,
-            adaptive,
-            descriptions,
-            replay_of,
-            failed_in,
-            ablation,
-            trials,
-        } = &event.kind
-        else {
-            return;
-        };
-        *self = RunState {
-            descriptions: descriptions.as_deref().cloned().unwrap_or_default(),
-            run: run.clone(),
-            suite: suite.clone(),
-            terca_version: terca_version.clone(),
-            seed: *seed,
-            concurrency: *concurrency,
-            baseline: baseline.clone(),
-            verdict: *verdict,
-            identical_to_baseline: identical_to_baseline.clone(),
-            replay_of: replay_of.clone(),
-            failed_in: failed_in.clone(),
-            ablation: ablation.as_deref().cloned().map(Arc::new),
-            started_at: Some(event.at),
-            ..RunState::planned(trials, *adaptive)
-        };
-    }
-
     /// Trials beyond the fewest repetitions of an adaptive run are spare until a round calls them.
-    fn planned(heads: &[TrialHead], adaptive: Option<Adaptive>) -> Self {
-        let at_once =
-            |head: &TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
-        let (called, spare): (Vec<TrialHead>, _) = heads.iter().cloned().partition(at_once);
-        let mut state = RunState {
-            adaptive,
-            variants: variants(heads),
+    fn run_started(&mut self, start: &RunStart, at: Timestamp) {
+        let mut start = start.clone();
+        let heads = std::mem::take(&mut start.trials);
+        let fewest = start.adaptive.map_or(u32::MAX, |bounds| bounds.min);
+        let variants = variants(&heads);
+        let is_called = |head: &TrialHead| head.repetition <= fewest;
+        let (called, spare) = heads.into_iter().partition(is_called);
+        *self = RunState {
+            start,
+            started_at: Some(at),
+            variants,
             spare,
             ..RunState::default()
         };
-        state.call(called);
-        state
+        self.call(called);
     }
 
     /// Adds trials that are to run.
@@ -165,11 +121,11 @@ impl RunState {
         self.recount_open_trials();
     }
 
-    fn variant_stopped(&mut self, stopped: StoppedVariant) {
+    fn variant_stopped(&mut self, stopped: &StoppedVariant) {
         if let Some(position) = self.variant_position(&stopped.environment, &stopped.experiment) {
             self.variants[position].stopped = true;
         }
-        self.stopped_variants.push(stopped);
+        self.stopped_variants.push(stopped.clone());
     }
 
     fn round_started(&mut self, ids: &[u32]) {
@@ -184,7 +140,7 @@ impl RunState {
 
     /// Trials that a round asked for and nobody can pay for are spare again: the comparisons go by those that ran.
     fn give_back(&mut self) {
-        let Some(Adaptive { min, .. }) = self.adaptive else {
+        let Some(Adaptive { min, .. }) = self.start.adaptive else {
             return;
         };
         let is_begun = |trial: &Trial| {
@@ -334,7 +290,7 @@ impl RunState {
         other_tests: &BTreeMap<String, String>,
         trials: &[RegradedTrial],
     ) {
-        self.grading = grading;
+        self.grading = Some(grading);
         for RegradedTrial { trial, report } in trials {
             let Some(index) = self.position(*trial) else {
                 continue;

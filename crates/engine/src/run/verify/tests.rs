@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::trial_folder;
-use terca_core::run::event::{Event, EventKind, Phase, TrialHead};
+use terca_core::run::event::{Event, EventKind, Phase, RunStart, TrialHead};
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::run_file::RunFile;
 
@@ -46,22 +45,16 @@ fn head(id: u32) -> TrialHead {
 
 /// The events of a run of so many trials.
 fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
-    let mut kinds = vec![EventKind::RunStarted {
+    let mut kinds = vec![EventKind::RunStarted(Box::new(RunStart {
         run: "1".into(),
         suite: "s".into(),
         terca_version: env!("CARGO_PKG_VERSION").into(),
         seed: 1,
         concurrency: 1,
         baseline: "x".into(),
-        verdict: VerdictSettings::default(),
-        identical_to_baseline: Vec::new(),
-        adaptive: None,
-        descriptions: None,
-        replay_of: None,
-        failed_in: None,
-        ablation: None,
         trials: (1..=trials).map(head).collect(),
-    }];
+        ..RunStart::default()
+    }))];
     for trial in 1..=trials {
         let phase = Phase::Agent;
         let report = TrialReport {
