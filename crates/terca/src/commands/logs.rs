@@ -9,7 +9,7 @@ use terca_core::text::explain::Code;
 use terca_core::transcript::{Record, Step};
 use terca_engine::run::follow::Follow;
 use terca_engine::run::{past_runs, trial_files};
-use terca_report::{Painted, Palette, session_step};
+use terca_report::{Answer, session_step};
 
 use crate::args::{Common, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
@@ -40,7 +40,7 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
         }
     };
     let head = &trial.head;
-    let text = SessionText::of(head, screen::out_palette(common.color));
+    let text = SessionText::of(head);
     let mut follow = Follow::new(&run.dir, &head.dir, head.id, text.file());
     let mut printer = Printer {
         text,
@@ -52,13 +52,13 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
             .map_err(|error| CliError::trouble(Code::Internal, error))?;
         let is_empty = added.is_empty();
         let said = printer.text.take(&added);
-        printer.print(said);
+        printer.print(said, common);
         if is_empty && !(args.follow && follow.wait()) {
             break;
         }
     }
     let said = printer.text.finish();
-    printer.print(said);
+    printer.print(said, common);
     if !printer.has_printed {
         screen::err(&format!("note: the agent of {} has no output", head.dir));
     }
@@ -72,7 +72,7 @@ struct Printer {
 }
 
 impl Printer {
-    fn print(&mut self, said: Vec<Said>) {
+    fn print(&mut self, said: Vec<Said>, common: &Common) {
         for said in said {
             match said {
                 Said::Printed(line) => {
@@ -81,9 +81,9 @@ impl Printer {
                         screen::out(&line);
                     }
                 }
-                Said::Step(text) => {
+                Said::Step(step) => {
                     self.has_printed = true;
-                    screen::out_painted(&Painted::by_view(text));
+                    screen::out_view(&step, common);
                 }
             }
         }
@@ -96,7 +96,6 @@ struct SessionText {
     reads_steps: bool,
     /// The beginning of a line whose end has not come yet.
     rest: Vec<u8>,
-    palette: Palette,
 }
 
 /// A part of a session.
@@ -105,18 +104,17 @@ enum Said {
     /// A line as the agent printed it.
     Printed(String),
     /// A step, of one line or more.
-    Step(String),
+    Step(Answer),
 }
 
 impl SessionText {
     /// Reads the session of a trial's agent.
-    fn of(head: &TrialHead, palette: Palette) -> Self {
+    fn of(head: &TrialHead) -> Self {
         let reads_steps =
             agent::find(&head.agent).is_some_and(|agent| agent.profile().streams_events);
         SessionText {
             reads_steps,
             rest: Vec::new(),
-            palette,
         }
     }
 
@@ -162,7 +160,7 @@ impl SessionText {
                 text: "a line of the transcript could not be read".into(),
             })
         });
-        let step = session_step(&record, self.palette);
+        let step = session_step(&record);
         (!step.is_empty()).then_some(Said::Step(step))
     }
 }

@@ -8,7 +8,6 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Program};
-use terca_report::Painted;
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share};
@@ -106,9 +105,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
     }
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
-        let palette = screen::out_palette(common.color);
-        let trials = plan_trials(&plan.heads(), &plan.order, palette);
-        screen::out_painted(&Painted::by_view(trials));
+        screen::out_view(&plan_trials(&plan.heads(), &plan.order), common);
         load::note_adaptive(&plan);
         return Ok(0);
     }
