@@ -18,8 +18,8 @@ use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_report::{
-    Circumstances, Context, JsonLines, MaxWidth, Palette, Plain, Size, Tty, failures, footer,
-    results_table, suggestions, verdicts,
+    Circumstances, Context, JsonLines, Palette, Plain, Size, Tty, failures, footer, results_table,
+    suggestions, verdicts,
 };
 
 const EVALS: [&str; 6] = [
@@ -60,7 +60,7 @@ fn main() {
     );
     let results = Results::of(&demo.state);
     drop(demo);
-    let room = MaxWidth::Columns(Size::of_terminal().columns);
+    let room = Size::of_terminal().columns;
     let here = Context {
         run_dir: ".terca/runs/2026-11-14-001".into(),
         terca: "terca",
@@ -68,14 +68,14 @@ fn main() {
     };
     println!(
         "\n{}",
-        results_table(&results, Size::of_terminal().columns, palette)
+        results_table(&results, Size::of_terminal().columns).render(palette)
     );
-    println!("{}", failures(&results, here, palette));
+    println!("{}", failures(&results, here).render(palette));
     println!(
         "{}",
-        verdicts(&results, Size::of_terminal().columns, palette)
+        verdicts(&results, Size::of_terminal().columns).render(palette)
     );
-    print!("{}", footer(&results, here, palette));
+    print!("{}", footer(&results, here).render(palette));
     let around = Circumstances {
         terca: "terca",
         run: "",
@@ -86,7 +86,7 @@ fn main() {
     };
     print!(
         "\n{}",
-        suggestions(&results, &around, Size::of_terminal().columns, palette)
+        suggestions(&results, &around, Size::of_terminal().columns).render(palette)
     );
 }
 

@@ -2,8 +2,6 @@
 
 use camino::Utf8Path;
 
-use crate::term::size::MaxWidth;
-
 /// The reader's place and screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
@@ -12,5 +10,5 @@ pub struct Context<'a> {
     /// The command that starts Terca for this suite: `terca`, or `terca -C elsewhere`.
     pub terca: &'a str,
     /// The width of the screen.
-    pub max_width: MaxWidth,
+    pub max_width: usize,
 }

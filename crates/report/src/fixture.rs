@@ -15,13 +15,13 @@ use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::context::Context;
-use crate::term::size::MaxWidth;
+use crate::term::UNLIMITED;
 
 pub(crate) fn here() -> Context<'static> {
     Context {
         run_dir: ".terca/runs/2026-11-14-001".into(),
         terca: "terca",
-        max_width: MaxWidth::Unlimited,
+        max_width: UNLIMITED,
     }
 }
 

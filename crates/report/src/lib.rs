@@ -16,11 +16,11 @@
 //! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`json_lines()`], and what GitHub Actions
 //! understands in [`github`]. [`html`] has all of it as pages, for a file or a browser.
 //!
-//! [`plan_overview`], [`given()`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
+//! [`plan_overview`], [`agent_inputs()`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`validation_table()`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
 //! [`forecast()`] what a run would take and could show, [`mined()`] what became of a history.
 //!
-//! Floors, from the lowest: `term`; `metrics`, `names`, `outcome`, `shape` and `context`; `live`; `text`; `export`;
+//! Floors, from the lowest: `term`; `metrics`, `names`, `outcome` and `context`; `live`; `text`; `export`;
 //! `html` and `serve`. A floor uses those below it.
 
 mod context;
@@ -31,7 +31,6 @@ mod metrics;
 mod names;
 mod outcome;
 pub mod serve;
-mod shape;
 mod term;
 mod text;
 
@@ -52,18 +51,17 @@ pub use live::plain::Plain;
 pub use live::time_limits::TimeLimits;
 pub use live::tty::Tty;
 pub use names::Names;
-pub use term::door::{Door, Kind as DoorKind, Painted, shown, shown_json};
 pub use term::painter::RESTORE;
-pub use term::size::{MaxWidth, Size};
-pub use term::style::Palette;
-pub use term::width::truncate;
+pub use term::{
+    Answer, Filtered, Palette, Role, Size, UNLIMITED, shown, shown_json, shown_painted, truncate,
+};
 pub use text::ablation::{ablation, ablation_plan};
+pub use text::agent_inputs::agent_inputs;
 pub use text::agents::{AgentRow, agents_table};
 pub use text::compared::compared;
 pub use text::failures::{brief_failures, failures};
 pub use text::footer::footer;
 pub use text::forecast::forecast;
-pub use text::given::given;
 pub use text::mined::mined;
 pub use text::plan::{PlanOverview, plan_overview, plan_trials};
 pub use text::regraded::regraded;
@@ -75,5 +73,4 @@ pub use text::tests_table::tests_table;
 pub use text::trial::{TrialView, trial as trial_view};
 pub use text::validation_table::{flaws, validation_table};
 pub use text::verdicts::{brief_verdicts, verdicts};
-pub use text::wire::mcp_servers;
-pub use text::wire::wire;
+pub use text::wire::{mcp_servers, sentences_in_lines, wire};

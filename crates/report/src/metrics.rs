@@ -1,22 +1,44 @@
 //! The figures of a group of trials as text. What nobody reported is `–`, never 0.
 
+use std::collections::{HashMap, HashSet};
+
 use terca_core::analysis::metrics::{Metric, UNKNOWN};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::percent;
-use terca_core::analysis::summary::{Figures, Reliability};
+use terca_core::analysis::summary::{Figures, Reliability, Summary};
 use terca_core::run::state::{Spent, SpentTotal, judges};
 use terca_core::text::prose;
 
-use crate::term::style::Role;
-use crate::term::styled_line::StyledLine;
+use crate::term::{Role, StyledLine, dim, plain, styled};
 
 const MOST_TRIES: usize = 10;
+
+/// Returns the figures of each eval in each variant, by the names of eval, environment and experiment.
+pub fn cells(summary: &Summary) -> HashMap<[&str; 3], &Figures> {
+    let cells = summary.cells.iter();
+    cells
+        .map(|cell| {
+            (
+                [&*cell.eval, &cell.environment, &cell.experiment],
+                &cell.figures,
+            )
+        })
+        .collect()
+}
+
+/// Returns the names of the evals, in the order of the run.
+pub fn evals(summary: &Summary) -> Vec<&str> {
+    let mut evals: Vec<&str> = summary.cells.iter().map(|cell| &*cell.eval).collect();
+    let mut known = HashSet::new();
+    evals.retain(|eval| known.insert(*eval));
+    evals
+}
 
 /// `3/4`: of those judged.
 pub fn passed(figures: &Figures) -> StyledLine {
     match figures.judged {
         0 => unknown(),
-        judged => StyledLine::of(role(figures), &format!("{}/{judged}", figures.passed)),
+        judged => styled(role(figures), &format!("{}/{judged}", figures.passed)),
     }
 }
 
@@ -49,25 +71,23 @@ pub fn reliability<'a>(
 
 /// A share in its colour.
 pub fn share(value: f64) -> StyledLine {
-    StyledLine::of(Role::of_score(value), &percent(value))
+    styled(Role::of_score(value), &percent(value))
 }
 
 /// A figure in its colour: only shares have one.
-pub fn styled(metric: &Metric, figures: &Figures) -> StyledLine {
+pub fn figure(metric: &Metric, figures: &Figures) -> StyledLine {
     match (metric.read)(figures) {
         None => unknown(),
-        Some(value) if metric.is_share => {
-            StyledLine::of(Role::of_score(value), &(metric.show)(value))
-        }
-        Some(value) => StyledLine::plain(&(metric.show)(value)),
+        Some(value) if metric.is_share => styled(Role::of_score(value), &(metric.show)(value)),
+        Some(value) => plain(&(metric.show)(value)),
     }
 }
 
 /// `+1 error`: beside the figures, because it is in none of them.
 pub fn errors(figures: &Figures) -> StyledLine {
     match figures.errors {
-        0 => StyledLine::new(),
-        number => StyledLine::of(
+        0 => StyledLine::default(),
+        number => styled(
             Role::Trouble,
             &format!("+{}", prose::count(number, "error")),
         ),
@@ -135,11 +155,11 @@ fn role(figures: &Figures) -> Role {
 
 /// A text, or the sign for what is not known.
 pub fn known(text: Option<String>) -> StyledLine {
-    text.map_or_else(unknown, |text| StyledLine::plain(&text))
+    text.map_or_else(unknown, |text| plain(&text))
 }
 
 fn unknown() -> StyledLine {
-    StyledLine::of(Role::Dim, UNKNOWN)
+    dim(UNKNOWN)
 }
 
 #[cfg(test)]
@@ -149,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::style::Palette;
+    use crate::term::Palette;
 
     #[test]
     fn nothing_is_known_of_nothing() {
@@ -157,7 +177,7 @@ mod tests {
         assert_eq!(passed(&nothing).render(Palette::new(false)), UNKNOWN);
         assert!(errors(&nothing).is_empty());
         for metric in &METRICS {
-            let shown = styled(metric, &nothing).render(Palette::new(false));
+            let shown = figure(metric, &nothing).render(Palette::new(false));
             assert_eq!(shown, UNKNOWN);
         }
     }

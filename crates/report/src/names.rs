@@ -3,17 +3,19 @@
 //! `default` is the name of an environment or experiment that nobody wrote, so a run that has only that one does
 //! not mention it; and without repetitions there is no `#01`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use terca_core::analysis::results::Results;
 use terca_core::run::event::TrialHead;
 use terca_core::run::state::RunState;
+use terca_core::text::prose;
 
-use crate::term::width::{clean, shorten, width};
+use crate::term::{clean, shorten, width};
 
 const UNWRITTEN: &str = "default";
 
 /// The parts of a name that this run needs, and their widths.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub struct Names {
     environments: bool,
     experiments: bool,
@@ -30,44 +32,29 @@ pub struct Names {
 impl Names {
     pub fn of<'a>(heads: impl IntoIterator<Item = &'a TrialHead>) -> Self {
         let heads: Vec<&TrialHead> = heads.into_iter().collect();
+        let environments: BTreeSet<_> = heads.iter().map(|head| &*head.environment).collect();
+        let experiments: BTreeSet<_> = heads.iter().map(|head| &*head.experiment).collect();
+        // Of several names there is one that somebody chose.
+        let is_worth_naming = |names: &BTreeSet<&str>| names.iter().any(|name| *name != UNWRITTEN);
         let mut names = Names {
-            environments: is_worth_naming(heads.iter().map(|head| head.environment.as_str())),
-            experiments: is_worth_naming(heads.iter().map(|head| head.experiment.as_str())),
+            environments: is_worth_naming(&environments),
+            experiments: is_worth_naming(&experiments),
             repetitions: heads.iter().any(|head| head.repetition > 1),
-            eval_width: heads
-                .iter()
-                .map(|head| width(&clean(&head.eval)))
-                .max()
-                .unwrap_or(0),
+            several: (environments.len() > 1, experiments.len() > 1),
             ..Names::default()
         };
-        let highest = heads.iter().map(|head| head.repetition).max().unwrap_or(0);
-        names.number_width = width(&names.repetition(highest));
-        let variants: BTreeSet<(&str, &str)> = heads
-            .iter()
-            .map(|head| (head.environment.as_str(), head.experiment.as_str()))
-            .collect();
-        let differ = |parts: Vec<&str>| parts.windows(2).any(|pair| pair[0] != pair[1]);
-        names.several = (
-            differ(
-                variants
-                    .iter()
-                    .map(|(environment, _)| *environment)
-                    .collect(),
-            ),
-            differ(variants.iter().map(|(_, experiment)| *experiment).collect()),
-        );
-        let widest = |name: &dyn Fn(&str, &str) -> String| {
-            variants
-                .iter()
-                .map(|(one, other)| width(&name(one, other)))
-                .max()
-                .unwrap_or(0)
+        let widest = |name: &dyn Fn(&TrialHead) -> String| {
+            let widths = heads.iter().map(|head| width(&name(head)));
+            widths.max().unwrap_or(0)
         };
-        (names.variant_width, names.brief_width) = (
-            widest(&|one, other| names.variant(one, other)),
-            widest(&|one, other| names.brief(one, other)),
-        );
+        let [eval, variant, brief, number] = [
+            widest(&|head| clean(&head.eval).into_owned()),
+            widest(&|head| names.variant(&head.environment, &head.experiment)),
+            widest(&|head| names.brief(&head.environment, &head.experiment)),
+            widest(&|head| names.repetition(head.repetition)),
+        ];
+        (names.eval_width, names.variant_width) = (eval, variant);
+        (names.brief_width, names.number_width) = (brief, number);
         names
     }
 
@@ -75,6 +62,11 @@ impl Names {
     pub fn of_run(state: &RunState) -> Self {
         let trials = state.trials().iter().map(|trial| &*trial.head);
         Names::of(trials.chain(state.spare()))
+    }
+
+    /// The names of all trials of a run that has results.
+    pub(crate) fn of_results(results: &Results) -> Self {
+        Names::of(results.trials.iter().map(|trial| &*trial.head))
     }
 
     /// The parts of a variant's name that tell it from others: environment, experiment, both or none.
@@ -92,6 +84,14 @@ impl Names {
     /// `environment.experiment`; empty when the run has but one variant that nobody named.
     pub fn variant(&self, environment: &str, experiment: &str) -> String {
         self.variant_parts(environment, experiment).join(".")
+    }
+
+    /// The same, or `default` where it is empty.
+    pub(crate) fn variant_or_default(&self, environment: &str, experiment: &str) -> String {
+        let name = self.variant(environment, experiment);
+        Some(name)
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| UNWRITTEN.to_owned())
     }
 
     /// The name without a part that all variants have in common: what tells them apart is the last to be cut.
@@ -168,23 +168,48 @@ impl Names {
     }
 }
 
-/// Several names, or one that somebody chose.
-fn is_worth_naming<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    let Some(first) = names.next() else {
-        return false;
-    };
-    first != UNWRITTEN || names.any(|name| name != first)
-}
-
 fn words<const N: usize>(parts: [String; N]) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
 }
 
+/// The size of a plan: `24 trials`, and `3 evals × 2 variants × 4 repetitions`, or a list where that product would be wrong.
+/// A single one is left out, and so is a number that would only repeat that of the trials.
+pub(crate) fn plan_size<'a>(heads: impl IntoIterator<Item = &'a TrialHead>) -> (String, String) {
+    let (mut evals, mut variants) = (BTreeSet::new(), BTreeSet::new());
+    let mut cells = BTreeMap::<_, usize>::new();
+    for head in heads {
+        let variant = (&head.environment, &head.experiment);
+        evals.insert(&head.eval);
+        variants.insert(variant);
+        *cells.entry((&head.eval, variant)).or_default() += 1;
+    }
+    let trials: usize = cells.values().sum();
+    let fewest = cells.values().min().copied().unwrap_or(0);
+    let most = cells.values().max().copied().unwrap_or(0);
+    let up_to = if fewest == most { "" } else { "up to " };
+    let factors: Vec<String> = [
+        ("", evals.len(), "eval"),
+        ("", variants.len(), "variant"),
+        (up_to, most, "repetition"),
+    ]
+    .into_iter()
+    .filter(|(_, number, _)| *number > 1)
+    .map(|(before, number, noun)| format!("{before}{}", prose::count(number, noun)))
+    .collect();
+    let is_product = fewest == most && evals.len() * variants.len() * most == trials;
+    let words = match (is_product, factors.len()) {
+        (true, 0 | 1) => String::new(),
+        (true, _) => factors.join(" × "),
+        (false, _) => factors.join(", "),
+    };
+    (prose::count(trials, "trial"), words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::head;
+    use crate::fixture::{head, heads};
 
     fn names(variants: &[(&str, &str)], repetitions: u32) -> (Names, Vec<TrialHead>) {
         let heads: Vec<TrialHead> = variants
@@ -217,5 +242,21 @@ mod tests {
             let (names, heads) = names(variants, repetitions);
             assert_eq!(names.trial(heads.last().unwrap()), expected);
         }
+    }
+
+    #[test]
+    fn the_shape_is_a_product_only_where_that_is_true() {
+        assert_eq!(
+            plan_size(&heads(3, 2, 4)).1,
+            "3 evals × 2 variants × 4 repetitions"
+        );
+        assert_eq!(plan_size(&heads(3, 1, 4)).1, "3 evals × 4 repetitions");
+        assert_eq!(plan_size(&heads(3, 1, 1)).1, "");
+        // A selection or a shard has left some out.
+        assert_eq!(
+            plan_size(&heads(3, 2, 4)[1..]).1,
+            "3 evals, 2 variants, up to 4 repetitions"
+        );
+        assert_eq!(plan_size(&heads(2, 2, 1)[1..]).1, "2 evals, 2 variants");
     }
 }

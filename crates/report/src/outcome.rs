@@ -1,9 +1,21 @@
 //! A trial's outcome in words and marks.
 
-use terca_core::analysis::summary::wording;
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::{Summary, wording};
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::text::prose;
+
+/// Returns the trials of a variant.
+pub fn of_variant<'a>(
+    results: &'a Results,
+    environment: &'a str,
+    experiment: &'a str,
+) -> impl Iterator<Item = &'a TrialResult> {
+    results.trials.iter().filter(move |trial| {
+        trial.head.environment == environment && trial.head.experiment == experiment
+    })
+}
 
 /// Returns the mark of a status, which says what its colour says.
 pub fn mark(status: Status) -> &'static str {
@@ -36,6 +48,18 @@ pub fn agent(head: &TrialHead, report: &TrialReport) -> String {
 pub fn model<'a>(head: &'a TrialHead, report: &'a TrialReport) -> Option<&'a String> {
     let observed = report.delivery.model_observed.as_ref();
     observed.or(head.model.as_ref())
+}
+
+/// Returns the statuses of trials with their numbers.
+pub fn endings(summary: &Summary) -> [(Status, usize); 6] {
+    [
+        (Status::Passed, summary.passed),
+        (Status::Partial, summary.partial),
+        (Status::Failed, summary.failed),
+        (Status::Error, summary.errors),
+        (Status::Interrupted, summary.interrupted),
+        (Status::Pending, summary.pending),
+    ]
 }
 
 /// `25 passed`, `1 error`, `2 errors`.

@@ -14,7 +14,7 @@ use terca_core::text::prose;
 
 use crate::fixture::{self, Script};
 use crate::html::{Bound, run_page};
-use crate::term::style::Palette;
+use crate::term::Palette;
 use crate::{compared_markdown, csv, footer, junit, markdown, results_table, verdicts};
 
 const PALETTE: Palette = Palette { colour: false };
@@ -53,7 +53,7 @@ fn html(script: &Script) -> String {
 fn a_retried_attempt_is_paid_for_in_every_format() {
     let script = retried();
     let results = script.results();
-    let terminal = footer(&results, fixture::here(), PALETTE);
+    let terminal = footer(&results, fixture::here()).render(PALETTE);
     assert!(terminal.contains("$1.50"), "{terminal}");
     assert!(html(&script).contains("$1.50"), "the page");
     let document = junit(&results);
@@ -87,7 +87,7 @@ fn nearly_all_is_not_all_in_any_format() {
         .end(RunStatus::Complete);
     let results = script.results();
     let formats = [
-        results_table(&results, 100, PALETTE),
+        results_table(&results, 100).render(PALETTE),
         markdown(&results, usize::MAX),
         html(&script),
     ];
@@ -267,7 +267,7 @@ proptest! {
         let results = script.results();
         let json: Value = serde_json::from_str(&serde_json::to_string(&results).unwrap()).unwrap();
         let xml = junit(&results);
-        let terminal = results_table(&results, 200, PALETTE);
+        let terminal = results_table(&results, 200).render(PALETTE);
         let table = markdown(&results, usize::MAX);
         for metric in &METRICS {
             let figures = json["summary"]["variants"].as_array().unwrap();
@@ -310,10 +310,10 @@ proptest! {
             let dollars = prose::dollars(sum);
             let live = crate::metrics::dollars(&script.state.spent_with_live()).unwrap_or_default();
             prop_assert!(live.starts_with(&dollars));
-            prop_assert!(footer(&results, fixture::here(), PALETTE).contains(&dollars));
+            prop_assert!(footer(&results, fixture::here()).render(PALETTE).contains(&dollars));
             let spent = format!("spent: {}", crate::metrics::spent_on(&results).unwrap_or_default());
             prop_assert!(html(&script).contains(&spent));
-            prop_assert!(footer(&results, fixture::here(), PALETTE).contains(&spent));
+            prop_assert!(footer(&results, fixture::here()).render(PALETTE).contains(&spent));
             let escaped = "\\".to_owned() + &dollars;
             prop_assert!(markdown(&results, usize::MAX).contains(&escaped));
         }
@@ -345,7 +345,7 @@ proptest! {
             prop_assert!(shown.starts_with(&cell(&total.figures)), "{} {:?}", shown, total);
         }
         // The comparisons, figure by figure, as in the table of the terminal, and in their sentences.
-        let terminal = verdicts(&results, 400, PALETTE);
+        let terminal = verdicts(&results, 400).render(PALETTE);
         let rows = table_of(&page, "comparisons");
         let words = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
         for (number, comparison) in summary.comparisons.iter().enumerate() {

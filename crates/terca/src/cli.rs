@@ -10,7 +10,6 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use terca_core::text::explain::Code;
-use terca_report::Painted;
 
 use crate::args::{Colour, Common};
 use crate::commands::{Command, RunArgs};
@@ -88,7 +87,7 @@ fn refuse(error: &clap::Error) -> ! {
         rendered.to_string()
     };
     let code = format!("error[{}]:", Code::Usage.as_str());
-    screen::err_painted(&Painted::by_view(text.replacen("error:", &code, 1)));
+    screen::err_painted(&text.replacen("error:", &code, 1));
     std::process::exit(error.exit_code())
 }
 

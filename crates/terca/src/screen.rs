@@ -2,7 +2,7 @@
 //!
 //! No other module of the binary does. A closed pipe (`terca list | head`) is no error.
 //!
-//! A text is printed without the control characters in it, wherever they come from. Only what is [`Painted`] has
+//! A text is printed without the control characters in it, wherever they come from. Only views and what is painted have
 //! colours.
 
 use std::borrow::Cow;
@@ -12,11 +12,12 @@ use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::text::explain::Code;
-use terca_report::MaxWidth;
-use terca_report::github::{Defused, Printed, defused};
-use terca_report::{Door, DoorKind, Painted, Palette, shown, shown_json};
+use terca_report::github::{Printed, defused};
+use terca_report::{
+    Answer, Filtered, Palette, Role, Size, UNLIMITED, shown, shown_json, shown_painted,
+};
 
-use crate::args::Colour;
+use crate::args::{Colour, Common};
 
 /// Tells whether to colour what is written to a stream.
 pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
@@ -42,16 +43,12 @@ pub fn is_lively() -> bool {
 
 /// Returns the colours for standard output.
 pub fn out_palette(choice: Colour) -> Palette {
-    Palette {
-        colour: colour(choice, &std::io::stdout()),
-    }
+    Palette::new(colour(choice, &std::io::stdout()))
 }
 
 /// Returns the colours for standard error.
 pub fn err_palette(choice: Colour) -> Palette {
-    Palette {
-        colour: colour(choice, &std::io::stderr()),
-    }
+    Palette::new(colour(choice, &std::io::stderr()))
 }
 
 fn is_dumb() -> bool {
@@ -60,15 +57,15 @@ fn is_dumb() -> bool {
 
 /// Returns the width of the terminal.
 pub fn columns() -> usize {
-    terca_report::Size::of_terminal().columns
+    Size::of_terminal().columns
 }
 
 /// Returns the width for lines on standard output, which are not broken where that is no terminal.
-pub fn max_width() -> MaxWidth {
+pub fn max_width() -> usize {
     if std::io::stdout().is_terminal() {
-        MaxWidth::Columns(columns())
+        columns()
     } else {
-        MaxWidth::Unlimited
+        UNLIMITED
     }
 }
 
@@ -97,20 +94,17 @@ fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
 
 /// Returns a stream for lines that are written while a run goes on.
 pub fn lines(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
-    let kind = match printed {
-        Printed::Text => DoorKind::Painted,
-        Printed::Json => DoorKind::Json,
+    let filter = match printed {
+        Printed::Text => |text: &str| safe(&shown_painted(text), Printed::Text).into_owned(),
+        Printed::Json => |text: &str| safe(&shown_json(text), Printed::Json).into_owned(),
     };
-    Box::new(Door::new(canvas(to, printed), kind))
+    Box::new(Filtered { to, filter })
 }
 
 /// Returns a stream for a display that moves the cursor, and cleans what it shows by itself.
-pub fn canvas(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
-    if is_obeyed() {
-        Box::new(Defused::new(to, printed))
-    } else {
-        Box::new(to)
-    }
+pub fn canvas(to: impl Write) -> impl Write {
+    let filter = |text: &str| safe(text, Printed::Text).into_owned();
+    Filtered { to, filter }
 }
 
 /// Writes a text to standard output.
@@ -119,8 +113,9 @@ pub fn out(text: &str) {
 }
 
 /// Writes a view to standard output.
-pub fn out_painted(text: &Painted) {
-    write_line(std::io::stdout(), &text.shown(), Printed::Text);
+pub fn out_view(view: &Answer, common: &Common) {
+    let text = view.render(out_palette(common.color));
+    write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
 }
 
 fn write_line(mut to: impl Write, text: &str, printed: Printed) {
@@ -159,14 +154,13 @@ pub fn command(text: &str, to: &mut impl Write) {
 }
 
 /// Writes views to standard output, with a blank line between those that are not empty.
-pub fn out_all(parts: &[Painted]) {
-    let parts: Vec<Painted> = parts.iter().map(Painted::trimmed).collect();
-    let present: Vec<Cow<'_, str>> = parts
-        .iter()
-        .filter(|part| !part.is_empty())
-        .map(Painted::shown)
+pub fn out_views(views: &[Answer], common: &Common) {
+    let views = views.iter().filter(|view| !view.is_empty());
+    let texts: Vec<String> = views
+        .map(|view| view.render(out_palette(common.color)))
         .collect();
-    write_line(std::io::stdout(), &present.join("\n\n"), Printed::Text);
+    let text = texts.join("\n");
+    write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
 }
 
 /// Writes a text to standard error.
@@ -174,9 +168,9 @@ pub fn err(text: &str) {
     write_line(std::io::stderr(), &shown(text), Printed::Text);
 }
 
-/// Writes a view to standard error.
-pub fn err_painted(text: &Painted) {
-    write_line(std::io::stderr(), &text.shown(), Printed::Text);
+/// Writes a text with Terca's own colours to standard error.
+pub fn err_painted(text: &str) {
+    write_line(std::io::stderr(), &shown_painted(text), Printed::Text);
 }
 
 /// Writes a count to standard error, over the last one.
@@ -188,8 +182,8 @@ pub fn count(text: &str, last: bool) {
 /// Writes an error to standard error.
 pub fn error(code: Code, text: &str, choice: Colour) {
     let code = format!("error[{}]", code.as_str());
-    let code = err_palette(choice).bad(&code);
-    err_painted(&Painted::by_view(format!("{code}: {}", shown(text))));
+    let code = err_palette(choice).paint(Role::Bad, &code);
+    err_painted(&format!("{code}: {}", shown(text)));
 }
 
 /// Writes one line to standard error that says where codes are explained, however many there are.
@@ -197,5 +191,5 @@ pub fn err_where_explained(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
     let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.as_str()).collect();
     let line = format!("more: terca explain {}", words.join(" "));
-    err_painted(&Painted::by_view(err_palette(choice).dim(&line)));
+    err_painted(&err_palette(choice).paint(Role::Dim, &line));
 }

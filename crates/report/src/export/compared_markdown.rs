@@ -5,7 +5,7 @@ use terca_core::analysis::metrics::{COMPARISON_METRICS, UNKNOWN};
 use terca_core::analysis::summary::Comparison;
 
 use super::markdown_text::{escaped, row, sentence};
-use crate::text::compared::{errors, remarks, title};
+use crate::text::compared::{ERRORS, errors, remarks, title};
 
 /// Shows what `terca compare` found.
 pub fn compared_markdown(compared: &Compared) -> String {
@@ -27,8 +27,7 @@ pub fn compared_markdown(compared: &Compared) -> String {
             comparison.verdict.as_str(),
             sentence(comparison.after_word())
         );
-        let errors =
-            errors(comparison).map(|errors| format!("errors, counted separately: {errors}"));
+        let errors = errors(comparison).map(|errors| format!("{ERRORS}{errors}"));
         let warnings = comparison
             .warnings
             .iter()
@@ -37,11 +36,9 @@ pub fn compared_markdown(compared: &Compared) -> String {
             text += &format!("  - {}\n", sentence(&line));
         }
     }
-    if let Some(matching) = &compared.matching {
-        text.push('\n');
-        for (_, label, words) in remarks(matching, compared) {
-            text += &format!("- {}{}\n", sentence(&label), sentence(&words));
-        }
+    text.push('\n');
+    for (_, label, words) in remarks(compared) {
+        text += &format!("- {}{}\n", sentence(&label), sentence(&words));
     }
     text.trim_end().to_owned() + "\n"
 }

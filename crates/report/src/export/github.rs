@@ -1,15 +1,20 @@
-//! Annotations for GitHub Actions, which it shows beside the job.
+//! Annotations for GitHub Actions, which it shows beside the job, and text that it does not take for commands.
+//!
+//! The runner reads what a step prints, on either stream. A line that begins with `::`, after white space, is a
+//! command to it (`::add-mask::`, `::stop-commands::`, …), and so is `##[` anywhere in a line. Names come from the
+//! suite and messages from agents: neither may give commands. A space in the right place is enough, and can be seen.
+//!
+//! The runner compares as .NET compares text, which overlooks what has no width; so does this.
 
-mod defuse;
+use std::borrow::Cow;
 
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::text::stripped::stripped;
-
-pub use defuse::{Defused, Printed, defused};
+use unicode_width::UnicodeWidthChar;
 
 use crate::names::Names;
 use crate::outcome::reasons;
-use crate::term::width::{clean, truncate};
+use crate::term::{clean, truncate};
 use crate::text::failures::is_failure;
 
 /// GitHub shows no more than ten errors of a step.
@@ -27,7 +32,7 @@ pub struct FilePlace {
 /// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows. `place` finds the
 /// line that a trial's error is shown beside.
 pub fn annotations(results: &Results, place: &dyn Fn(&TrialResult) -> Option<FilePlace>) -> String {
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+    let names = Names::of_results(results);
     let failed: Vec<&TrialResult> = results
         .trials
         .iter()
@@ -81,6 +86,54 @@ fn property(text: &str) -> String {
         .replace(',', "%2C")
 }
 
+/// The kind of text: JSON stays the same document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    Text,
+    Json,
+}
+
+/// The part of a command that has been seen so far.
+#[derive(Clone, Copy)]
+enum Seen {
+    LineStart,
+    Colon,
+    Hash,
+    Hashes,
+    Nothing,
+}
+
+/// The text, with nothing in it that the runner would obey. It is taken to begin a line.
+pub fn defused(text: &str, printed: Printed) -> Cow<'_, str> {
+    if !text.contains([':', '#']) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 1);
+    let mut seen = Seen::LineStart;
+    for c in text.chars() {
+        let ends_command = matches!((seen, c), (Seen::Colon, ':') | (Seen::Hashes, '['));
+        match printed {
+            Printed::Json if ends_command => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
+            Printed::Text if ends_command => safe.extend([' ', c]),
+            _ => safe.push(c),
+        }
+        seen = match (seen, c) {
+            (_, '\n' | '\r') => Seen::LineStart,
+            (Seen::LineStart, c) if c.is_whitespace() => Seen::LineStart,
+            (seen, c) if is_overlooked(c) => seen,
+            (Seen::LineStart, ':') => Seen::Colon,
+            (Seen::Hash | Seen::Hashes, '#') => Seen::Hashes,
+            (_, '#') => Seen::Hash,
+            _ => Seen::Nothing,
+        };
+    }
+    Cow::Owned(safe)
+}
+
+fn is_overlooked(c: char) -> bool {
+    !c.is_whitespace() && c.width().unwrap_or(0) == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +175,49 @@ mod tests {
         assert_eq!(
             first,
             "::error title=fib gemini.base%3A failed::t: 100%25 wrong ::set-env name=X::y"
+        );
+    }
+
+    #[test]
+    fn no_text_gives_commands() {
+        for (text, safe) in [
+            ("fib  1.00\n", "fib  1.00\n"),
+            ("a::b: c # d ## e [f]", "a::b: c # d ## e [f]"),
+            (": one colon", ": one colon"),
+            ("::error::x", ": :error::x"),
+            ("a\n  ::error::x\n", "a\n  : :error::x\n"),
+            ("a\r::error::x", "a\r: :error::x"),
+            ("\u{200b}:\u{ad}:error::x", "\u{200b}:\u{ad} :error::x"),
+            (":::", ": ::"),
+            ("x ##[add-mask]y", "x ## [add-mask]y"),
+            ("###[group]", "### [group]"),
+            ("#\u{2060}#[group]", "#\u{2060}# [group]"),
+            ("##\n[a]", "##\n[a]"),
+        ] {
+            assert_eq!(defused(text, Printed::Text), safe, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_made_safe_stays_so() {
+        for text in [
+            "::a", " \t::a", "##[b]", "##::##[a]\n:: ::", "#[#[##[", ":\u{200b}:",
+        ] {
+            let once = defused(text, Printed::Text);
+            assert_eq!(defused(&once, Printed::Text), once, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_document_stays_what_it_is() {
+        let document =
+            serde_json::json!({"eval": "::x", "message": "##[group]\n::y", "list": ["##", "["]});
+        let written = document.to_string();
+        let safe = defused(&written, Printed::Json);
+        assert!(written.contains("##[") && !safe.contains("##["), "{safe}");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&safe).unwrap(),
+            document
         );
     }
 }

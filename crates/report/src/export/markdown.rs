@@ -1,7 +1,5 @@
 //! A run as Markdown, for a pull request or the summary of a CI job: what it shows, then the table, then what failed.
 
-use std::collections::{HashMap, HashSet};
-
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{percent, score as score_in_words};
@@ -12,7 +10,7 @@ use crate::export::markdown_text::{escaped, row, sentence};
 use crate::metrics;
 use crate::names::Names;
 use crate::outcome::verdict;
-use crate::term::style::Palette;
+use crate::term::Palette;
 use crate::text::failures::entries;
 use crate::text::footer::{counts, stopped};
 use crate::text::verdicts::delivered;
@@ -23,7 +21,7 @@ const MOST_FAILURES: usize = 100;
 
 /// A part that would make the text longer than `limit` bytes is left out, and that is said in its place.
 pub fn markdown(results: &Results, limit: usize) -> String {
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+    let names = Names::of_results(results);
     let mut text = format!("## Terca: {}\n\n", escaped(&results.suite));
     let parts = [
         ("The verdicts", verdicts(results)),
@@ -35,12 +33,9 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ),
         (
             "The list of MCP servers",
-            list(&wire::mcp_server_sentences(&results.summary)),
+            list(&wire::mcp_servers(&results.summary)),
         ),
-        (
-            "The list of requests to models",
-            list(&wire::sentences(results)),
-        ),
+        ("The list of requests to models", list(&wire::wire(results))),
         ("The list of descriptions", descriptions(results)),
         (
             "The list of trials that did not pass",
@@ -138,18 +133,10 @@ fn table(results: &Results, names: &Names) -> String {
     });
     let mut text = row(["eval".to_owned()].into_iter().chain(titles));
     text += &format!("|---|{}\n", "---:|".repeat(variants.len()));
-    let mut evals: Vec<&str> = Vec::new();
-    let (mut known_evals, mut cells) = (HashSet::new(), HashMap::new());
-    for cell in &summary.cells {
-        let place = [cell.eval.as_str(), &cell.environment, &cell.experiment];
-        cells.insert(place, &cell.figures);
-        if known_evals.insert(&cell.eval) {
-            evals.push(&cell.eval);
-        }
-    }
-    for eval in evals {
+    let cells = metrics::cells(summary);
+    for eval in metrics::evals(summary) {
         let figures = variants.iter().map(|variant| {
-            let place = [eval, variant.environment.as_str(), &variant.experiment];
+            let place = [eval, &variant.environment, &variant.experiment];
             cells
                 .get(&place)
                 .map(|figures| cell(figures))

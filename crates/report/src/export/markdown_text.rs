@@ -5,7 +5,7 @@
 
 use terca_core::text::stripped::stripped;
 
-use crate::term::width::{clean, truncate};
+use crate::term::{clean, truncate};
 
 const LONGEST: usize = 300;
 /// Between `@` or `#` and what follows: mentions and references are looked for after escapes are resolved.

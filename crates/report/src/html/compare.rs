@@ -87,11 +87,7 @@ fn compared(first: &Results, second: &Results, found: &Compared) -> Markup {
 
 /// Returns what differs between the runs beside their outcomes.
 fn differences(found: &Compared) -> Markup {
-    let remarks = found
-        .matching
-        .as_ref()
-        .map(|matching| remarks(matching, found))
-        .unwrap_or_default();
+    let remarks = remarks(found);
     html! {
         @if !remarks.is_empty() {
             h3 { "Between the runs" }

@@ -13,7 +13,7 @@ use terca_core::run::event::RunStatus;
 use terca_core::text::excerpt::without_middle;
 use terca_core::text::prose;
 
-use crate::term::width::visible;
+use crate::term::visible;
 
 /// Returns foreign text without terminal sequences and control characters.
 pub fn clean(text: &str) -> Cow<'_, str> {

@@ -20,7 +20,7 @@ use super::causes::causes_table;
 use super::heat_map::Matrix;
 use super::text::{clean, or_dash, pill, without_control_characters};
 use crate::outcome::reasons;
-use crate::text::given::given_rows;
+use crate::text::agent_inputs::{Rows, rows_of_case};
 
 const STATUSES: [Status; 6] = [
     Status::Passed,
@@ -356,13 +356,10 @@ fn message(trial: &Trial) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
     of: HashMap<[String; 3], String>,
-    given: HashMap<[String; 3], GivenRows>,
+    given: HashMap<[String; 3], Rows>,
     tags: HashMap<String, Vec<String>>,
     remarked: HashMap<u32, Vec<String>>,
 }
-
-/// Names and values of what an agent was given beside its prompt.
-type GivenRows = Vec<(&'static str, String)>;
 
 impl From<&RunFile> for Prompts {
     fn from(file: &RunFile) -> Self {
@@ -370,7 +367,7 @@ impl From<&RunFile> for Prompts {
         for case in &file.cases {
             let variant = &case.variant;
             let key = [&case.eval, &variant.environment, &variant.experiment].map(String::clone);
-            let rows = given_rows(case, &file.suite_dir);
+            let rows = rows_of_case(case, &file.suite_dir);
             prompts.of.insert(key.clone(), case.prompt.clone());
             prompts.given.insert(key, rows);
             if !case.tags.is_empty() {

@@ -1,81 +1,47 @@
-//! The overall progress, in one line: how far the run is, for how long it has been going on, and for how long it will.
+//! The overall progress, in one line: how far the run is, for how long it has been going on, and for how long it will. And the
+//! counts and the spending, in another: `12 passed · 2 failed  312.0k tokens  $0.820`.
 //!
 //! The line has a form for every width, and in each form everything has its place: what is shown may come and go and
 //! grow, and the bar stays as long as it was. The bar's filled part is coloured by how the trials ended.
 
+use terca_core::run::outcome::Status;
 use terca_core::run::state::{Counts, RunState};
 
-use crate::live::counts_line::{cost, endings, in_marks, join, so_far};
 use crate::live::eta::seconds_left;
 use crate::live::layout::{GAP, TIME_COLUMNS};
 use crate::live::time_limits::{Clock, growing, seconds_between};
-use crate::term::style::Role;
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{pad_left, width};
+use crate::metrics::{dollars, tokens_with_unit};
+use crate::outcome::{ending, mark};
+use crate::term::{Role, StyledLine, bold, dim, pad_left, plain, styled, width};
 
 const SHORTEST_BAR: usize = 8;
 const LONGEST_BAR: usize = 30;
+/// ` 78%`.
+const SHARE_COLUMNS: usize = 4;
 /// `1h 55m left`.
 const LEFT_COLUMNS: usize = 11;
 /// `at least ` and `about `.
 const HEDGE_COLUMNS: usize = 9;
 
-/// The parts that there is room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Form {
-    percentage: bool,
-    hedge: bool,
-    left: bool,
-}
-
-const FORMS: [Form; 3] = [
-    Form {
-        percentage: true,
-        hedge: true,
-        left: true,
-    },
-    Form {
-        percentage: false,
-        hedge: false,
-        left: true,
-    },
-    Form {
-        percentage: false,
-        hedge: false,
-        left: false,
-    },
-];
-
 /// For a screen that has another line for how trials ended.
 pub fn bar(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
     let counts = &so_far(state);
-    for form in FORMS {
-        let figures = fraction(counts).width()
-            + usize::from(form.percentage) * (GAP.len() + 4)
-            + GAP.len()
-            + TIME_COLUMNS
-            + usize::from(form.left) * (GAP.len() + LEFT_COLUMNS)
-            + usize::from(form.hedge) * HEDGE_COLUMNS;
+    for (is_wide, has_left) in [(true, true), (false, true), (false, false)] {
+        let (mut share, mut rest) = (StyledLine::default(), StyledLine::default());
+        let mut figures = fraction(counts).width() + GAP.len() + TIME_COLUMNS;
+        if is_wide {
+            let finished = counts.finished() * 100 / counts.total.max(1);
+            share = plain(&format!("{finished:>3}%"));
+            figures += GAP.len() + SHARE_COLUMNS + HEDGE_COLUMNS;
+        }
+        if has_left {
+            rest = left(state, clock, is_wide);
+            figures += GAP.len() + LEFT_COLUMNS;
+        }
         let room = columns.saturating_sub(figures + GAP.len());
         if room >= SHORTEST_BAR {
-            let percentage = if form.percentage {
-                percentage(counts)
-            } else {
-                StyledLine::new()
-            };
-            let left = if form.left {
-                left(state, clock, form.hedge)
-            } else {
-                StyledLine::new()
-            };
             let gauge = gauge(counts, room.min(LONGEST_BAR));
-            return join([
-                gauge,
-                fraction(counts),
-                percentage,
-                elapsed(state, clock),
-                left,
-            ]);
+            return join([gauge, fraction(counts), share, elapsed(state, clock), rest]);
         }
     }
     without_gauge(state, clock, columns)
@@ -84,19 +50,13 @@ pub fn bar(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
 /// For a screen that has no other line: the counts are told here, and the bar goes first.
 pub fn only(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
     let counts = &so_far(state);
-    let told = |more: StyledLine| {
-        join([
-            fraction(counts),
-            in_marks(counts),
-            elapsed(state, clock),
-            more,
-        ])
-    };
+    let told = join([fraction(counts), in_marks(counts), elapsed(state, clock)]);
     let left = left(state, clock, true);
+    let cost = known(dollars(&state.spent_with_live()));
     for figures in [
-        told(join([left.clone(), cost(state)])),
-        told(left),
-        told(StyledLine::new()),
+        join([told.clone(), left.clone(), cost]),
+        join([told.clone(), left]),
+        told,
     ] {
         let room = columns.saturating_sub(figures.width() + GAP.len());
         if room >= SHORTEST_BAR {
@@ -108,60 +68,46 @@ pub fn only(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
 
 fn without_gauge(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
     let counts = &so_far(state);
-    let fraction = fraction(counts);
-    let marks = in_marks(counts);
+    let (fraction, marks) = (fraction(counts), in_marks(counts));
+    let elapsed = elapsed(state, clock);
     let candidates = [
-        join([fraction.clone(), marks.clone(), elapsed(state, clock)]),
+        join([fraction.clone(), marks.clone(), elapsed.clone()]),
         join([fraction.clone(), marks]),
-        join([fraction.clone(), elapsed(state, clock)]),
+        join([fraction.clone(), elapsed]),
     ];
-    candidates
-        .into_iter()
-        .find(|line| line.width() <= columns)
-        .unwrap_or(fraction)
+    first_fitting(candidates, columns).unwrap_or(fraction)
+}
+
+fn first_fitting<const N: usize>(lines: [StyledLine; N], columns: usize) -> Option<StyledLine> {
+    lines.into_iter().find(|line| line.width() <= columns)
 }
 
 /// `31/40`.
 fn fraction(counts: &Counts) -> StyledLine {
     let total = counts.total.to_string();
     let finished = pad_left(&counts.finished().to_string(), width(&total));
-    StyledLine::of(Role::Bold, &format!("{finished}/{total}"))
-}
-
-/// ` 78%`.
-fn percentage(counts: &Counts) -> StyledLine {
-    StyledLine::plain(&format!(
-        "{:>3}%",
-        counts.finished() * 100 / counts.total.max(1)
-    ))
+    bold(&format!("{finished}/{total}"))
 }
 
 fn elapsed(state: &RunState, clock: Clock) -> StyledLine {
-    let Some(since) = clock.since.or(state.started_at()) else {
-        return StyledLine::new();
-    };
-    StyledLine::of(
-        Role::Dim,
-        &pad_left(&growing(seconds_between(since, clock.now)), TIME_COLUMNS),
-    )
+    let since = clock.since.or(state.started_at());
+    let seconds = since.map(|since| growing(seconds_between(since, clock.now)));
+    known(seconds.map(|seconds| pad_left(&seconds, TIME_COLUMNS)))
 }
 
 /// Nothing when stopping: what waits will not run. Of a run that adds repetitions as it needs them only the least is
 /// known.
 fn left(state: &RunState, clock: Clock, hedged: bool) -> StyledLine {
-    let seconds = if state.stopping().is_some() {
-        None
-    } else {
-        seconds_left(state, clock.now)
+    let seconds = match state.stopping() {
+        Some(_) => None,
+        None => seconds_left(state, clock.now),
     };
     let hedge = match (hedged, state.spare().is_empty()) {
         (false, _) => "",
         (true, true) => "about ",
         (true, false) => "at least ",
     };
-    seconds.map_or(StyledLine::new(), |seconds| {
-        StyledLine::of(Role::Dim, &format!("{hedge}{} left", roughly(seconds)))
-    })
+    known(seconds.map(|seconds| format!("{hedge}{} left", roughly(seconds))))
 }
 
 /// An estimate is not better than this, and it should not twitch.
@@ -182,7 +128,7 @@ fn roughly(seconds: f64) -> String {
 
 /// The bar itself. Boundaries are rounded down, so that only a finished run fills it.
 fn gauge(counts: &Counts, columns: usize) -> StyledLine {
-    let mut gauge = StyledLine::new();
+    let mut gauge = StyledLine::default();
     let (mut finished, mut filled) = (0, 0);
     for (status, number) in endings(counts) {
         finished += number;
@@ -193,11 +139,83 @@ fn gauge(counts: &Counts, columns: usize) -> StyledLine {
     gauge.with(Role::Dim, &"─".repeat(columns - filled))
 }
 
+/// Returns how many trials have ended. Those that were interrupted before the run was resumed run again, and have not.
+pub(crate) fn so_far(state: &RunState) -> Counts {
+    let is_stopping = state.stopping().is_some() || state.finished_at().is_some();
+    let counts = *state.counts();
+    Counts {
+        interrupted: if is_stopping { counts.interrupted } else { 0 },
+        ..counts
+    }
+}
+
+/// In as many words as there is room for. Empty while there is nothing to tell.
+pub fn counts_line(state: &RunState, columns: usize) -> StyledLine {
+    let counts = &so_far(state);
+    let spent = state.spent_with_live();
+    let [long, short] = ["tokens", "tok"].map(|unit| known(tokens_with_unit(&spent, unit)));
+    let cost = known(dollars(&spent));
+    let mut words = StyledLine::default();
+    for (status, number) in endings(counts) {
+        if !words.is_empty() {
+            words.push(Role::Dim, " · ");
+        }
+        words.push(Role::of_status(status), &ending(status, number));
+    }
+    let marks = in_marks(counts);
+    let candidates = [
+        join([words, long, cost.clone()]),
+        join([marks.clone(), short, cost.clone()]),
+        join([marks.clone(), cost]),
+    ];
+    first_fitting(candidates, columns).unwrap_or(marks)
+}
+
+/// What is not known is not told.
+fn known(text: Option<String>) -> StyledLine {
+    dim(&text.unwrap_or_default())
+}
+
+/// The ends of trials and their numbers, without those that did not occur.
+fn endings(counts: &Counts) -> impl Iterator<Item = (Status, usize)> {
+    [
+        (Status::Passed, counts.passed),
+        (Status::Partial, counts.partial),
+        (Status::Failed, counts.failed),
+        (Status::Error, counts.errors),
+        (Status::Interrupted, counts.interrupted),
+    ]
+    .into_iter()
+    .filter(|(_, number)| *number > 0)
+}
+
+/// `✓ 25  ◐ 2  ! 1`.
+fn in_marks(counts: &Counts) -> StyledLine {
+    join(endings(counts).map(|(status, number)| {
+        styled(
+            Role::of_status(status),
+            &format!("{} {number}", mark(status)),
+        )
+    }))
+}
+
+/// Those that say something, apart from each other.
+fn join(parts: impl IntoIterator<Item = StyledLine>) -> StyledLine {
+    let mut joined = StyledLine::default();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !joined.is_empty() {
+            joined.push(Role::Plain, GAP);
+        }
+        joined.append(part);
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::style::Palette;
+    use crate::term::Palette;
 
     #[test]
     fn only_a_finished_run_fills_the_bar() {
@@ -310,5 +328,26 @@ mod tests {
         ] {
             assert_eq!(roughly(seconds), text, "{seconds}");
         }
+    }
+
+    fn shown(script: &Script, columns: usize) -> String {
+        counts_line(&script.state, columns).render(Palette::new(false))
+    }
+
+    #[test]
+    fn as_many_words_as_there_is_room_for() {
+        let script = fixture::busy_run();
+        for (columns, line) in [
+            (
+                79,
+                "12 passed · 1 partial · 2 failed · 1 error  1.6M tokens  $0.576",
+            ),
+            (59, "✓ 12  ◐ 1  ✗ 2  ! 1  1.6M tok  $0.576"),
+            (30, "✓ 12  ◐ 1  ✗ 2  ! 1  $0.576"),
+            (20, "✓ 12  ◐ 1  ✗ 2  ! 1"),
+        ] {
+            assert_eq!(shown(&script, columns), line, "{columns}");
+        }
+        assert_eq!(shown(&Script::new(fixture::heads(1, 1, 1), 1), 79), "");
     }
 }

@@ -14,17 +14,12 @@ use terca_core::run::event::StopReason;
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
 
-use crate::live::bar;
-use crate::live::counts_line::counts_line;
+use crate::live::bar::{bar, counts_line, only};
 use crate::live::layout::Layout;
-use crate::live::time_limits::Clock;
-use crate::live::time_limits::TimeLimits;
+use crate::live::time_limits::{Clock, TimeLimits};
 use crate::live::trial_line;
 use crate::names::Names;
-use crate::term::size::MaxWidth;
-use crate::term::size::Size;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Palette, Role, Size, StyledLine, dim, styled};
 
 /// From this height on, an empty line sets the frame apart from what scrolls above it, and progress takes two lines.
 const TALL: usize = 12;
@@ -60,7 +55,7 @@ pub fn frame(
     let mut whole = trials(state, names, (clock, limits), columns, room);
     whole.append(&mut lines);
     if size.rows >= TALL {
-        whole.insert(0, StyledLine::new());
+        whole.insert(0, StyledLine::default());
     }
     whole
         .iter()
@@ -86,7 +81,7 @@ fn trials(
     columns: usize,
     room: usize,
 ) -> Vec<StyledLine> {
-    let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Columns(columns));
+    let layout = Layout::new(names, state.reports_tokens(), columns);
     let all = state.in_flight().len();
     let shown = if all <= room {
         all
@@ -104,7 +99,7 @@ fn trials(
         })
         .collect();
     if shown < all && room > 0 {
-        lines.push(StyledLine::of(Role::Dim, &rest(shown, all)));
+        lines.push(dim(&rest(shown, all)));
     }
     lines
 }
@@ -127,13 +122,13 @@ fn footer(state: &RunState, shown: Shown<'_>, size: Size) -> Vec<StyledLine> {
             .map(|reason| stopping(reason, state.in_flight().len())),
     );
     if size.rows < TALL {
-        lines.push(bar::only(state, clock, columns));
+        lines.push(only(state, clock, columns));
         return lines;
     }
-    lines.push(bar::bar(state, clock, columns));
+    lines.push(bar(state, clock, columns));
     lines.extend(Some(counts_line(state, columns)).filter(|tally| !tally.is_empty()));
     if shown.keys {
-        lines.push(StyledLine::of(Role::Dim, KEYS));
+        lines.push(dim(KEYS));
     }
     lines
 }
@@ -146,14 +141,14 @@ fn stopping(reason: StopReason, in_flight: usize) -> StyledLine {
             " (Ctrl+C to stop them)"
         }
     };
-    StyledLine::of(Role::Fair, &waiting).with(Role::Plain, way_out)
+    styled(Role::Fair, &waiting).plain(way_out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::width::width;
+    use crate::term::width;
 
     fn draw(script: &Script, columns: usize, rows: usize, colour: bool) -> Vec<String> {
         let names = Names::of_run(&script.state);

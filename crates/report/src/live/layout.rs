@@ -6,8 +6,7 @@
 use terca_core::run::event::TrialHead;
 
 use crate::names::Names;
-use crate::term::size::MaxWidth;
-use crate::term::width::{clean, pad, shorten};
+use crate::term::{UNLIMITED, clean, pad, shorten};
 
 /// Below this there is no room for columns.
 const NARROW: usize = 60;
@@ -27,7 +26,7 @@ const SHORTEST_NAME: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    pub max_width: MaxWidth,
+    pub max_width: usize,
     pub eval: usize,
     pub variant: usize,
     /// Variants are named by what tells them apart alone.
@@ -38,24 +37,20 @@ pub struct Layout {
 
 impl Layout {
     /// `tokens`: whether any agent has reported them; else there is no column for them.
-    pub fn new(names: &Names, tokens: bool, max_width: MaxWidth) -> Self {
-        let wanted = names.widths();
-        let layout = match max_width {
-            MaxWidth::Unlimited => {
-                let [eval, variant] = wanted.map(|wanted| wanted.min(WIDEST_ALIGNED));
-                Layout {
-                    max_width,
-                    eval,
-                    variant,
-                    brief: false,
-                    unit: Some("tokens"),
-                }
+    pub fn new(names: &Names, tokens: bool, max_width: usize) -> Self {
+        let (brief, [eval, variant], unit) = match max_width {
+            UNLIMITED => {
+                let widths = names.widths().map(|wanted| wanted.min(WIDEST_ALIGNED));
+                (false, widths, Some("tokens"))
             }
-            MaxWidth::Columns(columns) => Layout::within(names, columns),
+            columns => fitting(names, columns),
         };
         Layout {
-            unit: layout.unit.filter(|_| tokens),
-            ..layout
+            max_width,
+            eval,
+            variant,
+            brief,
+            unit: unit.filter(|_| tokens),
         }
     }
 
@@ -79,61 +74,42 @@ impl Layout {
 
     fn cell(&self, text: &str, columns: usize) -> String {
         match self.max_width {
-            MaxWidth::Unlimited => pad(text, columns),
-            MaxWidth::Columns(_) => pad(&shorten(text, columns), columns),
+            UNLIMITED => pad(text, columns),
+            _ => pad(&shorten(text, columns), columns),
         }
     }
 
     pub fn is_narrow(&self) -> bool {
-        self.max_width.columns() < NARROW
+        self.max_width < NARROW
     }
+}
 
-    /// Does not depend on whether tokens have been reported by now: the first report must not move the names.
-    fn within(names: &Names, columns: usize) -> Self {
-        let max_width = MaxWidth::Columns(columns);
-        let beside = LEAD + names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
-        let left = |unit: Option<&str>, detail: usize| {
-            let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
-            columns.saturating_sub(beside + tokens + detail)
-        };
-        // How much of what an agent is doing is to be seen, and how short names may get for it.
-        let forms = [(Some("tokens"), 32), (Some("tok"), 16), (None, 16)];
-        let whole_names = [(false, names.widths()), (true, names.brief_widths())];
-        // A whole name is worth more than the tokens.
-        for (unit, detail) in forms {
-            let left = left(unit, detail);
-            let fits = |(_, [eval, variant]): &(bool, [usize; 2])| eval + variant <= left;
-            if let Some((brief, [eval, variant])) = whole_names.into_iter().find(fits) {
-                return Layout {
-                    max_width,
-                    eval,
-                    variant,
-                    brief,
-                    unit,
-                };
-            }
-        }
-        let brief = names.brief_widths().map(|wanted| wanted.min(columns / 4));
-        for (unit, detail) in &forms[1..] {
-            if let Some([eval, variant]) = share(brief, left(*unit, *detail), SHORTEST_NAME) {
-                return Layout {
-                    max_width,
-                    eval,
-                    variant,
-                    brief: true,
-                    unit: *unit,
-                };
-            }
-        }
-        let [eval, variant] = brief.map(|wanted| wanted.min(SHORTEST_NAME));
-        Layout {
-            max_width,
-            eval,
-            variant,
-            brief: true,
-            unit: None,
+/// Returns whether names are brief, the widths of evals and variants, and the unit of tokens. Does not depend on whether tokens
+/// have been reported by now: the first report must not move the names.
+fn fitting(names: &Names, columns: usize) -> (bool, [usize; 2], Option<&'static str>) {
+    let beside = LEAD + names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
+    let left = |unit: Option<&str>, detail: usize| {
+        let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
+        columns.saturating_sub(beside + tokens + detail)
+    };
+    // How much of what an agent is doing is to be seen, and how short names may get for it.
+    let forms = [(Some("tokens"), 32), (Some("tok"), 16), (None, 16)];
+    let whole_names = [(false, names.widths()), (true, names.brief_widths())];
+    // A whole name is worth more than the tokens.
+    for (unit, detail) in forms {
+        let left = left(unit, detail);
+        let fits = |(_, [eval, variant]): &(bool, [usize; 2])| eval + variant <= left;
+        if let Some((brief, widths)) = whole_names.into_iter().find(fits) {
+            return (brief, widths, unit);
         }
     }
+    let brief = names.brief_widths().map(|wanted| wanted.min(columns / 4));
+    for (unit, detail) in &forms[1..] {
+        if let Some(widths) = share(brief, left(*unit, *detail), SHORTEST_NAME) {
+            return (true, widths, *unit);
+        }
+    }
+    (true, brief.map(|wanted| wanted.min(SHORTEST_NAME)), None)
 }
 
 /// Widths of two names that fit together: the wider one gives first, and none more than down to the shortest.
@@ -162,7 +138,7 @@ fn share([one, other]: [usize; 2], columns: usize, shortest: usize) -> Option<[u
 mod tests {
     use super::*;
     use crate::fixture::{self, head};
-    use crate::term::width::width;
+    use crate::term::width;
 
     #[test]
     fn the_wider_name_gives_first() {
@@ -194,7 +170,7 @@ mod tests {
                 variant,
                 unit,
                 ..
-            } = Layout::new(&names, true, MaxWidth::Columns(columns));
+            } = Layout::new(&names, true, columns);
             (eval, variant, unit)
         };
         // `fib-recursive` and `gemini.with-rules`, when they are whole.
@@ -215,7 +191,7 @@ mod tests {
                 variant,
                 brief,
                 ..
-            } = Layout::new(&names, true, MaxWidth::Columns(columns));
+            } = Layout::new(&names, true, columns);
             (eval, variant, brief)
         };
         // `gemini.with-rules` or `with-rules`.
@@ -227,8 +203,7 @@ mod tests {
     fn names_stay_where_they_are_when_tokens_are_told_of() {
         let names = Names::of(&fixture::heads(4, 4, 2));
         for columns in 60..200 {
-            let [one, other] =
-                [false, true].map(|tokens| Layout::new(&names, tokens, MaxWidth::Columns(columns)));
+            let [one, other] = [false, true].map(|tokens| Layout::new(&names, tokens, columns));
             assert_eq!(
                 (one.eval, one.variant),
                 (other.eval, other.variant),
@@ -245,7 +220,7 @@ mod tests {
         ];
         let names = Names::of(&heads);
         let layout = Layout {
-            max_width: MaxWidth::Unlimited,
+            max_width: UNLIMITED,
             eval: 3,
             variant: 0,
             brief: false,
@@ -263,7 +238,7 @@ mod tests {
         ];
         let names = Names::of(&heads);
         let unlimited = Layout {
-            max_width: MaxWidth::Unlimited,
+            max_width: UNLIMITED,
             eval: 18,
             variant: 17,
             brief: false,
@@ -278,7 +253,7 @@ mod tests {
             "a-rather-long-eval  gemini.with-rules #02"
         );
         let narrow = Layout {
-            max_width: MaxWidth::Columns(40),
+            max_width: 40,
             eval: 9,
             variant: 9,
             brief: false,

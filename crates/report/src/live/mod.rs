@@ -1,7 +1,6 @@
 //! A run while it goes on: a display in a terminal, or plain lines.
 
 mod bar;
-mod counts_line;
 pub(crate) mod eta;
 mod frame;
 mod layout;

@@ -7,23 +7,19 @@ use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
 
 use crate::live::layout::Layout;
-use crate::names::Names;
-use crate::shape::Shape;
-use crate::term::size::MaxWidth;
-use crate::term::style::Role;
-use crate::term::styled_line::StyledLine;
+use crate::names::{Names, plan_size};
+use crate::term::{Role, StyledLine, bold, dim, styled};
 
 pub fn notice(
     event: &EventKind,
     state: &RunState,
     names: &Names,
-    room: MaxWidth,
+    room: usize,
 ) -> Option<StyledLine> {
     match event {
-        EventKind::Stopping { reason } => Some(StyledLine::of(
-            Role::Fair,
-            &format!("stopping: {}", reason.words()),
-        )),
+        EventKind::Stopping { reason } => {
+            Some(styled(Role::Fair, &format!("stopping: {}", reason.words())))
+        }
         EventKind::RoundStarted {
             repetition,
             undecided,
@@ -31,17 +27,14 @@ pub fn notice(
         } => {
             let open = prose::count(*undecided, "comparison");
             let verb = if *undecided == 1 { "is" } else { "are" };
-            let round = StyledLine::of(Role::Bold, &format!("repetition {repetition}"));
-            Some(round.with(Role::Plain, &format!(": {open} {verb} undecided")))
+            let round = bold(&format!("repetition {repetition}"));
+            Some(round.plain(&format!(": {open} {verb} undecided")))
         }
         EventKind::StepsFound {
             steps,
             age_seconds,
             to_make,
-        } => Some(StyledLine::of(
-            Role::Dim,
-            &steps_found(*steps, *age_seconds, *to_make),
-        )),
+        } => Some(dim(&steps_found(*steps, *age_seconds, *to_make))),
         EventKind::StepMade { eval, seconds, .. } => {
             let whose = match eval {
                 Some(eval) => format!("the cached step of {eval}"),
@@ -49,7 +42,7 @@ pub fn notice(
             };
             let took = prose::duration(*seconds);
             let text = format!("prepared: {whose} was made in {took}");
-            Some(StyledLine::of(Role::Dim, &text))
+            Some(dim(&text))
         }
         EventKind::AttemptFailed {
             trial,
@@ -63,14 +56,14 @@ pub fn notice(
             } else {
                 format!("again in {}", prose::duration(*wait_seconds))
             };
-            let line = StyledLine::of(Role::Trouble, "↻ retry").with(Role::Plain, "  ");
+            let line = styled(Role::Trouble, "↻ retry").plain("  ");
             let layout = Layout::new(names, state.reports_tokens(), room);
             let name = if layout.is_narrow() {
                 names.trial(head)
             } else {
                 layout.name(names, head)
             };
-            Some(line.with(Role::Plain, &format!("{name}  {when}: {why}")))
+            Some(line.plain(&format!("{name}  {when}: {why}")))
         }
         EventKind::VariantStopped(StoppedVariant {
             environment,
@@ -83,7 +76,7 @@ pub fn notice(
                 prose::count(*trials, "further trial"),
                 error.kind.as_str(),
             );
-            Some(StyledLine::of(Role::Trouble, "stopped: ").with(Role::Plain, &rest))
+            Some(styled(Role::Trouble, "stopped: ").plain(&rest))
         }
         _ => None,
     }
@@ -112,14 +105,13 @@ fn told(error: &TrialError) -> String {
 
 /// `basic-js: 24 trials (3 evals × 2 variants × 4 repetitions)`.
 pub fn title(state: &RunState) -> StyledLine {
-    let trials = prose::count(state.trials().len(), "trial");
-    let title = StyledLine::of(Role::Bold, state.suite()).with(Role::Plain, &format!(": {trials}"));
-    let title = match Shape::of(state.trials().iter().map(|trial| &*trial.head)).in_words() {
-        words if words.is_empty() => title,
-        words => title.with(Role::Plain, &format!(" ({words})")),
-    };
+    let (trials, factors) = plan_size(state.trials().iter().map(|trial| &*trial.head));
+    let mut title = bold(state.suite()).plain(&format!(": {trials}"));
+    if !factors.is_empty() {
+        title = title.plain(&format!(" ({factors})"));
+    }
     match state.adaptive() {
-        Some(bounds) => title.with(Role::Plain, &format!(", {}", until_decided(bounds))),
+        Some(bounds) => title.plain(&format!(", {}", until_decided(bounds))),
         None => title,
     }
 }
@@ -138,5 +130,5 @@ pub fn particulars(state: &RunState) -> StyledLine {
         number => format!("{number} at a time, "),
     };
     let text = format!("{at_once}run {}, seed {}", state.run(), state.seed());
-    StyledLine::of(Role::Dim, &text)
+    dim(&text)
 }

@@ -7,18 +7,14 @@ use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
-use crate::live::counts_line::so_far;
+use crate::live::bar::so_far;
 use crate::live::layout::Layout;
-use crate::live::notices::notice;
-use crate::live::notices::{particulars, title};
-use crate::live::time_limits::TimeLimits;
-use crate::live::time_limits::{growing, seconds_between};
+use crate::live::notices::{notice, particulars, title};
+
+use crate::live::time_limits::{TimeLimits, growing, seconds_between};
 use crate::live::trial_line;
 use crate::names::Names;
-use crate::term::size::MaxWidth;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{pad_left, width};
+use crate::term::{Palette, Role, StyledLine, UNLIMITED, dim, pad_left, width};
 
 /// A line comes at least so often while trials are in flight.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(60);
@@ -71,7 +67,7 @@ impl<W: Write> Plain<W> {
         text.extend(live.on.iter().map(|node| format!(" on {node}")));
         let slow = self.limits.slow(trial.head.id, live, now);
         text.extend(slow.iter().map(|slow| format!(" ({slow})")));
-        self.write(&StyledLine::of(Role::Dim, &text));
+        self.write(&dim(&text));
         self.told_at = Some(now);
     }
 
@@ -79,8 +75,8 @@ impl<W: Write> Plain<W> {
         let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
             return;
         };
-        let mut line = StyledLine::of(Role::Dim, &format!("{} ", counter(state)));
-        let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
+        let mut line = dim(&format!("{} ", counter(state)));
+        let layout = Layout::new(names, state.reports_tokens(), UNLIMITED);
         line.append(trial_line::finished(
             &trial.head, &trial.report, names, &layout,
         ));
@@ -124,7 +120,7 @@ impl<W: Write> Observer for Plain<W> {
                 let told = self
                     .names
                     .as_ref()
-                    .and_then(|names| notice(kind, state, names, MaxWidth::Unlimited));
+                    .and_then(|names| notice(kind, state, names, UNLIMITED));
                 if told.is_some() || self.told_at.is_none() {
                     self.told_at = Some(event.at);
                 }

@@ -20,14 +20,11 @@ use terca_core::run::state::Live;
 use terca_core::text::prose;
 
 use crate::live::layout::{GAP, Layout, NUMBER_COLUMNS, TIME_COLUMNS, WORD_COLUMNS};
-use crate::live::time_limits::TimeLimits;
-use crate::live::time_limits::{growing, seconds_between};
+
+use crate::live::time_limits::{TimeLimits, growing, seconds_between};
 use crate::names::Names;
 use crate::outcome::{mark, reason, verdict};
-use crate::term::size::MaxWidth;
-use crate::term::style::Role;
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{pad, pad_left};
+use crate::term::{Role, StyledLine, dim, pad, pad_left, styled};
 
 /// A message is not begun in less than this.
 const SHORTEST_DETAIL: usize = 8;
@@ -42,33 +39,26 @@ pub fn finished(
     layout: &Layout,
 ) -> StyledLine {
     let room = layout.max_width;
-    let lead = StyledLine::of(
-        Role::of_status(report.status),
-        &format!("{} {}", mark(report.status), lead_word(report)),
-    );
+    let lead = format!("{} {}", mark(report.status), lead_word(report));
+    let lead = styled(Role::of_status(report.status), &lead);
     let passed = report.status == Status::Passed;
-    let why = StyledLine::of(
-        if passed { Role::Dim } else { Role::Plain },
-        &reason(report),
-    );
+    let role = if passed { Role::Dim } else { Role::Plain };
+    let why = styled(role, &reason(report));
     if layout.is_narrow() {
-        return narrow(lead, head, names, why, room);
+        let mut line = lead;
+        line.pad_to(2 + WORD_COLUMNS);
+        let left = room.saturating_sub(line.width() + 1);
+        let line = line.plain(&format!(" {}", names.within(head, left)));
+        return detail(line, why, room);
     }
     let named = named(lead, head, names, layout);
-    let time = time(&prose::duration(report.duration_seconds));
-    let tokens = tokens(report.stats.usage.tokens(), layout);
-    let with = |figures: &[&StyledLine]| {
-        let mut line = named.clone();
-        figures
-            .iter()
-            .for_each(|figure| line.append((*figure).clone()));
-        line
-    };
-    let fits =
-        |line: &StyledLine| passed || line.width() + GAP.len() + why.width() <= room.columns();
+    let mut timed = named.clone();
+    timed.append(time(&prose::duration(report.duration_seconds)));
+    let mut whole = timed.clone();
+    whole.append(tokens(report.stats.usage.tokens(), layout));
+    let fits = |line: &StyledLine| passed || line.width() + GAP.len() + why.width() <= room;
     // Why it failed says more than how long that took, and the figures are in the results.
-    let lines = [with(&[&time, &tokens]), with(&[&time])];
-    let line = lines.into_iter().find(fits).unwrap_or(named);
+    let line = [whole, timed].into_iter().find(fits).unwrap_or(named);
     detail(line, why, room)
 }
 
@@ -86,82 +76,55 @@ pub fn in_flight(
     let stage = stage(live.phase);
     let doing = doing(head, live);
     let doing = match slow {
-        Some(slow) => StyledLine::of(Role::Fair, &slow).with(Role::Dim, &format!(": {doing}")),
-        None if doing.is_empty() && layout.is_narrow() => StyledLine::of(Role::Dim, stage),
-        None => StyledLine::of(Role::Dim, &doing),
+        Some(slow) => styled(Role::Fair, &slow).with(Role::Dim, &format!(": {doing}")),
+        None if doing.is_empty() && layout.is_narrow() => dim(stage),
+        None => dim(&doing),
     };
     if layout.is_narrow() {
-        let mut line = StyledLine::of(Role::Dim, IN_FLIGHT).with(Role::Plain, " ");
-        let left = layout
-            .max_width
-            .columns()
-            .saturating_sub(line.width() + age.width());
+        let line = dim(IN_FLIGHT).plain(" ");
+        let left = layout.max_width;
+        let left = left.saturating_sub(line.width() + age.width());
         let columns = left.min(names.longest());
-        line.push(Role::Plain, &pad(&names.within(head, columns), columns));
+        let mut line = line.plain(&pad(&names.within(head, columns), columns));
         line.append(age);
         return detail(line, doing, layout.max_width);
     }
-    let mut line = named(
-        StyledLine::of(Role::Dim, &format!("{IN_FLIGHT} {stage}")),
-        head,
-        names,
-        layout,
-    );
+    let lead = dim(&format!("{IN_FLIGHT} {stage}"));
+    let mut line = named(lead, head, names, layout);
     line.append(age);
     line.append(tokens(live.usage.tokens(), layout));
     detail(line, doing, layout.max_width)
-}
-
-/// The verdict and the name, and why if there is room.
-fn narrow(
-    lead: StyledLine,
-    head: &TrialHead,
-    names: &Names,
-    why: StyledLine,
-    room: MaxWidth,
-) -> StyledLine {
-    let mut line = lead;
-    line.pad_to(2 + WORD_COLUMNS);
-    line.push(Role::Plain, " ");
-    line.push(
-        Role::Plain,
-        &names.within(head, room.columns().saturating_sub(line.width())),
-    );
-    detail(line, why, room)
 }
 
 /// The beginning of a line: verdict or phase, and the name in columns.
 fn named(lead: StyledLine, head: &TrialHead, names: &Names, layout: &Layout) -> StyledLine {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
-    line.with(Role::Plain, &format!("{GAP}{}", layout.name(names, head)))
+    line.plain(&format!("{GAP}{}", layout.name(names, head)))
 }
 
 fn time(text: &str) -> StyledLine {
-    StyledLine::of(Role::Dim, &format!("{GAP}{}", pad_left(text, TIME_COLUMNS)))
+    dim(&format!("{GAP}{}", pad_left(text, TIME_COLUMNS)))
 }
 
 fn tokens(number: Option<u64>, layout: &Layout) -> StyledLine {
     let Some(unit) = layout.unit else {
-        return StyledLine::new();
+        return StyledLine::default();
     };
-    let text = number.map_or(String::new(), |number| {
-        format!("{} {unit}", prose::compact(number))
-    });
-    StyledLine::of(
-        Role::Dim,
-        &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())),
-    )
+    let text = number.map(|number| format!("{} {unit}", prose::compact(number)));
+    let columns = NUMBER_COLUMNS + 1 + unit.len();
+    let text = pad_left(&text.unwrap_or_default(), columns);
+    dim(&format!("{GAP}{text}"))
 }
 
 /// The end of a line, as much as there is room for.
-fn detail(mut line: StyledLine, detail: StyledLine, room: MaxWidth) -> StyledLine {
-    let left = room.columns().saturating_sub(line.width() + GAP.len());
+fn detail(mut line: StyledLine, detail: StyledLine, room: usize) -> StyledLine {
+    let left = room.saturating_sub(line.width() + GAP.len());
     if !detail.is_empty() && (left >= SHORTEST_DETAIL || left >= detail.width()) {
         line.push(Role::Plain, GAP);
         line.append(detail);
     }
-    line.fit(room.columns())
+    line.fit(room)
 }
 
 /// The score, or the word for there being none.
@@ -201,9 +164,9 @@ fn stage(phase: Phase) -> &'static str {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::style::Palette;
+    use crate::term::{Palette, UNLIMITED};
 
-    fn lines(room: MaxWidth) -> String {
+    fn lines(room: usize) -> String {
         let mut script = Script::new(fixture::heads(2, 2, 2), 2);
         let reports = [
             fixture::passed(41.2),
@@ -247,7 +210,7 @@ mod tests {
             .filter_map(|trial| Some(trial.live.as_ref()?.since));
         let now = now.max().unwrap();
         let mut shown = Vec::new();
-        for room in [MaxWidth::Unlimited, MaxWidth::Columns(40)] {
+        for room in [UNLIMITED, 40] {
             let layout = Layout::new(&names, true, room);
             for trial in script.state.in_flight() {
                 let live = trial.live.as_ref().unwrap();
@@ -261,8 +224,8 @@ mod tests {
 
     #[test]
     fn finished_trials() {
-        insta::assert_snapshot!("finished_unlimited", lines(MaxWidth::Unlimited));
-        insta::assert_snapshot!("finished_80", lines(MaxWidth::Columns(80)));
-        insta::assert_snapshot!("finished_40", lines(MaxWidth::Columns(40)));
+        insta::assert_snapshot!("finished_unlimited", lines(UNLIMITED));
+        insta::assert_snapshot!("finished_80", lines(80));
+        insta::assert_snapshot!("finished_40", lines(40));
     }
 }

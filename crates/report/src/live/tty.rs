@@ -12,17 +12,12 @@ use terca_core::run::state::RunState;
 
 use crate::live::frame::{Shown, frame};
 use crate::live::layout::Layout;
-use crate::live::notices::notice;
-use crate::live::notices::{particulars, title};
-use crate::live::time_limits::Clock;
-use crate::live::time_limits::TimeLimits;
+use crate::live::notices::{notice, particulars, title};
+use crate::live::time_limits::{Clock, TimeLimits};
 use crate::live::trial_line;
 use crate::names::Names;
 use crate::term::painter::Painter;
-use crate::term::size::MaxWidth;
-use crate::term::size::Size;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Palette, Size, StyledLine, dim};
 
 /// The list of keys, and the commands that show more.
 const KEYS: &str =
@@ -92,7 +87,7 @@ impl<W: Write> Tty<W> {
 
     /// Prints the list of keys at once.
     pub fn print_keys(&mut self, now: Timestamp, state: &RunState) {
-        self.print(Above::Line(StyledLine::of(Role::Dim, KEYS)));
+        self.print(Above::Line(dim(KEYS)));
         self.draw(now, state);
     }
 
@@ -123,7 +118,7 @@ impl<W: Write> Tty<W> {
 
     fn print(&mut self, line: Above) {
         if !std::mem::replace(&mut self.apart, true) {
-            self.above.push(Above::Line(StyledLine::new()));
+            self.above.push(Above::Line(StyledLine::default()));
         }
         self.above.push(line);
     }
@@ -168,8 +163,7 @@ impl Above {
             Above::Line(line) => Some(line.fit(columns)),
             Above::Trial(id) => {
                 let trial = state.trial(id)?;
-                let room = MaxWidth::Columns(columns);
-                let layout = Layout::new(names, state.reports_tokens(), room);
+                let layout = Layout::new(names, state.reports_tokens(), columns);
                 Some(trial_line::finished(
                     &trial.head, &trial.report, names, &layout,
                 ))
@@ -191,13 +185,11 @@ impl<W: Write> Observer for Tty<W> {
                 return;
             }
             kind => {
-                let room = MaxWidth::Columns(self.columns);
-                let told = self
-                    .names
-                    .as_ref()
-                    .and_then(|names| notice(kind, state, names, room));
-                told.into_iter()
-                    .for_each(|line| self.print(Above::Line(line)));
+                let names = self.names.as_ref();
+                let told = names.and_then(|names| notice(kind, state, names, self.columns));
+                if let Some(line) = told {
+                    self.print(Above::Line(line));
+                }
             }
         }
         if self.is_due(event.at) {

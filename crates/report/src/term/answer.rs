@@ -2,115 +2,118 @@
 
 use super::grid::Grid;
 use super::style::{Palette, Role};
-use super::styled_line::StyledLine;
+use super::styled_line::{StyledLine, plain};
 use super::width::{clean, spaces, width};
 
 /// By how much the lines after the first are indented.
-pub(crate) const INDENT: usize = 2;
+const INDENT: usize = 2;
 /// Longer lines of prose are hard to read on any screen.
 const WIDEST_PROSE: usize = 110;
 
 /// An answer, written from top to bottom.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
     columns: usize,
-    palette: Palette,
-    text: String,
+    lines: Vec<StyledLine>,
     /// An empty line comes before whatever is added next.
     is_part_over: bool,
 }
 
 impl Answer {
     /// Starts an answer for a screen of this width.
-    pub(crate) fn new(columns: usize, palette: Palette) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Answer {
             columns,
-            palette,
-            text: String::new(),
+            lines: Vec::new(),
             is_part_over: false,
         }
     }
 
     /// Ends a part. An empty one leaves no trace.
     pub(crate) fn end_part(&mut self) {
-        self.is_part_over = !self.text.is_empty();
+        self.is_part_over = !self.is_empty();
+    }
+
+    /// Adds a line as it is.
+    pub(crate) fn line(&mut self, line: StyledLine) {
+        if std::mem::take(&mut self.is_part_over) {
+            self.lines.push(StyledLine::default());
+        }
+        self.lines.push(line);
     }
 
     /// Adds a line, cut at the end of the screen.
-    pub(crate) fn line(&mut self, line: &StyledLine) {
-        let line = line.fit(self.columns).render(self.palette);
-        self.add(&format!("{line}\n"));
+    pub(crate) fn cut_line(&mut self, line: &StyledLine) {
+        self.line(line.fit(self.columns));
+    }
+
+    /// Adds a table as it is.
+    pub(crate) fn whole_table(&mut self, table: &Grid, indent: usize) {
+        for line in table.lines() {
+            let mut indented = plain(&spaces(indent));
+            indented.append(line);
+            self.line(indented);
+        }
     }
 
     /// Adds the first of several tables that fits the screen, or the last one, cut.
     pub(crate) fn table(&mut self, ways: impl IntoIterator<Item = Grid>) {
-        if let Some(lines) = fitting(ways, self.columns) {
-            lines.iter().for_each(|line| self.line(line));
+        let mut chosen = Vec::new();
+        for way in ways {
+            chosen = way.lines();
+            if chosen.iter().all(|line| line.width() <= self.columns) {
+                break;
+            }
         }
+        chosen.iter().for_each(|line| self.cut_line(line));
     }
 
     /// Adds a sentence.
     pub(crate) fn say(&mut self, role: Role, label: &str, text: &str) {
-        self.paragraph((role, label), text, 0);
+        self.prose((role, label), text, 0);
     }
 
     /// Adds a sentence about what is above it.
     pub(crate) fn note(&mut self, role: Role, label: &str, text: &str) {
-        self.paragraph((role, label), text, INDENT);
+        self.prose((role, label), text, INDENT);
     }
 
-    /// Returns the whole text.
-    pub(crate) fn into_text(self) -> String {
-        self.text
+    fn prose(&mut self, label: (Role, &str), text: &str, indent: usize) {
+        let columns = self.columns;
+        self.columns = columns.min(WIDEST_PROSE);
+        self.paragraph(label, text, indent);
+        self.columns = columns;
     }
 
-    fn paragraph(&mut self, label: (Role, &str), text: &str, indent: usize) {
-        let columns = self.columns.min(WIDEST_PROSE);
-        self.add(&paragraph(label, text, indent, columns, self.palette));
-    }
-
-    fn add(&mut self, text: &str) {
-        if std::mem::take(&mut self.is_part_over) {
-            self.text.push('\n');
+    /// Adds words in lines as wide as the screen, all but the first indented further.
+    pub(crate) fn paragraph(&mut self, (role, label): (Role, &str), text: &str, indent: usize) {
+        let mut line = plain(&spaces(indent)).with(role, label);
+        for (index, word) in clean(text).split(' ').enumerate() {
+            if index > 0 && line.width() + 1 + width(word) > self.columns {
+                let next = plain(&spaces(indent + INDENT)).plain(word);
+                self.line(std::mem::replace(&mut line, next));
+            } else {
+                line = line.plain(if index > 0 { " " } else { "" }).plain(word);
+            }
         }
-        self.text += text;
+        self.line(line);
     }
-}
 
-/// Returns the lines of the first table that fits, or else of the last.
-fn fitting(ways: impl IntoIterator<Item = Grid>, columns: usize) -> Option<Vec<StyledLine>> {
-    let mut last = None;
-    for way in ways {
-        let lines = way.lines();
-        if lines.iter().all(|line| line.width() <= columns) {
-            return Some(lines);
-        }
-        last = Some(lines);
+    /// Adds the lines of another answer.
+    pub(crate) fn append(&mut self, other: Answer) {
+        other.lines.into_iter().for_each(|line| self.line(line));
     }
-    last
-}
 
-/// Returns words in lines, all but the first indented.
-pub(crate) fn paragraph(
-    (role, label): (Role, &str),
-    text: &str,
-    indent: usize,
-    columns: usize,
-    palette: Palette,
-) -> String {
-    let mut lines = vec![StyledLine::plain(&spaces(indent)).with(role, label)];
-    let text = clean(text);
-    for (index, word) in text.split(' ').enumerate() {
-        let line = lines.last().map_or(0, StyledLine::width);
-        if index > 0 && line + 1 + width(word) > columns {
-            lines.push(StyledLine::plain(&spaces(indent + INDENT)).with(Role::Plain, word));
-        } else if let Some(line) = lines.last_mut() {
-            line.push(Role::Plain, if index > 0 { " " } else { "" });
-            line.push(Role::Plain, word);
-        }
+    /// Returns whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
     }
-    lines
-        .iter()
-        .map(|line| format!("{}\n", line.render(palette)))
-        .collect()
+
+    /// Returns the text, each line with its end.
+    pub fn render(&self, palette: Palette) -> String {
+        self.lines
+            .iter()
+            .map(|line| line.render(palette) + "\n")
+            .collect()
+    }
 }

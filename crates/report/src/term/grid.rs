@@ -1,8 +1,8 @@
 //! Rows of cells, aligned. No borders: space separates well enough, and copies better.
 
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::spaces;
+use super::style::Role;
+use super::styled_line::{StyledLine, bold};
+use super::width::spaces;
 
 const GAP: usize = 2;
 
@@ -13,28 +13,15 @@ pub enum Side {
     Right,
 }
 
-/// A column: its side, and the space before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
-    pub side: Side,
-    pub gap: usize,
-}
-
-impl Column {
-    const LAST: Column = Column {
-        side: Side::Left,
-        gap: GAP,
-    };
-}
-
 /// Cells in rows. A column is as wide as its widest cell.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub struct Grid {
-    columns: Vec<Column>,
+    /// The side of each column, and the space before it. Further ones are set left.
+    pub columns: Vec<(Side, usize)>,
     rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Row {
     Cells(Vec<StyledLine>),
     /// A line across all columns.
@@ -44,32 +31,25 @@ enum Row {
 }
 
 impl Grid {
-    /// Columns with the usual space between them.
-    pub fn new(sides: &[Side]) -> Self {
-        let columns = sides.iter().map(|side| Column {
-            side: *side,
-            gap: GAP,
-        });
-        Grid::with_columns(columns.collect())
-    }
-
     /// Columns with titles.
     pub fn titled<'a>(columns: impl IntoIterator<Item = (&'a str, Side)>) -> Self {
-        let (titles, sides): (Vec<&str>, Vec<Side>) = columns.into_iter().unzip();
-        let mut grid = Grid::new(&sides);
-        grid.row(titles.iter().map(|title| StyledLine::of(Role::Bold, title)));
-        grid
+        let columns = columns.into_iter();
+        Grid::headed(columns.map(|(title, side)| (bold(title), side)))
     }
 
-    /// Columns with spaces of their own between them.
-    pub fn with_columns(columns: Vec<Column>) -> Self {
+    /// Columns with titles in roles of their own.
+    pub fn headed(columns: impl IntoIterator<Item = (StyledLine, Side)>) -> Self {
+        let columns = columns
+            .into_iter()
+            .map(|(title, side)| (title, (side, GAP)));
+        let (titles, columns) = columns.unzip();
         Grid {
             columns,
-            rows: Vec::new(),
+            rows: vec![Row::Cells(titles)],
         }
     }
 
-    /// Adds a row. Cells beyond the columns are set left.
+    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = StyledLine>) {
         self.rows.push(Row::Cells(cells.into_iter().collect()));
     }
@@ -87,15 +67,12 @@ impl Grid {
     /// Returns the rows as lines.
     pub fn lines(&self) -> Vec<StyledLine> {
         let widths = self.widths();
-        let mut lines: Vec<StyledLine> = self
-            .rows
-            .iter()
-            .map(|row| match row {
-                Row::Cells(cells) => self.aligned(cells, &widths),
-                Row::Line(line) => line.clone(),
-                Row::Rule => StyledLine::new(),
-            })
-            .collect();
+        let line = |row: &Row| match row {
+            Row::Cells(cells) => self.aligned(cells, &widths),
+            Row::Line(line) => line.clone(),
+            Row::Rule => StyledLine::default(),
+        };
+        let mut lines: Vec<StyledLine> = self.rows.iter().map(line).collect();
         let widest = lines.iter().map(StyledLine::width).max().unwrap_or(0);
         for (line, row) in lines.iter_mut().zip(&self.rows) {
             if matches!(row, Row::Rule) {
@@ -105,18 +82,9 @@ impl Grid {
         lines
     }
 
-    /// Returns the width of the widest row.
-    pub fn width(&self) -> usize {
-        let lines = self.lines();
-        lines.iter().map(StyledLine::width).max().unwrap_or(0)
-    }
-
-    /// Returns the rows, each indented and ended by a line feed.
-    pub fn render(&self, indent: usize, palette: Palette) -> String {
-        self.lines()
-            .iter()
-            .map(|line| format!("{}{}\n", spaces(indent), line.render(palette)))
-            .collect()
+    /// Returns whether no line is wider than the screen.
+    pub fn fits(&self, columns: usize) -> bool {
+        self.lines().iter().all(|line| line.width() <= columns)
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -132,18 +100,19 @@ impl Grid {
     }
 
     fn aligned(&self, cells: &[StyledLine], widths: &[usize]) -> StyledLine {
-        let mut line = StyledLine::new();
+        let mut line = StyledLine::default();
         let mut end = 0;
         for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
             // A column that is empty in every row takes no gap either.
             if *width == 0 {
                 continue;
             }
-            let column = self.columns.get(index).copied().unwrap_or(Column::LAST);
-            let start = if end == 0 { 0 } else { end + column.gap };
+            let column = self.columns.get(index).copied();
+            let (side, gap) = column.unwrap_or((Side::Left, GAP));
+            let start = if end == 0 { 0 } else { end + gap };
             if !cell.is_empty() {
                 line.pad_to(start);
-                line.append(set(cell, *width, column.side));
+                line.append(set(cell, *width, side));
             }
             end = start + width;
         }
@@ -153,7 +122,7 @@ impl Grid {
 
 /// Sets a cell in its column.
 pub fn set(cell: &StyledLine, width: usize, side: Side) -> StyledLine {
-    let mut set = StyledLine::new();
+    let mut set = StyledLine::default();
     if side == Side::Right {
         set.push(Role::Plain, &spaces(width.saturating_sub(cell.width())));
     }
@@ -164,13 +133,19 @@ pub fn set(cell: &StyledLine, width: usize, side: Side) -> StyledLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::term::{Answer, Palette, plain};
 
     #[test]
     fn columns_are_aligned_by_what_is_seen() {
-        let mut grid = Grid::new(&[Side::Left, Side::Right]);
-        grid.row(["日本", "5", "", "x"].map(StyledLine::plain));
-        grid.row(["fib-recursive", "12", ""].map(StyledLine::plain));
-        let text = grid.render(1, Palette::new(false));
+        let mut grid = Grid {
+            columns: vec![(Side::Left, GAP), (Side::Right, GAP)],
+            ..Grid::default()
+        };
+        grid.row(["日本", "5", "", "x"].map(plain));
+        grid.row(["fib-recursive", "12", ""].map(plain));
+        let mut answer = Answer::new(80);
+        answer.whole_table(&grid, 1);
+        let text = answer.render(Palette::new(false));
         assert_eq!(text, " 日本            5  x\n fib-recursive  12\n");
     }
 }

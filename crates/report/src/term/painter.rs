@@ -20,7 +20,7 @@
 
 use std::io::Write;
 
-use crate::term::size::Size;
+use super::size::Size;
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[?7l\r";
 const END: &str = "\x1b[?7h\x1b[?2026l";

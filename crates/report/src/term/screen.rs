@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU16;
 use std::rc::Rc;
 
-use crate::term::size::Size;
+use super::size::Size;
 
 #[derive(Clone)]
 pub(crate) struct Screen(Rc<RefCell<Inner>>);

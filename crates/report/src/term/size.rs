@@ -1,4 +1,4 @@
-//! The size of the terminal, and the width that a line may have.
+//! The size of the terminal.
 
 /// A terminal's size in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,21 +32,5 @@ impl Size {
     }
 }
 
-/// The width that a line may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MaxWidth {
-    /// A file or a pipe: nothing is cut.
-    Unlimited,
-    /// A screen.
-    Columns(usize),
-}
-
-impl MaxWidth {
-    /// Returns the columns, as many as there can be where nothing is cut.
-    pub(crate) fn columns(self) -> usize {
-        match self {
-            MaxWidth::Unlimited => usize::MAX,
-            MaxWidth::Columns(columns) => columns,
-        }
-    }
-}
+/// The width of lines in a file or a pipe, where nothing is cut.
+pub const UNLIMITED: usize = usize::MAX;

@@ -7,9 +7,8 @@ use anstyle::{AnsiColor, Style};
 use terca_core::run::outcome::Status;
 
 /// The meaning of a piece of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    #[default]
     Plain,
     /// A full score.
     Good,
@@ -71,26 +70,6 @@ impl Palette {
         let style = role.style();
         format!("{style}{text}{style:#}")
     }
-
-    pub fn good(self, text: &str) -> String {
-        self.paint(Role::Good, text)
-    }
-
-    pub fn fair(self, text: &str) -> String {
-        self.paint(Role::Fair, text)
-    }
-
-    pub fn bad(self, text: &str) -> String {
-        self.paint(Role::Bad, text)
-    }
-
-    pub fn dim(self, text: &str) -> String {
-        self.paint(Role::Dim, text)
-    }
-
-    pub fn bold(self, text: &str) -> String {
-        self.paint(Role::Bold, text)
-    }
 }
 
 #[cfg(test)]
@@ -101,15 +80,18 @@ mod tests {
     fn without_colour_there_is_only_the_text() {
         let palette = Palette::new(false);
         assert_eq!(
-            palette.bad("0.00") + &palette.dim("x") + &palette.bold("y"),
-            "0.00xy"
+            palette.paint(Role::Bad, "0.00") + &palette.paint(Role::Dim, "x"),
+            "0.00x"
         );
     }
 
     #[test]
     fn colour_ends_where_the_text_ends() {
-        assert_eq!(Palette::new(true).good("1.00"), "\u{1b}[32m1.00\u{1b}[0m");
-        assert_eq!(Palette::new(true).good(""), "");
+        assert_eq!(
+            Palette::new(true).paint(Role::Good, "1.00"),
+            "\u{1b}[32m1.00\u{1b}[0m"
+        );
+        assert_eq!(Palette::new(true).paint(Role::Good, ""), "");
         assert_eq!(Palette::new(true).paint(Role::Plain, "x"), "x");
     }
 

@@ -3,25 +3,39 @@
 //! Escape sequences enter at the very last moment, in [`StyledLine::render`]; until then a line can be measured, padded
 //! and cut like plain text. Everything that is pushed is cleaned, so no view can forget to.
 
-use crate::term::style::{Palette, Role};
-use crate::term::width;
+use super::style::{Palette, Role};
+use super::width;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StyledLine {
     parts: Vec<(Role, String)>,
 }
 
+/// Returns a line in one role.
+pub fn styled(role: Role, text: &str) -> StyledLine {
+    StyledLine::default().with(role, text)
+}
+
+/// Returns a line without any colour.
+pub fn plain(text: &str) -> StyledLine {
+    styled(Role::Plain, text)
+}
+
+/// Returns a line that is less important than its neighbours.
+pub fn dim(text: &str) -> StyledLine {
+    styled(Role::Dim, text)
+}
+
+/// Returns a heading.
+pub fn bold(text: &str) -> StyledLine {
+    styled(Role::Bold, text)
+}
+
 impl StyledLine {
-    pub fn new() -> Self {
-        StyledLine::default()
-    }
-
-    pub fn of(role: Role, text: &str) -> Self {
-        StyledLine::new().with(role, text)
-    }
-
-    pub fn plain(text: &str) -> Self {
-        StyledLine::of(Role::Plain, text)
+    /// Adds text without any colour.
+    #[must_use]
+    pub fn plain(self, text: &str) -> Self {
+        self.with(Role::Plain, text)
     }
 
     #[must_use]
@@ -62,7 +76,7 @@ impl StyledLine {
         if self.width() <= columns {
             return self.clone();
         }
-        let mut cut = StyledLine::new();
+        let mut cut = StyledLine::default();
         let mut left = columns;
         for (role, text) in &self.parts {
             let needed = width::width(text);
@@ -79,16 +93,9 @@ impl StyledLine {
     }
 
     pub fn render(&self, palette: Palette) -> String {
-        let whole: String = self
-            .parts
-            .iter()
-            .map(|(role, text)| palette.paint(*role, text))
-            .collect();
-        if whole.ends_with(' ') {
-            whole.trim_end().to_owned()
-        } else {
-            whole
-        }
+        let parts = self.parts.iter();
+        let painted = parts.map(|(role, text)| palette.paint(*role, text));
+        painted.collect::<String>().trim_end_matches(' ').to_owned()
     }
 }
 
@@ -97,8 +104,8 @@ mod tests {
     use super::*;
 
     fn line() -> StyledLine {
-        StyledLine::of(Role::Good, "✓ 1.00")
-            .with(Role::Plain, "  fib")
+        styled(Role::Good, "✓ 1.00")
+            .plain("  fib")
             .with(Role::Dim, "  41s")
     }
 
@@ -123,7 +130,7 @@ mod tests {
 
     #[test]
     fn escape_sequences_are_ours_alone() {
-        let hostile = StyledLine::of(Role::Bad, "a\u{1b}[2J\nb");
+        let hostile = styled(Role::Bad, "a\u{1b}[2J\nb");
         assert_eq!(hostile.render(Palette::new(false)), "a␛[2J b");
         assert_eq!(
             hostile.render(Palette::new(true)),

@@ -6,9 +6,8 @@
 //! Style       310  52 → 52 %          0  −13 … +13           0  1.08×  1.07×  no effect shown (could be removed; …)
 //! ```
 
-use terca_core::ablation::{Kind, Part};
+use terca_core::ablation::Kind;
 use terca_core::analysis::forecast::AblationForecast;
-use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{self, signed, size, thousands};
 use terca_core::analysis::summary::{
@@ -17,11 +16,9 @@ use terca_core::analysis::summary::{
 use terca_core::text::prose;
 
 use crate::metrics::known;
-use crate::term::answer::Answer;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::shorten;
+use crate::term::{Answer, Grid, Role, Side, plain, shorten, styled};
+use crate::text::comparison_table::shown_metrics;
+use crate::text::forecast::expense_words;
 
 /// Figures to leave out on a narrow screen.
 const LEFT_OUT: [&[&str]; 5] = [
@@ -36,14 +33,14 @@ const WARNING: &str = "warning: ";
 const WIDEST_NAME: usize = 36;
 
 /// The parts, the rows, what it takes and what it can show.
-pub fn ablation_plan(plan: &AblationForecast, columns: usize, palette: Palette) -> String {
+pub fn ablation_plan(plan: &AblationForecast, columns: usize) -> Answer {
     let mut grid = Grid::titled([(plan.kind.noun(), Side::Left), ("tokens", Side::Right)]);
-    let size_of = |part: &Part| known(part.tokens.map(|tokens| format!("~{}", thousands(tokens))));
     for part in &plan.parts {
-        let name = StyledLine::plain(&shorten(&part.name, columns.saturating_sub(12).max(12)));
-        grid.row([name, size_of(part)]);
+        let name = plain(&shorten(&part.name, columns.saturating_sub(12).max(12)));
+        let size = part.tokens.map(|tokens| format!("~{}", thousands(tokens)));
+        grid.row([name, known(size)]);
     }
-    let mut answer = Answer::new(columns, palette);
+    let mut answer = Answer::new(columns);
     answer.table([grid]);
     answer.end_part();
     for line in plan_lines(plan) {
@@ -52,7 +49,7 @@ pub fn ablation_plan(plan: &AblationForecast, columns: usize, palette: Palette) 
     for line in notes(plan) {
         answer.note(Role::Dim, "", &line);
     }
-    answer.into_text()
+    answer
 }
 
 fn plan_lines(plan: &AblationForecast) -> Vec<String> {
@@ -68,14 +65,12 @@ fn plan_lines(plan: &AblationForecast) -> Vec<String> {
     } else {
         format!(" (it has {})", plan.rows)
     };
-    let cost = plan.expense.cost_usd.map(prose::dollars);
-    let time = plan.expense.seconds.map(prose::duration);
-    let expense: Vec<String> = [cost, time].into_iter().flatten().collect();
-    let expense = if expense.is_empty() {
-        "cost and time are not known, because no earlier run has this experiment".to_owned()
-    } else {
-        let runs = prose::count(plan.history.runs, "earlier run");
-        format!("about {} (based on {runs})", prose::list(&expense, "and"))
+    let runs = prose::count(plan.history.runs, "earlier run");
+    let expense = match expense_words(plan.expense.cost_usd, plan.expense.seconds) {
+        Some(expense) => format!("about {expense} (based on {runs})"),
+        None => {
+            "cost and time are not known, because no earlier run has this experiment".to_owned()
+        }
     };
     let detects = match plan.precision.detectable {
         Some(difference) if difference < 1.0 => format!(
@@ -101,11 +96,11 @@ fn notes(plan: &AblationForecast) -> Vec<String> {
 }
 
 /// What each part earned; empty while the run goes on, and for runs of another kind.
-pub fn ablation(results: &Results, columns: usize, palette: Palette) -> String {
+pub fn ablation(results: &Results, columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
     let Some(summary) = &results.summary.ablation else {
-        return String::new();
+        return answer;
     };
-    let mut answer = Answer::new(columns, palette);
     answer.table(LEFT_OUT.map(|left_out| table(summary, left_out)));
     answer.end_part();
     for (label, line) in in_words(&results.summary, summary) {
@@ -116,7 +111,7 @@ pub fn ablation(results: &Results, columns: usize, palette: Palette) -> String {
         };
         answer.say(role, label, &line);
     }
-    answer.into_text()
+    answer
 }
 
 /// Returns what is to be said beside the table, each with its label: what could be removed, hints, and warnings.
@@ -128,12 +123,8 @@ pub(crate) fn in_words(all: &Summary, summary: &AblationSummary) -> Vec<(&'stati
 }
 
 fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
-    let comparisons = || summary.parts.iter().map(|part| &part.comparison);
-    let is_shown = |metric: &&ComparisonMetric| {
-        let text = metric.text;
-        !left_out.contains(&metric.title) && comparisons().any(|one| text(one).is_some())
-    };
-    let metrics: Vec<&ComparisonMetric> = COMPARISON_METRICS.iter().filter(is_shown).collect();
+    let comparisons = summary.parts.iter().map(|part| &part.comparison);
+    let metrics = shown_metrics(comparisons, left_out);
     let has_sizes = summary.parts.iter().any(|part| part.tokens.is_some());
     let mut titles = vec![(summary.kind.noun(), Side::Left)];
     titles.extend(metrics.iter().map(|metric| (metric.title, Side::Right)));
@@ -143,20 +134,15 @@ fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
     }
     let mut grid = Grid::titled(titles);
     for part in &summary.parts {
-        let mut cells = vec![StyledLine::plain(&shorten(&part.name, WIDEST_NAME))];
-        cells.extend(
-            metrics
-                .iter()
-                .map(|metric| known((metric.text)(&part.comparison))),
-        );
+        let mut cells = vec![plain(&shorten(&part.name, WIDEST_NAME))];
+        let figures = metrics.iter();
+        cells.extend(figures.map(|metric| known((metric.text)(&part.comparison))));
         if has_sizes {
             cells.insert(1, known(part.tokens.map(thousands)));
-            cells.push(known(
-                part.per_thousand_tokens
-                    .map(|value| per_thousand(part, value)),
-            ));
+            let value = part.per_thousand_tokens;
+            cells.push(known(value.map(|value| per_thousand(part, value))));
         }
-        cells.push(StyledLine::of(role(part.finding), part.finding.as_str()));
+        cells.push(styled(role(part.finding), part.finding.as_str()));
         grid.row(cells);
     }
     grid
@@ -226,11 +212,8 @@ fn hint_words(hint: &PairHint) -> String {
 /// Each warning once.
 fn warnings(summary: &AblationSummary) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
-    for warning in summary
-        .parts
-        .iter()
-        .flat_map(|part| &part.comparison.warnings)
-    {
+    let parts = summary.parts.iter();
+    for warning in parts.flat_map(|part| &part.comparison.warnings) {
         if !told.contains(warning) {
             told.push(warning.clone());
         }
@@ -240,10 +223,8 @@ fn warnings(summary: &AblationSummary) -> Vec<String> {
 
 /// The parts in sentences, for documents without a table of their own.
 pub(crate) fn in_sentences(summary: &AblationSummary) -> Vec<String> {
-    let parts = summary
-        .parts
-        .iter()
-        .map(|part| part.comparison.sentence.clone());
+    let parts = summary.parts.iter();
+    let parts = parts.map(|part| part.comparison.sentence.clone());
     std::iter::once(opening(summary)).chain(parts).collect()
 }
 

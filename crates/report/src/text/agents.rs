@@ -2,10 +2,9 @@
 
 use terca_core::text::prose;
 
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Answer, Role, UNLIMITED, dim, plain, styled};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct AgentRow {
     pub agent: String,
     /// The path of its program; `None` when it is not installed.
@@ -20,52 +19,41 @@ pub struct AgentRow {
     pub install: String,
 }
 
-pub fn agents_table(rows: &[AgentRow], palette: Palette) -> String {
-    rows.iter()
-        .flat_map(lines)
-        .map(|line| line.render(palette) + "\n")
-        .collect()
-}
-
-fn lines(row: &AgentRow) -> Vec<StyledLine> {
-    let Some(program) = &row.program else {
-        return vec![
-            StyledLine::of(Role::Bad, "✗ ")
-                .with(Role::Bold, &row.agent)
-                .with(Role::Plain, ": not installed"),
-            StyledLine::of(Role::Dim, &format!("    to install it: {}", row.install)),
-        ];
-    };
-    let ready = row.version.is_some() && !row.credentials.is_empty();
-    let mark = if ready {
-        StyledLine::of(Role::Good, "✓ ")
-    } else {
-        StyledLine::of(Role::Fair, "! ")
-    };
-    vec![
-        mark.with(Role::Bold, &row.agent)
-            .with(Role::Plain, &format!(": {}", version(row))),
-        StyledLine::of(Role::Dim, &format!("    {program}")),
-        StyledLine::plain(&format!("    {}", credentials(row))),
-    ]
+pub fn agents_table(rows: &[AgentRow]) -> Answer {
+    let mut answer = Answer::new(UNLIMITED);
+    for row in rows {
+        let is_ready = row.version.is_some() && !row.credentials.is_empty();
+        let (role, mark, version) = match &row.program {
+            None => (Role::Bad, "✗ ", "not installed".to_owned()),
+            Some(_) if is_ready => (Role::Good, "✓ ", version(row)),
+            Some(_) => (Role::Fair, "! ", version(row)),
+        };
+        let title = styled(role, mark).with(Role::Bold, &row.agent);
+        answer.line(title.plain(&format!(": {version}")));
+        match &row.program {
+            None => answer.line(dim(&format!("    to install it: {}", row.install))),
+            Some(program) => {
+                answer.line(dim(&format!("    {program}")));
+                answer.line(plain(&format!("    {}", credentials(row))));
+            }
+        }
+    }
+    answer
 }
 
 fn version(row: &AgentRow) -> String {
+    let proved_with = &row.proved_with;
     match &row.version {
         None => "the version is not known".to_owned(),
-        Some(version) if *version == row.proved_with => {
-            format!("{version}, the tested version")
-        }
-        Some(version) => format!("{version} (the tested version is {})", row.proved_with),
+        Some(version) if version == proved_with => format!("{version}, the tested version"),
+        Some(version) => format!("{version} (the tested version is {proved_with})"),
     }
 }
 
 fn credentials(row: &AgentRow) -> String {
     if row.credentials.is_empty() {
-        return format!(
-            "no credentials found; it signs in with {}",
-            prose::list(&row.accepted, "or")
-        );
+        let accepted = prose::list(&row.accepted, "or");
+        return format!("no credentials found; it signs in with {accepted}");
     }
     format!("signs in with {}", prose::list(&row.credentials, "and"))
 }
@@ -73,6 +61,7 @@ fn credentials(row: &AgentRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::term::Palette;
 
     #[test]
     fn every_state_an_agent_can_be_in() {
@@ -101,6 +90,6 @@ mod tests {
                 ..here
             },
         ];
-        insta::assert_snapshot!("agents", agents_table(&rows, Palette::new(false)));
+        insta::assert_snapshot!("agents", agents_table(&rows).render(Palette::new(false)));
     }
 }

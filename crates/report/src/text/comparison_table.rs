@@ -11,15 +11,12 @@ use terca_core::analysis::summary::{Comparison, Effect, Verdict};
 use terca_core::stats::Interval;
 
 use crate::metrics::known;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::Role;
-use crate::term::styled_line::StyledLine;
-use crate::term::width::shorten;
+use crate::term::{Grid, Role, Side, StyledLine, bold, dim, plain, shorten, styled};
 
 /// The name of the column with the intervals.
 const PLOT: &str = "plot";
-/// The column that the plot follows.
-const BEFORE_PLOT: &str = "p";
+/// The figures behind the intervals.
+const AFTER_PLOT: [&str; 3] = ["tokens", "cost", "time"];
 
 /// Columns to leave out on a narrow screen; when even the last choice is too wide, the sentences say it all.
 pub(crate) const LEFT_OUT: [&[&str]; 7] = [
@@ -31,6 +28,32 @@ pub(crate) const LEFT_OUT: [&[&str]; 7] = [
     &["tokens", "time", PLOT],
     &["tokens", "time", "cost", PLOT],
 ];
+
+/// Returns the figures that a comparison has, without these.
+pub(crate) fn shown_metrics<'a>(
+    comparisons: impl Iterator<Item = &'a Comparison> + Clone,
+    left_out: &[&str],
+) -> Vec<&'static ComparisonMetric> {
+    let is_shown = |metric: &&ComparisonMetric| {
+        !left_out.contains(&metric.title)
+            && comparisons.clone().any(|one| (metric.text)(one).is_some())
+    };
+    COMPARISON_METRICS.iter().filter(is_shown).collect()
+}
+
+/// Returns the number of figures before the plot.
+pub(crate) fn plot_at(metrics: &[&ComparisonMetric]) -> usize {
+    let is_before = |metric: &&&ComparisonMetric| !AFTER_PLOT.contains(&metric.title);
+    metrics.iter().filter(is_before).count()
+}
+
+/// Returns whether a figure is in brackets, because no difference was shown.
+pub(crate) fn has_brackets(comparisons: &[Comparison], metrics: &[&ComparisonMetric]) -> bool {
+    metrics.iter().any(|metric| {
+        let mut texts = comparisons.iter().filter_map(metric.text);
+        texts.any(|text| text.starts_with('('))
+    })
+}
 
 /// The rows of a table.
 #[derive(Debug)]
@@ -46,57 +69,29 @@ impl ComparisonTable<'_> {
     /// Returns the table without these columns, and with names of at most this width.
     pub(crate) fn grid(&self, widest_name: usize, left_out: &[&str]) -> Grid {
         let forest = Forest::of(self.comparisons);
-        let is_shown = |metric: &&ComparisonMetric| {
-            let text = metric.text;
-            !left_out.contains(&metric.title)
-                && self.comparisons.iter().any(|one| text(one).is_some())
-        };
-        let metrics: Vec<&ComparisonMetric> = COMPARISON_METRICS.iter().filter(is_shown).collect();
-        let has_plot = !left_out.contains(&PLOT);
-        // Where p is left out, the plot is after the interval.
-        let plot_at = COMPARISON_METRICS
-            .iter()
-            .take_while(|metric| metric.title != BEFORE_PLOT)
-            .filter(is_shown)
-            .count()
-            + usize::from(metrics.iter().any(|metric| metric.title == BEFORE_PLOT));
+        let metrics = shown_metrics(self.comparisons.iter(), left_out);
         let with_plot = |mut cells: Vec<StyledLine>, plot: StyledLine| {
-            if has_plot {
-                cells.insert(plot_at, plot);
+            if !left_out.contains(&PLOT) {
+                cells.insert(plot_at(&metrics), plot);
             }
             cells
         };
-        let number = metrics.len() + usize::from(has_plot);
-        let sides: Vec<Side> = [Side::Left; 2]
-            .into_iter()
-            .chain((0..number).map(|_| Side::Right))
-            .collect();
-        let mut grid = Grid::new(&sides);
-        let titles = metrics
-            .iter()
-            .map(|metric| StyledLine::of(Role::Bold, metric.title))
-            .collect();
-        let titles = with_plot(titles, StyledLine::of(Role::Dim, &forest.title()));
-        let names = [self.title.as_str(), ""].map(|title| StyledLine::of(Role::Bold, title));
-        grid.row(names.into_iter().chain(titles));
+        let titles = metrics.iter().map(|metric| bold(metric.title)).collect();
+        let titles = with_plot(titles, dim(&forest.title()));
+        let names = [self.title.as_str(), ""].map(|name| (bold(name), Side::Left));
+        let figures = titles.into_iter().map(|title| (title, Side::Right));
+        let mut grid = Grid::headed(names.into_iter().chain(figures));
         for (comparison, names) in self.comparisons.iter().zip(&self.names) {
             let [arm, place] = names.each_ref().map(|name| shorten(name, widest_name));
-            let names = [StyledLine::plain(&arm), StyledLine::of(Role::Dim, &place)];
-            let figures = metrics
-                .iter()
-                .map(|metric| known((metric.text)(comparison)))
-                .collect();
-            let figures = with_plot(figures, forest.bar(comparison));
-            let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.as_str());
-            grid.row(names.into_iter().chain(figures).chain([verdict]));
+            let figures = metrics.iter();
+            let figures = figures.map(|metric| known((metric.text)(comparison)));
+            let figures = with_plot(figures.collect(), forest.bar(comparison));
+            let verdict = styled(role(comparison.verdict), comparison.verdict.as_str());
+            let names = [plain(&arm), dim(&place)].into_iter();
+            grid.row(names.chain(figures).chain([verdict]));
         }
-        let is_open = |metric: &&ComparisonMetric| {
-            let text = metric.text;
-            let mut texts = self.comparisons.iter().filter_map(text);
-            texts.any(|text| text.starts_with('('))
-        };
-        if metrics.iter().any(is_open) {
-            grid.line(StyledLine::of(Role::Dim, "(…×): no difference was shown"));
+        if has_brackets(self.comparisons, &metrics) {
+            grid.line(dim("(…×): no difference was shown"));
         }
         grid
     }
@@ -107,40 +102,36 @@ const WIDTH: usize = 25;
 const MIDDLE: usize = WIDTH / 2;
 
 /// The scale that all lines share.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Forest {
+struct Forest {
     /// The distance from 0 to both ends.
     end: f64,
 }
 
+/// Returns the distances from 0 of a value and of the ends of its interval.
+pub(crate) fn distances(effect: &Effect) -> impl Iterator<Item = f64> {
+    let interval = effect.interval;
+    let ends = interval.map_or([None; 2], |one| [Some(one.low), Some(one.high)]);
+    let all = ends.into_iter().chain([effect.value]).flatten();
+    all.map(f64::abs).filter(|end| end.is_finite())
+}
+
 impl Forest {
-    pub(crate) fn of(comparisons: &[Comparison]) -> Self {
-        let far = |effect: &Effect| {
-            let ends = effect
-                .interval
-                .map_or(0.0, |interval| interval.low.abs().max(interval.high.abs()));
-            ends.max(effect.value.unwrap_or(0.0).abs())
-        };
-        let widest = comparisons
-            .iter()
-            .map(|comparison| far(comparison.decisive()))
-            .fold(0.0, f64::max);
+    fn of(comparisons: &[Comparison]) -> Self {
+        let ends = comparisons.iter().flat_map(|one| distances(one.decisive()));
+        let widest = ends.fold(0.0, f64::max);
         Forest {
             end: ((widest * 10.0).ceil() / 10.0).clamp(0.1, 1.0),
         }
     }
 
     /// Returns the labels of both ends and of the middle.
-    pub(crate) fn title(&self) -> String {
+    fn title(&self) -> String {
         let (low, high) = (signed(-self.end), signed(self.end));
-        let half = MIDDLE;
-        let left = half - low.chars().count();
-        let right = half - high.chars().count();
-        format!("{low}{}0{}{high}", " ".repeat(left), " ".repeat(right))
+        format!("{low:<MIDDLE$}0{high:>MIDDLE$}")
     }
 
     /// Returns the interval as a line, and the difference as a mark on it.
-    pub(crate) fn bar(&self, comparison: &Comparison) -> StyledLine {
+    fn bar(&self, comparison: &Comparison) -> StyledLine {
         let mut cells = [' '; WIDTH];
         cells[MIDDLE] = '│';
         let effect = comparison.decisive();
@@ -155,16 +146,12 @@ impl Forest {
             cells[first] = '├';
             cells[last] = '┤';
         }
+        let mut line_role = Role::Dim;
         if let Some(value) = effect.value {
             cells[self.place(value).clamp(first, last)] = '●';
+            line_role = role(comparison.verdict);
         }
-        let text: String = cells.iter().collect();
-        let role = if effect.value.is_some() {
-            role(comparison.verdict)
-        } else {
-            Role::Dim
-        };
-        StyledLine::of(role, &text)
+        styled(line_role, &cells.iter().collect::<String>())
     }
 
     fn place(&self, value: f64) -> usize {

@@ -4,6 +4,8 @@
 //! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
 //! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
 
+use std::collections::{BTreeSet, HashMap};
+
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
@@ -11,10 +13,7 @@ use terca_core::text::prose;
 use crate::context::Context;
 use crate::names::Names;
 use crate::outcome::{mark, reasons, verdict};
-use crate::term::answer::paragraph;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{spaces, truncate, width};
+use crate::term::{Answer, Role, bold, dim, plain, spaces, styled, truncate, width};
 
 const MOST_LISTED: usize = 20;
 const FEW: usize = 5;
@@ -27,39 +26,42 @@ const LONGEST_MESSAGE: usize = 300;
 const MOST_REASONS: usize = 8;
 
 /// Empty when everything passed.
-pub fn failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
-    listed(results, MOST_LISTED, here, palette)
+pub fn failures(results: &Results, here: Context<'_>) -> Answer {
+    listed(results, &entries(results), MOST_LISTED, here)
 }
 
 /// The failures for the end of a run: where there are many, only the first few.
-pub fn brief_failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
-    if entries(results).len() <= 2 * FEW {
-        return failures(results, here, palette);
-    }
-    listed(results, FEW, here, palette)
+pub fn brief_failures(results: &Results, here: Context<'_>) -> Answer {
+    let entries = entries(results);
+    let is_short = entries.len() <= 2 * FEW;
+    listed(
+        results,
+        &entries,
+        if is_short { MOST_LISTED } else { FEW },
+        here,
+    )
 }
 
 /// So many of the entries, and the command that shows the others.
-fn listed(results: &Results, most: usize, here: Context<'_>, palette: Palette) -> String {
-    let entries = entries(results);
+fn listed(results: &Results, entries: &[Entry<'_>], most: usize, here: Context<'_>) -> Answer {
+    let mut answer = Answer::new(here.max_width);
     if entries.is_empty() {
-        return String::new();
+        return answer;
     }
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
-    let mut text = palette.bold("not passed") + "\n";
+    let names = Names::of_results(results);
+    answer.line(bold("not passed"));
     for entry in entries.iter().take(most) {
-        text += &entry.told(&names, here, palette);
+        entry.tell(&names, here, &mut answer);
     }
     if entries.len() > most {
-        let more = entries.len() - most;
-        let rest = format!(
-            "  … and {more} more: `{} view {}` shows them",
-            here.terca, results.run
-        );
-        text.push_str(&StyledLine::plain(&rest).render(palette));
-        text.push('\n');
+        answer.line(plain(&format!(
+            "  … and {} more: `{} view {}` shows them",
+            entries.len() - most,
+            here.terca,
+            results.run
+        )));
     }
-    text
+    answer
 }
 
 /// Trials that did not pass for the same reason.
@@ -70,21 +72,15 @@ pub(crate) struct Entry<'a> {
 
 pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for trial in results
-        .trials
-        .iter()
-        .filter(|trial| is_failure(trial.report.status))
-    {
+    let mut places = HashMap::new();
+    let trials = results.trials.iter();
+    for trial in trials.filter(|trial| is_failure(trial.report.status)) {
         let reasons = reasons(&trial.report);
-        let place = *places
-            .entry((group(trial), reasons.clone()))
-            .or_insert(entries.len());
+        let key = (group(trial), reasons.clone());
+        let place = *places.entry(key).or_insert(entries.len());
         if place == entries.len() {
-            entries.push(Entry {
-                trials: Vec::new(),
-                reasons,
-            });
+            let trials = Vec::new();
+            entries.push(Entry { trials, reasons });
         }
         entries[place].trials.push(trial);
     }
@@ -100,62 +96,45 @@ fn group(trial: &TrialResult) -> (Status, String, Option<[&str; 3]>) {
     let (head, report) = (&trial.head, &trial.report);
     let cell = [head.eval.as_str(), &head.environment, &head.experiment];
     let is_error = report.status == Status::Error;
-    (
-        report.status,
-        verdict(&trial.report),
-        (!is_error).then_some(cell),
-    )
+    (report.status, verdict(report), (!is_error).then_some(cell))
 }
 
 impl Entry<'_> {
     /// The name, why, and where to read on.
-    fn told(&self, names: &Names, here: Context<'_>, palette: Palette) -> String {
-        let Some(first) = self.trials.first() else {
-            return String::new();
-        };
+    fn tell(&self, names: &Names, here: Context<'_>, answer: &mut Answer) {
+        let first = &self.trials[0];
         let status = first.report.status;
         let lead = format!("{} {:5}", mark(status), verdict(&first.report));
-        let name = StyledLine::of(Role::of_status(status), &lead)
-            .with(Role::Plain, &format!("  {}", self.name(names)));
-        let mut text = name.render(palette) + "\n";
-        let columns = here.max_width.columns();
+        let name = format!("  {}", self.name(names));
+        answer.line(styled(Role::of_status(status), &lead).plain(&name));
         for reason in self.reasons.iter().take(MOST_REASONS) {
             let reason = truncate(reason, LONGEST_MESSAGE);
-            text += &paragraph((Role::Plain, ""), &reason, INDENT, columns, palette);
+            answer.paragraph((Role::Plain, ""), &reason, INDENT);
         }
-        if let Some(more) = self.reasons.len().checked_sub(MOST_REASONS + 1) {
-            let rest = format!("… and {} more", more + 1);
-            text += &paragraph((Role::Dim, ""), &rest, INDENT, columns, palette);
+        let more = self.reasons.len().saturating_sub(MOST_REASONS);
+        if more > 0 {
+            answer.line(dim(&format!("{}… and {more} more", spaces(INDENT))));
         }
         let nodes = self.nodes();
         if !nodes.is_empty() {
             let ran = format!("ran on {}", prose::list(&nodes, "and"));
-            text += &paragraph((Role::Dim, ""), &ran, INDENT, columns, palette);
+            answer.paragraph((Role::Dim, ""), &ran, INDENT);
         }
         let log = here.run_dir.join(&first.head.dir).join("run.log");
         // In one piece, so that it can be copied.
-        let indent = if INDENT + width(log.as_str()) <= columns {
-            INDENT
-        } else {
-            SMALL_INDENT
-        };
-        text += &StyledLine::of(Role::Dim, &format!("{}{log}", spaces(indent))).render(palette);
-        text + "\n"
+        let fits = INDENT + width(log.as_str()) <= here.max_width;
+        let indent = if fits { INDENT } else { SMALL_INDENT };
+        answer.line(dim(&format!("{}{log}", spaces(indent))));
     }
 
     /// The nodes of workers that its trials ran on, the first few of them.
     fn nodes(&self) -> Vec<&str> {
-        let nodes = self
-            .trials
-            .iter()
-            .filter_map(|trial| trial.report.ran_on.as_deref());
-        let nodes: std::collections::BTreeSet<&str> = nodes.collect();
-        let more = nodes.len().saturating_sub(FEW);
-        let mut nodes: Vec<&str> = nodes.into_iter().take(FEW).collect();
-        if more > 0 {
-            nodes.push("others");
-        }
-        nodes
+        let trials = self.trials.iter();
+        let nodes: BTreeSet<&str> = trials
+            .filter_map(|trial| trial.report.ran_on.as_deref())
+            .collect();
+        let others = (nodes.len() > FEW).then_some("others");
+        nodes.into_iter().take(FEW).chain(others).collect()
     }
 
     /// `fib gemini.base #02`, `fib gemini.base ×3`, or `24 trials of 6 evals` for an error that is everywhere.
@@ -165,18 +144,12 @@ impl Entry<'_> {
         if number == 1 {
             return names.trial(head);
         }
-        if self
-            .trials
-            .iter()
-            .all(|trial| names.cell(&trial.head) == names.cell(head))
-        {
-            return format!("{} ×{number}", names.cell(head));
+        let cell = names.cell(head);
+        let heads = || self.trials.iter().map(|trial| &trial.head);
+        if heads().all(|head| names.cell(head) == cell) {
+            return format!("{cell} ×{number}");
         }
-        let evals: std::collections::BTreeSet<&str> = self
-            .trials
-            .iter()
-            .map(|trial| trial.head.eval.as_str())
-            .collect();
+        let evals: BTreeSet<&str> = heads().map(|head| head.eval.as_str()).collect();
         format!(
             "{} of {}",
             prose::count(number, "trial"),
@@ -191,10 +164,10 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::size::MaxWidth;
+    use crate::term::Palette;
 
     fn shown(script: &Script) -> String {
-        failures(&script.results(), fixture::here(), Palette::new(false))
+        failures(&script.results(), fixture::here()).render(Palette::new(false))
     }
 
     #[test]
@@ -260,10 +233,10 @@ mod tests {
             &fixture::failed(1.0, "check-file", "fib.js does not exist in the workspace"),
         );
         let here = Context {
-            max_width: MaxWidth::Columns(58),
+            max_width: 58,
             ..fixture::here()
         };
-        let text = failures(&script.results(), here, Palette::new(false));
+        let text = failures(&script.results(), here).render(Palette::new(false));
         let lines: Vec<&str> = text.lines().skip(2).collect();
         let expected = [
             "         check-file: fib.js does not exist in the",

@@ -9,35 +9,31 @@ use terca_core::text::prose;
 
 use crate::context::Context;
 use crate::metrics;
-use crate::outcome::ending;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::outcome::{ending, endings};
+use crate::term::{Answer, Role, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
-pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String {
-    let results_file =
-        StyledLine::plain(&format!("results: {}", here.run_dir.join("results.json")));
+const WARNING: &str = "warning: ";
+
+pub fn footer(results: &Results, here: Context<'_>) -> Answer {
     let mut lines = vec![counts(results)];
-    lines.extend(spent(results));
+    lines.extend(metrics::spent_on(results).map(|spent| plain(&format!("spent: {spent}"))));
     lines.extend(replayed(results));
     lines.extend(errors(results));
     lines.extend(stopped(results).iter().map(|said| {
         let next = format!("{said}; `{} resume --errors` runs them", here.terca);
-        StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &next)
+        styled(Role::Trouble, WARNING).plain(&next)
     }));
     lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
-    lines.extend(
-        sentences(&results.summary.remarks)
-            .iter()
-            .map(|said| StyledLine::of(Role::Bold, "remark: ").with(Role::Plain, said)),
-    );
+    let remarks = sentences(&results.summary.remarks);
+    lines.extend(remarks.iter().map(|said| bold("remark: ").plain(said)));
     lines.extend(unfinished(results, here));
-    lines.push(results_file);
-    lines
-        .iter()
-        .map(|line| line.render(palette) + "\n")
-        .collect()
+    let file = here.run_dir.join("results.json");
+    lines.push(plain(&format!("results: {file}")));
+    let mut answer = Answer::new(UNLIMITED);
+    lines.into_iter().for_each(|line| answer.line(line));
+    answer
 }
 
 /// `a replay of 2026-11-16-01: tokens are as recorded, and nothing was spent`.
@@ -52,81 +48,64 @@ fn replayed(results: &Results) -> Option<StyledLine> {
     } else {
         "tokens are as recorded, and nothing was spent on models"
     };
-    Some(StyledLine::plain(&format!("a replay of {run}: {rest}")))
+    Some(plain(&format!("a replay of {run}: {rest}")))
 }
 
 /// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
 pub(crate) fn counts(results: &Results) -> StyledLine {
     let summary = &results.summary;
-    let mut line =
-        StyledLine::of(Role::Bold, &prose::count(summary.trials, "trial")).with(Role::Plain, ": ");
-    let endings = [
-        (Status::Passed, summary.passed),
-        (Status::Partial, summary.partial),
-        (Status::Failed, summary.failed),
-        (Status::Error, summary.errors),
-        (Status::Interrupted, summary.interrupted),
-        (Status::Pending, summary.pending),
-    ];
-    // That nothing passed is worth saying.
-    let told = endings
-        .into_iter()
-        .filter(|(status, number)| *number > 0 || *status == Status::Passed);
-    for (index, (status, number)) in told.enumerate() {
-        line.push(Role::Plain, if index > 0 { ", " } else { "" });
-        let role = if number > 0 {
-            Role::of_status(status)
-        } else {
-            Role::Plain
+    let mut line = bold(&prose::count(summary.trials, "trial"));
+    let mut before = ": ";
+    for (status, number) in endings(summary) {
+        // That nothing passed is worth saying.
+        if number == 0 && status != Status::Passed {
+            continue;
+        }
+        let role = match number {
+            0 => Role::Plain,
+            _ => Role::of_status(status),
         };
-        line.push(
-            role,
-            &if status == Status::Pending {
-                format!("{number} not run")
-            } else {
-                ending(status, number)
-            },
-        );
+        let told = match status {
+            Status::Pending => format!("{number} not run"),
+            _ => ending(status, number),
+        };
+        line = line.plain(before).with(role, &told);
+        before = ", ";
     }
-    if let Some(seconds) = results.seconds() {
-        line.push(Role::Plain, &format!(", in {}", prose::duration(seconds)));
+    match results.seconds() {
+        Some(seconds) => line.plain(&format!(", in {}", prose::duration(seconds))),
+        None => line,
     }
-    line
-}
-
-/// `spent: 312.0k tokens, $0.820`.
-fn spent(results: &Results) -> Option<StyledLine> {
-    let spent = metrics::spent_on(results)?;
-    Some(StyledLine::plain(&format!("spent: {spent}")))
 }
 
 fn errors(results: &Results) -> Option<StyledLine> {
     let number = results.summary.errors;
-    if number == 0 {
-        return None;
-    }
     let trials = prose::count(number, "trial");
     let failures = if number == 1 { "a failure" } else { "failures" };
     let said = format!("{trials} ended in an error: not judged, and not counted as {failures}");
-    Some(StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said))
+    (number > 0).then(|| styled(Role::Trouble, WARNING).plain(&said))
+}
+
+/// Returns each kind once, in the order in which they come.
+fn unique<'a>(kinds: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut unique = Vec::new();
+    for kind in kinds {
+        if !unique.contains(&kind) {
+            unique.push(kind);
+        }
+    }
+    unique
 }
 
 /// The command that explains the kinds of those errors.
 fn explained(results: &Results) -> Option<StyledLine> {
     const MOST: usize = 3;
-    let mut kinds: Vec<&str> = Vec::new();
-    for error in results
-        .trials
-        .iter()
-        .filter_map(|trial| trial.report.error.as_ref())
-    {
-        if !kinds.contains(&error.kind.as_str()) {
-            kinds.push(error.kind.as_str());
-        }
-    }
+    let trials = results.trials.iter();
+    let errors = trials.filter_map(|trial| trial.report.error.as_ref());
+    let mut kinds = unique(errors.map(|error| error.kind.as_str()));
     kinds.truncate(MOST);
     let said = format!("more: terca explain {}", kinds.join(" "));
-    (!kinds.is_empty()).then(|| StyledLine::of(Role::Dim, &said))
+    (!kinds.is_empty()).then(|| dim(&said))
 }
 
 /// Says which variants were stopped, since their further trials would have ended in the same error. A few have a
@@ -142,12 +121,7 @@ pub(crate) fn stopped(results: &Results) -> Vec<String> {
         };
         return variants.iter().map(sentence).collect();
     }
-    let mut kinds: Vec<&str> = Vec::new();
-    for variant in variants {
-        if !kinds.contains(&variant.error.kind.as_str()) {
-            kinds.push(variant.error.kind.as_str());
-        }
-    }
+    let kinds = unique(variants.iter().map(|variant| variant.error.kind.as_str()));
     let trials = variants.iter().map(|variant| variant.trials).sum();
     let name = prose::count(variants.len(), "variant");
     vec![not_started(&name, trials, &kinds.join(", "))]
@@ -169,20 +143,21 @@ fn other_models(results: &Results) -> Vec<StyledLine> {
             None => pairs.push((pair, 1)),
         }
     }
-    let warning = |said: &str| StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, said);
-    let mut lines: Vec<StyledLine> = Vec::new();
-    for ((requested, observed), trials) in pairs.iter().take(MOST) {
-        let trials = prose::count(*trials, "trial");
-        lines.push(warning(&format!(
-            "{trials} used another model than requested: `{observed}` instead of `{requested}`"
-        )));
-    }
+    let warning = |number: usize, noun: &str, which: &str| {
+        let trials = prose::count(number, noun);
+        let said = format!("{trials} used another model than requested{which}");
+        styled(Role::Fair, WARNING).plain(&said)
+    };
+    let named = pairs.iter().take(MOST);
+    let mut lines: Vec<StyledLine> = named
+        .map(|((requested, observed), trials)| {
+            let which = format!(": `{observed}` instead of `{requested}`");
+            warning(*trials, "trial", &which)
+        })
+        .collect();
     let more: usize = pairs.iter().skip(MOST).map(|(_, trials)| trials).sum();
     if more > 0 {
-        let trials = prose::count(more, "more trial");
-        lines.push(warning(&format!(
-            "{trials} used another model than requested"
-        )));
+        lines.push(warning(more, "more trial", ""));
     }
     lines
 }
@@ -197,60 +172,51 @@ fn repeated(run: &AdaptiveResult) -> StyledLine {
         ..
     } = *run;
     let number = prose::count(reached as usize, "repetition");
+    let open = prose::count(undecided, "comparison");
     let said = match (comparisons, undecided) {
         (0, _) => format!("{number}, since there is nothing to compare"),
         (_, 0) => format!("every comparison is decided after {number} of at most {max}"),
-        (_, open) if reached < max => {
-            format!(
-                "{} undecided after {number} of at most {max}",
-                prose::count(open, "comparison")
-            )
-        }
-        (_, open) => {
-            format!(
-                "{} undecided after {number}, the most allowed",
-                prose::count(open, "comparison")
-            )
-        }
+        _ if reached < max => format!("{open} undecided after {number} of at most {max}"),
+        _ => format!("{open} undecided after {number}, the most allowed"),
     };
-    StyledLine::of(Role::Bold, "adaptive: ").with(Role::Plain, &said)
+    bold("adaptive: ").plain(&said)
 }
 
-fn over_budget(results: &Results, open: usize, here: Context<'_>) -> StyledLine {
+fn over_budget(results: &Results, open: usize, here: Context<'_>) -> String {
     let total = &results.summary.spent;
     let sum = total.spent.cost_usd.unwrap_or(0.0);
     let unknown = total.trials - total.trials_with_cost;
     let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
     if unknown > 0 {
-        said += &format!(
-            ", not counting {} whose cost is not known",
-            prose::count(unknown, "trial")
-        );
+        let trials = prose::count(unknown, "trial");
+        said += &format!(", not counting {trials} whose cost is not known");
     }
     if open > 0 {
         said += &format!(", {} not run", prose::count(open, "trial"));
     }
-    said += &format!("; `{} resume --budget-usd MORE` continues", here.terca);
-    StyledLine::of(Role::Fair, "stopped by the budget: ").with(Role::Plain, &said)
+    format!(
+        "{said}; `{} resume --budget-usd MORE` continues",
+        here.terca
+    )
 }
 
 /// A run that was cut short, by its user, by `--fail-fast` or by its budget.
 fn unfinished(results: &Results, here: Context<'_>) -> Option<StyledLine> {
     let summary = &results.summary;
     let open = summary.interrupted + summary.pending;
-    match results.status {
+    let trials = prose::count(open, "trial");
+    let (label, rest) = match results.status {
         RunStatus::Interrupted => {
-            let trials = prose::count(open, "trial");
             let rest = format!("{trials} left; `{} resume` runs them", here.terca);
-            Some(StyledLine::of(Role::Fair, "interrupted: ").with(Role::Plain, &rest))
+            ("interrupted: ", rest)
         }
-        _ if results.stopped == Some(StopReason::Budget) => Some(over_budget(results, open, here)),
-        RunStatus::Complete if open > 0 => {
-            let rest = format!("stopped early, {} left", prose::count(open, "trial"));
-            Some(StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, &rest))
+        _ if results.stopped == Some(StopReason::Budget) => {
+            ("stopped by the budget: ", over_budget(results, open, here))
         }
-        _ => None,
-    }
+        RunStatus::Complete if open > 0 => (WARNING, format!("stopped early, {trials} left")),
+        _ => return None,
+    };
+    Some(styled(Role::Fair, label).plain(&rest))
 }
 
 #[cfg(test)]
@@ -259,9 +225,10 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
+    use crate::term::Palette;
 
     fn shown(script: &Script) -> String {
-        footer(&script.results(), fixture::here(), Palette::new(false))
+        footer(&script.results(), fixture::here()).render(Palette::new(false))
     }
 
     #[test]

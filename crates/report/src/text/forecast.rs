@@ -24,22 +24,13 @@ use terca_core::text::prose;
 
 use crate::metrics::known;
 use crate::names::Names;
-use crate::shape::Shape;
-use crate::term::answer::Answer;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::shorten;
+use crate::term::{Answer, Grid, Role, Side, StyledLine, bold, dim, plain, shorten, styled};
+use crate::text::plan::plan_title;
 
 /// `heads` are the trials that the forecast is of.
-pub fn forecast(
-    forecast: &Forecast,
-    heads: &[TrialHead],
-    columns: usize,
-    palette: Palette,
-) -> String {
-    let mut answer = Answer::new(columns, palette);
-    answer.line(&title(heads));
+pub fn forecast(forecast: &Forecast, heads: &[TrialHead], columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
+    answer.cut_line(&plan_title(heads));
     answer.end_part();
     answer.table([table(forecast, heads, columns)]);
     answer.note(Role::Dim, "", &source(forecast));
@@ -53,22 +44,11 @@ pub fn forecast(
         None => answer.say(Role::Dim, "", HOW_TO_ASK),
         Some(detect) => answer.say(Role::Plain, "", &ways(detect)),
     }
-    answer.into_text()
+    answer
 }
 
 const HOW_TO_ASK: &str =
     "`--detect 10` estimates the evals and repetitions needed to detect 10 points";
-
-fn title(heads: &[TrialHead]) -> StyledLine {
-    let shape = Shape::of(heads);
-    let title = StyledLine::of(Role::Bold, &prose::count(shape.trials, "trial"));
-    let words = shape.in_words();
-    if words.is_empty() {
-        title
-    } else {
-        title.with(Role::Plain, &format!(": {words}"))
-    }
-}
 
 fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize) -> Grid {
     let names = Names::of(heads);
@@ -76,37 +56,22 @@ fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize) -> Grid {
     let figures = ["trials", "before", "cost", "time"].map(|title| (title, Side::Right));
     let mut grid = Grid::titled([("variant", Side::Left)].into_iter().chain(figures));
     for arm in &forecast.arms {
-        let name = names.variant(&arm.environment, &arm.experiment);
-        let name = if name.is_empty() {
-            "default".to_owned()
-        } else {
-            name
-        };
+        let name = names.variant_or_default(&arm.environment, &arm.experiment);
         let before = known(arm.pass_rate.map(percent));
-        grid.row(row(
-            StyledLine::plain(&shorten(&name, room)),
-            arm.trials,
-            before,
-            arm.expense,
-        ));
+        let name = plain(&shorten(&name, room));
+        grid.row(row(name, arm.trials, before, arm.expense));
     }
-    let all = format!(
-        "all, {} at a time",
-        forecast.concurrency.min(forecast.trials).max(1)
-    );
-    grid.row(row(
-        StyledLine::of(Role::Bold, &all),
-        forecast.trials,
-        StyledLine::new(),
-        forecast.expense,
-    ));
+    let at_once = forecast.concurrency.min(forecast.trials).max(1);
+    let all = bold(&format!("all, {at_once} at a time"));
+    let before = StyledLine::default();
+    grid.row(row(all, forecast.trials, before, forecast.expense));
     grid
 }
 
 fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) -> [StyledLine; 5] {
     [
         name,
-        StyledLine::plain(&trials.to_string()),
+        plain(&trials.to_string()),
         before,
         known(expense.cost_usd.map(prose::dollars)),
         known(expense.seconds.map(prose::duration)),
@@ -117,26 +82,20 @@ fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) ->
 fn source(forecast: &Forecast) -> String {
     let known = forecast.history;
     if known.trials == 0 {
-        "cost and time are not known, because no earlier run has these evals in these variants"
-            .to_owned()
-    } else {
-        let (trials, runs) = (
-            prose::count(known.trials, "trial"),
-            prose::count(known.runs, "earlier run"),
-        );
-        let never: Vec<String> = forecast
-            .arms
-            .iter()
-            .filter(|arm| arm.known_trials == 0)
-            .map(|arm| format!("{}.{}", arm.environment, arm.experiment))
-            .collect();
-        let but = if never.is_empty() {
-            String::new()
-        } else {
-            format!("; {} never ran", prose::quoted_list(&never, "and"))
-        };
-        format!("based on {trials} of {runs}{but}")
+        return "cost and time are not known, because no earlier run has these evals in these variants"
+            .to_owned();
     }
+    let trials = prose::count(known.trials, "trial");
+    let runs = prose::count(known.runs, "earlier run");
+    let never = forecast.arms.iter().filter(|arm| arm.known_trials == 0);
+    let never: Vec<String> = never
+        .map(|arm| format!("{}.{}", arm.environment, arm.experiment))
+        .collect();
+    let but = match never.is_empty() {
+        true => String::new(),
+        false => format!("; {} never ran", prose::quoted_list(&never, "and")),
+    };
+    format!("based on {trials} of {runs}{but}")
 }
 
 fn sees(forecast: &Forecast, columns: usize) -> Option<Grid> {
@@ -154,9 +113,9 @@ fn sees(forecast: &Forecast, columns: usize) -> Option<Grid> {
             None => format!("{}, two runs", precision.experiment),
         };
         grid.row([
-            StyledLine::plain(&shorten(&against, room)),
-            StyledLine::of(Role::Dim, &shorten(&precision.environment, 16)),
-            StyledLine::plain(&precision.evals.to_string()),
+            plain(&shorten(&against, room)),
+            dim(&shorten(&precision.environment, 16)),
+            plain(&precision.evals.to_string()),
             found(precision.detectable),
             found(precision.beyond),
         ]);
@@ -167,8 +126,8 @@ fn sees(forecast: &Forecast, columns: usize) -> Option<Grid> {
 /// The smallest difference that is found.
 fn found(difference: Option<f64>) -> StyledLine {
     match difference {
-        Some(difference) if difference < 1.0 => StyledLine::of(Role::Bold, &size(difference)),
-        _ => StyledLine::of(Role::Bad, "none"),
+        Some(difference) if difference < 1.0 => bold(&size(difference)),
+        _ => styled(Role::Bad, "none"),
     }
 }
 
@@ -183,15 +142,10 @@ fn basis(forecast: &Forecast) -> Vec<(Role, &'static str, String)> {
     for precision in &forecast.precision {
         let variances = &precision.variances;
         if variances.trials > 0 {
-            let (trials, evals) = (
-                prose::count(variances.trials, "trial"),
-                prose::count(variances.evals, "eval"),
-            );
-            add((
-                Role::Dim,
-                "",
-                format!("based on the variation of {trials} of {evals}"),
-            ));
+            let trials = prose::count(variances.trials, "trial");
+            let evals = prose::count(variances.evals, "eval");
+            let text = format!("based on the variation of {trials} of {evals}");
+            add((Role::Dim, "", text));
         }
         for assumption in &variances.assumed {
             add((Role::Dim, "assumed: ", assumption.words().to_owned()));
@@ -215,34 +169,26 @@ fn basis(forecast: &Forecast) -> Vec<(Role, &'static str, String)> {
 /// The answer to `--detect`.
 fn ways(detect: &Detect) -> String {
     let difference = size(detect.difference);
+    let way = |proposal: &Option<Proposal>, more: &str| match proposal {
+        Some(proposal) => way(proposal),
+        None => format!("more {more} than is practical"),
+    };
     let here = match &detect.with_these_evals {
         _ if detect.is_seen => format!("This plan can detect {difference} on these evals."),
-        Some(proposal) => format!(
+        here => format!(
             "Detecting {difference} on these evals needs {}.",
-            way(proposal)
+            way(here, "trials")
         ),
-        None => {
-            format!("Detecting {difference} on these evals needs more trials than is practical.")
-        }
     };
-    let beyond = match &detect.beyond {
-        Some(proposal) => format!("Detecting it for other tasks needs {}.", way(proposal)),
-        None => "Detecting it for other tasks needs more evals than is practical.".to_owned(),
-    };
-    format!("{here} {beyond}")
+    let beyond = way(&detect.beyond, "evals");
+    format!("{here} Detecting it for other tasks needs {beyond}.")
 }
 
 /// `8 evals × 45 repetitions (720 trials, about $23.10 and 1h 04m)`.
 fn way(proposal: &Proposal) -> String {
-    let expense = [
-        proposal.cost_usd.map(prose::dollars),
-        proposal.seconds.map(prose::duration),
-    ];
-    let expense: Vec<String> = expense.into_iter().flatten().collect();
-    let about = if expense.is_empty() {
-        String::new()
-    } else {
-        format!(", about {}", prose::list(&expense, "and"))
+    let about = match expense_words(proposal.cost_usd, proposal.seconds) {
+        Some(expense) => format!(", about {expense}"),
+        None => String::new(),
     };
     format!(
         "{} × {} ({}{about})",
@@ -250,6 +196,13 @@ fn way(proposal: &Proposal) -> String {
         prose::count(proposal.repetitions, "repetition"),
         prose::count(proposal.trials, "trial")
     )
+}
+
+/// `$23.10 and 1h 04m`; nothing where neither is known.
+pub(crate) fn expense_words(cost_usd: Option<f64>, seconds: Option<f64>) -> Option<String> {
+    let known = [cost_usd.map(prose::dollars), seconds.map(prose::duration)];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| prose::list(&known, "and"))
 }
 
 #[cfg(test)]
@@ -260,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::width::width;
+    use crate::term::{Palette, width};
 
     fn shown(
         heads: &[TrialHead],
@@ -276,12 +229,7 @@ mod tests {
             concurrency: 4,
             detect,
         };
-        forecast(
-            &reckon(&question, &history),
-            heads,
-            columns,
-            Palette { colour: false },
-        )
+        forecast(&reckon(&question, &history), heads, columns).render(Palette { colour: false })
     }
 
     fn past(variants: usize) -> Record {

@@ -16,19 +16,15 @@ use terca_core::new_suite::mine::describe::{Described, NoTask};
 use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
 use terca_core::text::prose;
 
-use crate::term::answer::Answer;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::clean;
+use crate::term::{Answer, Grid, Role, StyledLine, bold, dim, styled};
 
 /// The characters of a hash by which people name a commit.
 const SHORT: usize = 9;
 /// Particulars are below the reason.
 const INDENT: &str = "                       ";
 
-pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
-    let mut grid = Grid::new(&[Side::Left]);
+pub fn mined(mined: &Mined, columns: usize) -> Answer {
+    let mut grid = Grid::default();
     let mut usual: BTreeMap<Reason, usize> = BTreeMap::new();
     for commit in &mined.commits {
         match commit.reason.filter(|reason| reason.is_usual()) {
@@ -37,19 +33,17 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
                 grid.row(row(commit));
                 let described = commit.described.iter().flat_map(prompt_lines);
                 for line in commit.detail.iter().cloned().chain(described) {
-                    let line = format!("{INDENT}{}", clean(&line));
-                    grid.line(StyledLine::of(Role::Dim, &line));
+                    grid.line(dim(&format!("{INDENT}{line}")));
                 }
             }
         }
     }
-    let mut answer = Answer::new(columns, palette);
+    let mut answer = Answer::new(columns);
     answer.table([grid]);
     answer.end_part();
     for (reason, number) in usual {
         let commits = prose::count(number, "commit");
-        let line = format!("{commits} refused: {}", reason.words());
-        answer.line(&StyledLine::of(Role::Dim, &line));
+        answer.cut_line(&dim(&format!("{commits} refused: {}", reason.words())));
     }
     let mut total = format!(
         "{} written, {} refused",
@@ -59,8 +53,8 @@ pub fn mined(mined: &Mined, columns: usize, palette: Palette) -> String {
     if let Some(cost) = mined.cost_usd {
         total += &format!("; the prompts cost {}", prose::dollars(cost));
     }
-    answer.line(&StyledLine::of(Role::Bold, &total));
-    answer.into_text()
+    answer.cut_line(&bold(&total));
+    answer
 }
 
 /// Says who wrote the prompt, or why the agent did not.
@@ -80,20 +74,13 @@ fn prompt_lines(described: &Described) -> Vec<String> {
     lines
 }
 
-fn row(commit: &MinedCommit) -> Vec<StyledLine> {
+fn row(commit: &MinedCommit) -> [StyledLine; 3] {
     let id: String = commit.commit.chars().take(SHORT).collect();
-    let end = match (&commit.eval, commit.reason) {
-        (Some(eval), _) => StyledLine::of(Role::Good, "written: ").with(Role::Plain, &clean(eval)),
-        (None, reason) => {
-            let words = reason.map_or("", Reason::words);
-            StyledLine::of(Role::Bad, "refused: ").with(Role::Plain, words)
-        }
+    let end = match &commit.eval {
+        Some(eval) => styled(Role::Good, "written: ").plain(eval),
+        None => styled(Role::Bad, "refused: ").plain(commit.reason.map_or("", Reason::words)),
     };
-    vec![
-        StyledLine::of(Role::Bold, &id),
-        StyledLine::of(Role::Dim, &commit.date),
-        end,
-    ]
+    [bold(&id), dim(&commit.date), end]
 }
 
 #[cfg(test)]
@@ -104,6 +91,7 @@ mod tests {
     use terca_core::trial_error::ErrorKind;
 
     use super::*;
+    use crate::term::Palette;
 
     #[test]
     fn usual_reasons_are_counted_and_others_are_listed() {
@@ -123,11 +111,8 @@ mod tests {
             MinedCommit::refused(&commit("4"), Reason::NoTests.into()),
             MinedCommit::refused(&commit("5"), Reason::Merge.into()),
         ];
-        let text = mined(
-            &Mined::new("evals".into(), commits, None),
-            100,
-            Palette { colour: false },
-        );
+        let text = mined(&Mined::new("evals".into(), commits, None), 100)
+            .render(Palette { colour: false });
         insta::assert_snapshot!(text, @r"
         111111111  2023-11-14  written: fix-it-111111111
         333333333  2023-11-14  refused: its tests fail after the commit, too
@@ -174,11 +159,8 @@ mod tests {
             MinedCommit::written(&commit("2"), "fix-it-222222222", Some(leaking)),
             MinedCommit::written(&commit("3"), "fix-it-333333333", Some(failed)),
         ];
-        let text = mined(
-            &Mined::new("evals".into(), commits, Some(0.75)),
-            120,
-            Palette { colour: false },
-        );
+        let text = mined(&Mined::new("evals".into(), commits, Some(0.75)), 120)
+            .render(Palette { colour: false });
         insta::assert_snapshot!(text, @r"
         111111111  2023-11-14  written: fix-it-111111111
                                prompt by claude-code (opus), $0.250

@@ -1,13 +1,13 @@
 //! Answers for the terminal: tables, lists and sentences.
 
 pub(crate) mod ablation;
+pub(crate) mod agent_inputs;
 pub(crate) mod agents;
 pub(crate) mod compared;
 pub(crate) mod comparison_table;
 pub(crate) mod failures;
 pub(crate) mod footer;
 pub(crate) mod forecast;
-pub(crate) mod given;
 pub(crate) mod mined;
 pub(crate) mod plan;
 pub(crate) mod regraded;

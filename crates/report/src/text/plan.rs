@@ -7,11 +7,8 @@ use terca_core::plan::remarks::Remark;
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
 
-use crate::names::Names;
-use crate::shape::Shape;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::names::{Names, plan_size};
+use crate::term::{Answer, Grid, Role, Side, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
 /// A plan that is shown.
 #[derive(Debug, Clone, Copy)]
@@ -25,85 +22,78 @@ pub struct PlanOverview<'a> {
 }
 
 /// The matrix in brief, its evals, its variants.
-pub fn plan_overview(plan: PlanOverview<'_>, palette: Palette) -> String {
-    let heads = plan.heads;
-    let shape = Shape::of(heads);
-    let total = prose::count(shape.trials, "trial");
-    let mut summary = StyledLine::of(Role::Bold, &total);
-    let words = shape.in_words();
-    if !words.is_empty() {
-        summary.push(Role::Plain, &format!(": {words}"));
-    }
+pub fn plan_overview(plan: PlanOverview<'_>) -> Answer {
+    let mut answer = Answer::new(UNLIMITED);
     let descriptions = plan.descriptions;
-    let mut text = summary.render(palette) + "\n\n";
     if let Some(about) = &descriptions.suite {
-        text.insert_str(0, &(described(about, 0).render(palette) + "\n"));
+        answer.line(described(about, ""));
     }
+    answer.line(plan_title(plan.heads));
     let parts = [
         ("evals", evals(plan)),
         ("variants", variants(plan)),
         ("environments", setups(&descriptions.environments)),
         ("experiments", setups(&descriptions.experiments)),
     ];
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|(title, grid)| (title, grid.render(2, palette)))
-        .filter(|(_, list)| !list.is_empty())
-        .map(|(title, list)| format!("{}\n{list}", palette.bold(title)))
-        .collect();
-    text + &parts.join("\n")
+    for (title, list) in parts {
+        if !list.lines().is_empty() {
+            answer.end_part();
+            answer.line(bold(title));
+            answer.whole_table(&list, 2);
+        }
+    }
+    answer
+}
+
+/// `24 trials: 3 evals × 2 variants × 4 repetitions`.
+pub(crate) fn plan_title(heads: &[TrialHead]) -> StyledLine {
+    let (trials, factors) = plan_size(heads);
+    match factors.is_empty() {
+        true => bold(&trials),
+        false => bold(&trials).plain(&format!(": {factors}")),
+    }
 }
 
 /// A description in one line, below what it is about.
-fn described(text: &str, indent: usize) -> StyledLine {
+fn described(text: &str, indent: &str) -> StyledLine {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line = format!("{}{}", " ".repeat(indent), words.join(" "));
-    StyledLine::of(Role::Dim, &line)
+    dim(&format!("{indent}{}", words.join(" ")))
 }
 
 /// Names with their descriptions.
 fn setups(descriptions: &BTreeMap<String, String>) -> Grid {
-    let mut grid = Grid::new(&[Side::Left]);
+    let mut grid = Grid::default();
     for (name, description) in descriptions {
-        grid.row([StyledLine::plain(name), described(description, 0)]);
+        grid.row([plain(name), described(description, "")]);
     }
     grid
 }
 
 /// Every trial, in the order given: positions in `heads`.
-pub fn plan_trials(heads: &[TrialHead], order: &[usize], palette: Palette) -> String {
-    let mut grid = Grid::new(&[Side::Right]);
+pub fn plan_trials(heads: &[TrialHead], order: &[usize]) -> Answer {
+    let mut grid = Grid::default();
+    grid.columns.push((Side::Right, 0));
     for head in order.iter().filter_map(|index| heads.get(*index)) {
-        let mut row = vec![
-            StyledLine::of(Role::Dim, &head.id.to_string()),
-            StyledLine::plain(head.dir.as_str()),
-        ];
-        row.extend(agent(head));
-        grid.row(row);
+        let names = [dim(&head.id.to_string()), plain(head.dir.as_str())];
+        grid.row(names.into_iter().chain(agent(head)));
     }
-    grid.render(0, palette)
+    let mut answer = Answer::new(UNLIMITED);
+    answer.whole_table(&grid, 0);
+    answer
 }
 
 fn evals(plan: PlanOverview<'_>) -> Grid {
-    let mut grid = Grid::new(&[Side::Left]);
+    let mut grid = Grid::default();
     for (eval, repetitions) in in_order(plan.heads, |head| head.eval.clone()) {
-        let most = repetitions
-            .iter()
-            .map(|head| head.repetition)
-            .max()
-            .unwrap_or(0);
-        let trials = prose::count(repetitions.len(), "trial");
-        let repeated = if most > 1 {
-            format!("{trials}, {}", prose::count(most as usize, "repetition"))
-        } else {
-            trials
-        };
-        grid.row([
-            StyledLine::plain(&eval),
-            StyledLine::of(Role::Dim, &repeated),
-        ]);
+        let numbers = repetitions.iter().map(|head| head.repetition);
+        let most = numbers.max().unwrap_or(0);
+        let mut repeated = prose::count(repetitions.len(), "trial");
+        if most > 1 {
+            repeated += &format!(", {}", prose::count(most as usize, "repetition"));
+        }
+        grid.row([plain(&eval), dim(&repeated)]);
         if let Some(description) = plan.descriptions.evals.get(&eval) {
-            grid.line(described(description, 2));
+            grid.line(described(description, "  "));
         }
     }
     grid
@@ -111,25 +101,16 @@ fn evals(plan: PlanOverview<'_>) -> Grid {
 
 fn variants(plan: PlanOverview<'_>) -> Grid {
     let names = Names::of(plan.heads);
-    let mut grid = Grid::new(&[Side::Left]);
-    for (_, trials) in in_order(plan.heads, |head| {
-        (head.environment.clone(), head.experiment.clone())
-    }) {
-        let Some(head) = trials.first() else { continue };
-        let name = names.variant(&head.environment, &head.experiment);
-        let mut row = vec![StyledLine::plain(if name.is_empty() {
-            "default"
-        } else {
-            &name
-        })];
-        row.extend(agent(head));
-        grid.row(row);
-        let is_about = |remark: &&Remark| {
-            remark.environment == head.environment && remark.experiment == head.experiment
-        };
+    let mut grid = Grid::default();
+    let variant = |head: &TrialHead| (head.environment.clone(), head.experiment.clone());
+    for ((environment, experiment), trials) in in_order(plan.heads, variant) {
+        let name = names.variant_or_default(&environment, &experiment);
+        let agents = trials.first().into_iter().flat_map(|head| agent(head));
+        grid.row([plain(&name)].into_iter().chain(agents));
+        let is_about =
+            |remark: &&Remark| remark.environment == environment && remark.experiment == experiment;
         for remark in plan.remarks.iter().filter(is_about) {
-            let line = format!("  {}", remark.sentence);
-            grid.line(StyledLine::of(Role::Fair, &line));
+            grid.line(styled(Role::Fair, &format!("  {}", remark.sentence)));
         }
     }
     grid
@@ -137,10 +118,7 @@ fn variants(plan: PlanOverview<'_>) -> Grid {
 
 fn agent(head: &TrialHead) -> [StyledLine; 2] {
     let model = head.model.as_deref().unwrap_or("the agent's own model");
-    [
-        StyledLine::plain(&head.agent),
-        StyledLine::of(Role::Dim, model),
-    ]
+    [plain(&head.agent), dim(model)]
 }
 
 /// Heads by some key, in the order in which keys first appear.
@@ -165,6 +143,7 @@ fn in_order<K: Ord + Clone>(
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::term::Palette;
 
     const PALETTE: Palette = Palette { colour: false };
 
@@ -174,7 +153,7 @@ mod tests {
             remarks: &[],
             descriptions: &Descriptions::default(),
         };
-        plan_overview(plan, PALETTE)
+        plan_overview(plan).render(PALETTE)
     }
 
     #[test]
@@ -192,6 +171,6 @@ mod tests {
     fn trials_stand_in_the_order_they_run() {
         let heads = fixture::heads(3, 4, 1);
         let order = [11, 0, 5, 2];
-        insta::assert_snapshot!("plan_trials", plan_trials(&heads, &order, PALETTE));
+        insta::assert_snapshot!("plan_trials", plan_trials(&heads, &order).render(PALETTE));
     }
 }

@@ -1,82 +1,68 @@
 //! The changes of another grading: one line for each trial that is judged differently now.
 
-use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording;
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::prose;
 
 use crate::names::Names;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Answer, Grid, Role, StyledLine, UNLIMITED, dim, plain, styled};
 
-pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
-    let graded = now
-        .trials
-        .iter()
-        .filter(|trial| trial.report.grading == now.grading)
-        .count();
-    let changed: Vec<(&TrialReport, &TrialResult)> = before
-        .trials
-        .iter()
-        .zip(&now.trials)
-        .filter(|(old, new)| outcome_text(&old.report) != outcome_text(&new.report))
-        .map(|(old, new)| (&*old.report, new))
-        .collect();
-    let count = match changed.len() {
+pub fn regraded(before: &Results, now: &Results) -> Answer {
+    let graded = now.trials.iter();
+    let graded = graded.filter(|trial| trial.report.grading == now.grading);
+    let names = Names::of_results(now);
+    let mut grid = Grid::default();
+    let mut changed = 0;
+    for (old, new) in before.trials.iter().zip(&now.trials) {
+        let [then, after] = [old, new].map(|trial| outcome(&trial.report));
+        if then != after {
+            changed += 1;
+            let why = reason(&new.report);
+            let name = plain(&names.trial(&new.head));
+            grid.row([name, then.plain(" →"), after, dim(&why)]);
+        }
+    }
+    let count = match changed {
         0 => "none is judged differently".to_owned(),
         1 => "1 is judged differently".to_owned(),
         number => format!("{number} are judged differently"),
     };
-    let head = format!(
-        "grading {}: {}, {count}\n",
-        now.grading,
-        prose::count(graded, "trial")
-    );
-    if changed.is_empty() {
-        return head;
-    }
-    let names = Names::of(now.trials.iter().map(|trial| &*trial.head));
-    let mut grid = Grid::new(&[Side::Left, Side::Left, Side::Left, Side::Left]);
-    for (old, new) in changed {
-        let role = |report: &TrialReport| Role::of_status(report.status);
-        grid.row([
-            StyledLine::plain(&names.trial(&new.head)),
-            StyledLine::of(role(old), &outcome_text(old)).with(Role::Plain, " →"),
-            StyledLine::of(role(&new.report), &outcome_text(&new.report)),
-            StyledLine::of(Role::Dim, &reason(&new.report)),
-        ]);
-    }
-    head + &grid.render(0, palette)
+    let trials = prose::count(graded.count(), "trial");
+    let mut answer = Answer::new(UNLIMITED);
+    answer.line(plain(&format!(
+        "grading {}: {trials}, {count}",
+        now.grading
+    )));
+    answer.whole_table(&grid, 0);
+    answer
 }
 
-fn outcome_text(report: &TrialReport) -> String {
+fn outcome(report: &TrialReport) -> StyledLine {
+    let word = report.status.as_str();
+    let role = Role::of_status(report.status);
     match report.score {
-        Some(score) => format!("{} {}", report.status.as_str(), wording::score(score)),
-        None => report.status.as_str().to_owned(),
+        Some(score) => styled(role, &format!("{word} {}", wording::score(score))),
+        None => styled(role, word),
     }
 }
 
 /// The first thing that was not right.
 fn reason(report: &TrialReport) -> String {
-    let error = report.error.as_ref().map(|error| error.message.clone());
-    let test = || {
-        let failed = report.tests.iter().find(|(_, grade)| grade.score < 1.0);
-        failed.map(|(name, grade)| format!("{name}: {}", grade.message))
-    };
-    error
-        .or_else(test)
-        .unwrap_or_default()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let mut failed = report.tests.iter().filter(|(_, grade)| grade.score < 1.0);
+    match (&report.error, failed.next()) {
+        (Some(error), _) => first(&error.message),
+        (None, Some((name, grade))) => first(&format!("{name}: {}", grade.message)),
+        (None, None) => String::new(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
+    use crate::term::Palette;
     use terca_core::run::event::{EventKind, RegradedTrial, RunStatus};
 
     #[test]
@@ -109,9 +95,9 @@ mod tests {
         });
         insta::assert_snapshot!(
             "regraded",
-            regraded(&before, &script.results(), Palette::new(false))
+            regraded(&before, &script.results()).render(Palette::new(false))
         );
-        let same = regraded(&before, &before, Palette::new(false));
+        let same = regraded(&before, &before).render(Palette::new(false));
         assert_eq!(same, "grading 1: 4 trials, none is judged differently\n");
     }
 }

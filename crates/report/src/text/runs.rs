@@ -3,14 +3,12 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use terca_core::analysis::metrics::UNKNOWN;
 use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::RunKind;
 use terca_core::text::prose;
 
-use crate::term::grid::{Grid, Side};
-use crate::term::size::MaxWidth;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Answer, Grid, Role, Side, StyledLine, bold, dim, plain, styled};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,15 +63,17 @@ impl ListedStatus {
 
 /// The rows as they come, which should be oldest first; times in the time zone given. What matters least is left out
 /// where it would not fit: the size, then the suite, which is mostly the same, then the time, whose day is in the name.
-pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: MaxWidth, palette: Palette) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
+pub fn runs_table(rows: &[RunRow], zone: &TimeZone, columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
     let left_out = [&[][..], &[SIZE], &[SIZE, SUITE], &[SIZE, SUITE, STARTED]];
     let tables = left_out.map(|left_out| table(rows, zone, left_out));
-    let [.., last] = &tables;
-    let fitting = tables.iter().find(|table| table.width() <= room.columns());
-    fitting.unwrap_or(last).render(0, palette)
+    let fitting = tables.iter().find(|table| table.fits(columns));
+    if let Some(table) = fitting.or(tables.last())
+        && !rows.is_empty()
+    {
+        answer.whole_table(table, 0);
+    }
+    answer
 }
 
 const SUITE: &str = "suite";
@@ -98,72 +98,71 @@ fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
     let is_kept = |title: &str| !left_out.contains(&title);
     let mut grid = Grid::titled(columns.into_iter().filter(|(title, _)| is_kept(title)));
     for row in rows {
-        let cells = columns.iter().zip(cells(row, zone));
-        grid.row(
-            cells
-                .filter(|((title, _), _)| is_kept(title))
-                .map(|(_, cell)| cell),
-        );
+        let mut cells = cells(row, zone)
+            .into_iter()
+            .zip(columns)
+            .collect::<Vec<_>>();
+        cells.retain(|(_, (title, _))| is_kept(title));
+        grid.row(cells.into_iter().map(|(cell, _)| cell));
     }
     grid
 }
 
 fn cells(row: &RunRow, zone: &TimeZone) -> [StyledLine; 11] {
     [
-        StyledLine::plain(&row.run),
-        StyledLine::plain(&row.suite),
+        plain(&row.run),
+        plain(&row.suite),
         agents(row),
-        StyledLine::of(Role::Dim, &started(row.started_at, zone)),
+        dim(&started(row.started_at, zone)),
         status(row.status),
-        StyledLine::plain(&row.trials.to_string()),
+        plain(&row.trials.to_string()),
         number(row.passed, Role::Good),
         number(row.partial + row.failed, Role::Bad),
         number(row.errors, Role::Trouble),
-        StyledLine::of(Role::Dim, &prose::bytes(row.bytes)),
-        StyledLine::of(Role::Dim, row.note.as_deref().unwrap_or_default()),
+        dim(&prose::bytes(row.bytes)),
+        dim(row.note.as_deref().unwrap_or_default()),
     ]
 }
 
 /// `codex`, `oracle`, or `validate` for a run that proves evals. What is no run of agents is dim.
 fn agents(row: &RunRow) -> StyledLine {
     match row.kind {
-        Some(RunKind::Validate) => StyledLine::of(Role::Dim, "validate"),
-        Some(RunKind::Controls) => StyledLine::of(Role::Dim, &row.agents.join(", ")),
-        Some(RunKind::Agents) | None => StyledLine::plain(&row.agents.join(", ")),
+        Some(RunKind::Validate) => dim("validate"),
+        Some(RunKind::Controls) => dim(&row.agents.join(", ")),
+        Some(RunKind::Agents) | None => plain(&row.agents.join(", ")),
     }
 }
 
 /// To the minute; a time that is not known is `–`.
 fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
-    at.map_or("–".to_owned(), |at| {
+    let at = at.map(|at| {
         at.to_zoned(zone.clone())
             .strftime("%Y-%m-%d %H:%M")
             .to_string()
-    })
+    });
+    at.unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 fn status(status: Option<ListedStatus>) -> StyledLine {
     match status {
-        Some(ListedStatus::Complete) => StyledLine::plain("complete"),
-        Some(ListedStatus::Running) => StyledLine::of(Role::Bold, "running"),
-        Some(ListedStatus::Incomplete) => StyledLine::of(Role::Fair, "incomplete"),
-        Some(ListedStatus::Interrupted) => StyledLine::of(Role::Fair, "interrupted"),
-        None => StyledLine::of(Role::Trouble, "unreadable"),
+        Some(ListedStatus::Complete) => plain("complete"),
+        Some(ListedStatus::Running) => bold("running"),
+        Some(ListedStatus::Incomplete) => styled(Role::Fair, "incomplete"),
+        Some(ListedStatus::Interrupted) => styled(Role::Fair, "interrupted"),
+        None => styled(Role::Trouble, "unreadable"),
     }
 }
 
 /// Colour only for what there is.
 fn number(number: usize, role: Role) -> StyledLine {
-    StyledLine::of(
-        if number == 0 { Role::Dim } else { role },
-        &number.to_string(),
-    )
+    let role = if number == 0 { Role::Dim } else { role };
+    styled(role, &number.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::term::width::width;
+    use crate::term::{Palette, UNLIMITED, width};
 
     fn row(
         run: &str,
@@ -210,21 +209,16 @@ mod tests {
                 ..row("2026-11-14-004", Some(ListedStatus::Incomplete), 0, 1, 0)
             },
         ];
-        let shown = |room| runs_table(&rows, &TimeZone::UTC, room, Palette::new(false));
-        insta::assert_snapshot!("runs", shown(MaxWidth::Unlimited));
+        let shown = |room| runs_table(&rows, &TimeZone::UTC, room).render(Palette::new(false));
+        insta::assert_snapshot!("runs", shown(UNLIMITED));
         // Without the note of what cannot be read.
-        let narrow = runs_table(
-            &rows[2..],
-            &TimeZone::UTC,
-            MaxWidth::Columns(80),
-            Palette::new(false),
-        );
+        let narrow = runs_table(&rows[2..], &TimeZone::UTC, 80).render(Palette::new(false));
         assert!(
             narrow.lines().all(|line| width(line) <= 80) && !narrow.contains("MB"),
             "{narrow}"
         );
         assert!(
-            narrow.contains("  12") && !shown(MaxWidth::Columns(70)).contains("basic-js"),
+            narrow.contains("  12") && !shown(70).contains("basic-js"),
             "{narrow}"
         );
     }
@@ -232,12 +226,7 @@ mod tests {
     #[test]
     fn no_runs_are_no_table() {
         assert_eq!(
-            runs_table(
-                &[],
-                &TimeZone::UTC,
-                MaxWidth::Columns(80),
-                Palette::new(false)
-            ),
+            runs_table(&[], &TimeZone::UTC, 80).render(Palette::new(false)),
             ""
         );
     }

@@ -1,12 +1,10 @@
 //! An agent's session for a terminal: every step in full, or its headlines.
 
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::{Numbered, Session};
+use terca_core::transcript::trial_files::Session;
 use terca_core::transcript::{Record, Role as Speaker, Step};
 
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::truncate;
+use crate::term::{Answer, Role, UNLIMITED, bold, dim, plain, styled, truncate};
 
 /// The most lines of a tool's output that are shown.
 const MOST_OUTPUT: usize = 20;
@@ -15,144 +13,106 @@ const FIRST: usize = 10;
 const LAST: usize = 20;
 
 /// One step of a session, as paragraphs; empty for figures.
-pub fn step(record: &Record, palette: Palette) -> String {
-    match &record.step {
+pub fn step(record: &Record) -> Answer {
+    let mut answer = Answer::new(UNLIMITED);
+    let headline = record.step.headline();
+    let (title, role, text) = match &record.step {
         Step::Message {
             role: Speaker::User,
             text,
-        } => titled("prompt", Role::Bold, text, palette),
-        Step::Message {
-            role: Speaker::Assistant,
-            text,
-        } => titled("agent", Role::Bold, text, palette),
-        Step::Reasoning { text } => titled("thinking", Role::Dim, text, palette),
-        Step::Notice { text } => titled("note", Role::Fair, text, palette),
-        Step::Error { text } => titled("error", Role::Bad, text, palette),
+        } => ("prompt", Role::Bold, text),
+        Step::Message { text, .. } => ("agent", Role::Bold, text),
+        Step::Reasoning { text } => ("thinking", Role::Dim, text),
+        Step::Notice { text } => ("note", Role::Fair, text),
+        Step::Error { text } => ("error", Role::Bad, text),
         Step::ToolCall { .. } => {
-            let line =
-                StyledLine::of(Role::Bold, "tool  ").with(Role::Plain, &record.step.headline());
-            line.render(palette) + "\n"
+            answer.line(bold("tool  ").plain(&headline));
+            return answer;
         }
         Step::ToolResult { ok, output, .. } => {
             let text = output.as_deref().unwrap_or("(nothing)");
-            let (title, role) = if *ok {
-                ("", Role::Dim)
-            } else {
-                ("failed", Role::Bad)
-            };
-            output_of(title, role, text, palette)
+            tell_output(*ok, text, &mut answer);
+            return answer;
         }
         Step::Omitted { .. } => {
-            let text = format!(
-                "{} from line {} of its raw output",
-                record.step.headline(),
-                record.line
-            );
-            StyledLine::of(Role::Dim, &text).render(palette) + "\n"
+            let line = record.line;
+            answer.line(dim(&format!(
+                "{headline} from line {line} of its raw output"
+            )));
+            return answer;
         }
-        Step::Usage { .. } => String::new(),
-    }
-}
-
-/// A title, and the lines of a text below it.
-fn titled(title: &str, role: Role, text: &str, palette: Palette) -> String {
-    let mut shown = StyledLine::of(role, title).render(palette) + "\n";
+        Step::Usage { .. } => return answer,
+    };
+    answer.line(styled(role, title));
     let body = if role == Role::Dim { role } else { Role::Plain };
     for line in text.trim_matches('\n').lines() {
-        shown += &indented(body, line, palette);
+        answer.line(plain("  ").with(body, line));
     }
-    shown
+    answer
 }
 
 /// The first lines of a tool's output.
-fn output_of(title: &str, role: Role, text: &str, palette: Palette) -> String {
-    let mut shown = String::new();
-    if !title.is_empty() {
-        shown += &indented(role, title, palette);
+fn tell_output(is_fine: bool, text: &str, answer: &mut Answer) {
+    if !is_fine {
+        answer.line(plain("  ").with(Role::Bad, "failed"));
     }
     let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
     for line in lines.iter().take(MOST_OUTPUT) {
-        shown += &indented(Role::Dim, line, palette);
+        answer.line(plain("  ").with(Role::Dim, line));
     }
     if lines.len() > MOST_OUTPUT {
-        let rest = format!("… {}", prose::count(lines.len() - MOST_OUTPUT, "more line"));
-        shown += &indented(Role::Dim, &rest, palette);
+        let rest = prose::count(lines.len() - MOST_OUTPUT, "more line");
+        answer.line(plain("  ").with(Role::Dim, &format!("… {rest}")));
     }
-    shown
-}
-
-fn indented(role: Role, line: &str, palette: Palette) -> String {
-    StyledLine::plain("  ").with(role, line).render(palette) + "\n"
 }
 
 /// The session in short: a line for each of its first and last steps.
-pub(crate) fn headlines(session: &Session, columns: usize, palette: Palette) -> String {
-    let (head, tail) = (shown(&session.head), shown(&session.tail));
-    let all = head.len() + tail.len();
-    let mut lines: Vec<String> = head
-        .iter()
-        .chain(&tail)
-        .map(|(_, headline)| headline.clone())
+pub(crate) fn headlines(session: &Session, columns: usize) -> Answer {
+    let is_shown = |step: &Step| !matches!(step, Step::Usage { .. });
+    let records = session.records().filter(|one| is_shown(&one.record.step));
+    let all: Vec<(u32, String)> = records
+        .map(|one| (one.number, one.record.step.headline()))
         .collect();
+    let of_head = session.head.iter();
+    let mut first = of_head.filter(|one| is_shown(&one.record.step)).count();
+    let mut last = all.len() - first;
     let mut left_out = session.left_out;
-    if all > FIRST + LAST {
-        let numbers: Vec<u32> = head
-            .iter()
-            .chain(&tail)
-            .map(|(number, _)| *number)
-            .collect();
-        left_out += steps_of_the_middle(&numbers);
-        lines.drain(FIRST..all - LAST);
+    if all.len() > FIRST + LAST {
+        (first, last) = (FIRST, LAST);
+        let (kept, end) = (&all[..first], &all[all.len() - last..]);
+        let is_kept = |number: u32| kept.iter().chain(end).any(|(other, _)| *other == number);
+        let mut missing: Vec<u32> = all.iter().map(|(number, _)| *number).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing.retain(|number| !is_kept(*number));
+        left_out += missing.len();
     }
+    let mut answer = Answer::new(columns);
+    let tell = |answer: &mut Answer, line: &str| {
+        answer.line(plain(&format!(
+            "  {}",
+            truncate(line, columns.saturating_sub(2))
+        )));
+    };
+    all[..first]
+        .iter()
+        .for_each(|(_, line)| tell(&mut answer, line));
     if left_out > 0 {
-        let place = lines.len().min(if all > FIRST + LAST {
-            FIRST
-        } else {
-            head.len()
-        });
-        lines.insert(
-            place,
-            format!("… {} left out …", prose::count(left_out, "step")),
-        );
+        let steps = prose::count(left_out, "step");
+        tell(&mut answer, &format!("… {steps} left out …"));
     }
-    lines
-        .iter()
-        .map(|line| {
-            indented(
-                Role::Plain,
-                &truncate(line, columns.saturating_sub(2)),
-                palette,
-            )
-        })
-        .collect()
-}
-
-/// Returns a line for each record that is shown, with the number of its step.
-fn shown(records: &[Numbered]) -> Vec<(u32, String)> {
-    let records = records
-        .iter()
-        .filter(|numbered| !matches!(numbered.record.step, Step::Usage { .. }));
-    records
-        .map(|numbered| (numbered.number, numbered.record.step.headline()))
-        .collect()
-}
-
-/// Counts the steps of which no line is among the first and the last.
-fn steps_of_the_middle(numbers: &[u32]) -> usize {
-    let (first, rest) = numbers.split_at(FIRST);
-    let (middle, last) = rest.split_at(rest.len() - LAST);
-    let mut left_out: Vec<u32> = middle.to_vec();
-    left_out.sort_unstable();
-    left_out.dedup();
-    left_out.retain(|number| !first.contains(number) && !last.contains(number));
-    left_out.len()
+    let end = &all[all.len() - last..];
+    end.iter().for_each(|(_, line)| tell(&mut answer, line));
+    answer
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use terca_core::transcript::trial_files::Numbered;
 
     use super::*;
+    use crate::term::Palette;
 
     fn record(mut step: serde_json::Value) -> Record {
         step["line"] = json!(1);
@@ -174,7 +134,7 @@ mod tests {
         ];
         let shown: String = steps
             .into_iter()
-            .map(|value| step(&record(value), Palette::new(false)))
+            .map(|value| step(&record(value)).render(Palette::new(false)))
             .collect();
         insta::assert_snapshot!("session", shown);
     }
@@ -192,7 +152,7 @@ mod tests {
             left_out: 7,
             tail: (90..95).map(said).collect(),
         };
-        let text = headlines(&session, 40, Palette::new(false));
+        let text = headlines(&session, 40).render(Palette::new(false));
         assert_eq!(text.lines().count(), FIRST + LAST + 1, "{text}");
         assert!(text.contains("  … 32 steps left out …\n"), "{text}");
         assert!(text.ends_with("  step 94\n"), "{text}");

@@ -10,16 +10,14 @@
 
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::size;
-use terca_core::analysis::summary::{Beyond, Comparison, Outlook, Proposal};
+use terca_core::analysis::summary::{Beyond, Outlook, Proposal};
 use terca_core::run::event::RunStatus;
 use terca_core::run::outcome::Status;
 use terca_core::stats::CannotTell;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{pad, width};
+use crate::term::{Answer, dim, pad, width};
 
 const MOST: usize = 3;
 /// More repetitions than this are no advice.
@@ -53,106 +51,84 @@ pub struct Step {
     pub purpose: String,
 }
 
-impl Step {
-    fn line(&self, columns: usize) -> String {
-        format!("  {}    # {}", pad(&self.command, columns), self.purpose)
-    }
-}
-
 /// Empty when there is nothing to suggest.
-pub fn suggestions(
-    results: &Results,
-    around: &Circumstances<'_>,
-    columns: usize,
-    palette: Palette,
-) -> String {
+pub fn suggestions(results: &Results, around: &Circumstances<'_>, columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
     let steps = steps(results, around);
-    if steps.is_empty() {
-        return String::new();
-    }
-    let widest = steps
-        .iter()
-        .map(|step| width(&step.command))
-        .max()
-        .unwrap_or(0);
-    let fits = |line: &String| width(line) < columns;
-    let aligned = || steps.iter().map(|step| step.line(widest));
-    // A command that goes on in the next line is hard to copy, so what it is for goes first.
-    let lines: Vec<String> = if aligned().all(|line| fits(&line)) {
-        aligned().collect()
-    } else {
-        steps
-            .iter()
-            .map(|step| {
-                Some(step.line(0))
-                    .filter(fits)
-                    .unwrap_or(format!("  {}", step.command))
-            })
-            .collect()
+    let Some(widest) = steps.iter().map(|step| width(&step.command)).max() else {
+        return answer;
     };
-    let lines = ["next:".to_owned()].into_iter().chain(lines);
-    lines
-        .map(|line| StyledLine::of(Role::Dim, &line).render(palette) + "\n")
-        .collect()
+    let line = |step: &Step, widest: usize| {
+        let line = format!("  {}    # {}", pad(&step.command, widest), step.purpose);
+        Some(line).filter(|line| width(line) < columns)
+    };
+    // A command that goes on in the next line is hard to copy, so what it is for goes first.
+    let aligned: Option<Vec<String>> = steps.iter().map(|step| line(step, widest)).collect();
+    let lines = aligned.unwrap_or_else(|| {
+        let bare = |step: &Step| format!("  {}", step.command);
+        let steps = steps.iter();
+        steps
+            .map(|step| line(step, 0).unwrap_or(bare(step)))
+            .collect()
+    });
+    answer.line(dim("next:"));
+    lines.iter().for_each(|line| answer.line(dim(line)));
+    answer
 }
 
 pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     if results.status != RunStatus::Complete || results.trials.is_empty() {
         return Vec::new();
     }
-    let step = |arguments: &str, purpose: String| Step {
-        command: format!("{} {arguments}", around.terca),
-        purpose,
-    };
     let of = |kinds: &[ErrorKind]| {
-        results
-            .trials
-            .iter()
-            .filter_map(|trial| trial.report.error.as_ref())
-            .any(|error| kinds.contains(&error.kind))
+        let trials = results.trials.iter();
+        let mut errors = trials.filter_map(|trial| trial.report.error.as_ref());
+        errors.any(|error| kinds.contains(&error.kind))
     };
     let summary = &results.summary;
     let judged = summary.passed + summary.partial + summary.failed;
     let mut steps = Vec::new();
+    let mut suggest = |arguments: &str, purpose: &str| {
+        steps.push(Step {
+            command: format!("{} {arguments}", around.terca),
+            purpose: purpose.to_owned(),
+        });
+    };
     if of(&[ErrorKind::AgentMissing, ErrorKind::Auth]) {
-        steps.push(step(
-            "doctor",
-            "see which agents are installed and signed in".to_owned(),
-        ));
+        suggest("doctor", "see which agents are installed and signed in");
     }
     // Of a variant that was stopped the closing lines say the same.
     if summary.errors > 0 && results.stopped_variants.is_empty() {
         let trials = prose::count(summary.errors, "trial");
-        steps.push(step(
+        suggest(
             &format!("resume{} --errors", around.run),
-            format!("after fixing the cause, run {trials} again"),
-        ));
+            &format!("after fixing the cause, run {trials} again"),
+        );
     }
     if summary.partial + summary.failed > 0 {
-        steps.push(step(
+        suggest(
             &format!("view{}", around.run),
-            "see what the agents did, and why they failed".to_owned(),
-        ));
+            "see what the agents did, and why they failed",
+        );
     }
-    steps.extend(settling(results, around).map(|(arguments, purpose)| step(&arguments, purpose)));
+    if let Some((arguments, purpose)) = settling(results, around) {
+        suggest(&arguments, &purpose);
+    }
     if judged > 0 && !around.validated {
-        steps.push(step("validate", unproven(results)));
+        suggest("validate", &unproven(results));
     }
     if !around.agent.is_empty() {
         let arguments = format!("run{}", around.selection);
-        steps.push(step(
-            &arguments,
-            "run with the suite's own agents".to_owned(),
-        ));
+        suggest(&arguments, "run with the suite's own agents");
     } else if let Some(earlier) = around.earlier.filter(|_| summary.comparisons.is_empty()) {
         let arguments = format!("compare {earlier} {}", results.run);
-        steps.push(step(&arguments, "compare with the previous run".to_owned()));
+        suggest(&arguments, "compare with the previous run");
     }
     if judged > 0 {
-        steps.push(step(
+        suggest(
             &format!("report{} --html report.html", around.run),
-            "make an HTML page to share".to_owned(),
-        ));
+            "make an HTML page to share",
+        );
     }
     steps.truncate(MOST);
     steps
@@ -165,55 +141,40 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
         return None;
     }
     let all = &results.summary.comparisons;
-    let create = |purpose: &str| ("create-eval".to_owned(), purpose.to_owned());
-    for comparison in all {
-        match comparison.cannot_tell {
-            Some(CannotTell::AllPassed) => {
-                return Some(create("add a harder eval: all trials pass on both sides"));
-            }
-            Some(CannotTell::AllFailed) => {
-                return Some(create("add an easier eval: all trials fail on both sides"));
-            }
-            _ => {}
+    let create = |purpose: &str| Some(("create-eval".to_owned(), purpose.to_owned()));
+    let again =
+        |repetitions: usize| format!("run -n {repetitions}{}{}", around.selection, around.agent);
+    // The first of them decides.
+    let one_sided = [CannotTell::AllPassed, CannotTell::AllFailed];
+    let reasons = all.iter().filter_map(|one| one.cannot_tell);
+    match reasons.clone().find(|reason| one_sided.contains(reason)) {
+        Some(CannotTell::AllPassed) => {
+            return create("add a harder eval: all trials pass on both sides");
         }
+        Some(_) => return create("add an easier eval: all trials fail on both sides"),
+        None => {}
     }
-    let too_few = |one: &Comparison| one.cannot_tell == Some(CannotTell::TooFewTrials);
-    if all.iter().any(too_few) {
-        let again = format!("run -n {SEVERAL}{}{}", around.selection, around.agent);
-        return Some((
-            again,
-            "more trials: the result is mostly luck so far".to_owned(),
-        ));
+    if reasons
+        .clone()
+        .any(|reason| reason == CannotTell::TooFewTrials)
+    {
+        let purpose = "more trials: the result is mostly luck so far";
+        return Some((again(SEVERAL), purpose.to_owned()));
     }
     // The most that any of them needs does for all.
-    let outlooks = all
-        .iter()
-        .filter_map(|comparison| comparison.outlook.as_ref());
-    let most = outlooks
-        .filter_map(proposed)
-        .max_by_key(|proposal| proposal.repetitions);
-    if let Some(Proposal {
-        repetitions,
-        difference,
-        ..
-    }) = most
-    {
-        let again = format!("run -n {repetitions}{}{}", around.selection, around.agent);
-        let difference = size(*difference);
-        return Some((
-            again,
-            format!("enough to detect a difference of {difference}"),
-        ));
+    let outlooks = all.iter().filter_map(|one| one.outlook.as_ref());
+    let most = outlooks.filter_map(proposed);
+    if let Some(most) = most.max_by_key(|proposal| proposal.repetitions) {
+        let difference = size(most.difference);
+        let purpose = format!("enough to detect a difference of {difference}");
+        return Some((again(most.repetitions), purpose));
     }
-    let is_narrow = |comparison: &Comparison| {
-        matches!(
-            comparison.beyond,
-            Some(Beyond::TooFewEvals | Beyond::Unclear)
-        )
-    };
-    all.iter()
-        .any(is_narrow)
-        .then(|| create("add evals, to learn about other tasks"))
+    let is_narrow =
+        |beyond: &Option<Beyond>| matches!(beyond, Some(Beyond::TooFewEvals | Beyond::Unclear));
+    match all.iter().any(|one| is_narrow(&one.beyond)) {
+        true => create("add evals, to learn about other tasks"),
+        false => None,
+    }
 }
 
 /// The smallest difference that a sensible number of repetitions shows, else the largest.
@@ -230,17 +191,12 @@ fn proposed(outlook: &Outlook) -> Option<&Proposal> {
 /// A reason to prove that an eval measures anything.
 fn unproven(results: &Results) -> String {
     let is_solved = |eval: &str| {
-        results
-            .trials
-            .iter()
-            .any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)
+        let mut trials = results.trials.iter();
+        trials.any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)
     };
-    let judged = |status: Status| matches!(status, Status::Partial | Status::Failed);
-    let unsolved = results
-        .trials
-        .iter()
-        .find(|trial| judged(trial.report.status) && !is_solved(&trial.head.eval));
-    match unsolved {
+    let is_lost = |status: Status| matches!(status, Status::Partial | Status::Failed);
+    let mut trials = results.trials.iter();
+    match trials.find(|trial| is_lost(trial.report.status) && !is_solved(&trial.head.eval)) {
         Some(trial) => format!("check that `{}` can be solved", trial.head.eval),
         None => "check that doing nothing does not pass".to_owned(),
     }

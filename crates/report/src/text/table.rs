@@ -15,8 +15,6 @@
 //! Variants that do not fit beside each other continue in a further table below; names that do not fit are
 //! wrapped or get a line of their own. Nothing is cut off.
 
-use std::collections::HashMap;
-
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::percent;
@@ -25,10 +23,9 @@ use terca_core::analysis::summary::{Figures, VariantSummary};
 use crate::context::Context;
 use crate::metrics;
 use crate::names::Names;
-use crate::term::grid::{Column, Grid, Side, set};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{clean, width, wrap};
+use crate::term::{
+    Answer, Grid, Role, Side, StyledLine, bold, clean, dim, plain, set, width, wrap,
+};
 
 const GAP: usize = 3;
 const NOTE_GAP: usize = 2;
@@ -37,73 +34,57 @@ const WIDEST_TITLE: usize = 18;
 const NARROWEST_LABELS: usize = 11;
 
 /// The table, in lines of at most `columns` where names and figures allow it. Empty when nothing was planned.
-pub fn results_table(results: &Results, columns: usize, palette: Palette) -> String {
+pub fn results_table(results: &Results, columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
     if let [only] = results.summary.variants.as_slice() {
         let list = figures_of_evals(results, only);
         if list.iter().all(|line| line.width() <= columns) {
-            return render(&list, palette);
+            list.into_iter().for_each(|line| answer.line(line));
+            return answer;
         }
     }
     let matrix = Matrix::of(results, columns);
-    let tables: Vec<String> = matrix
-        .panels(columns)
-        .into_iter()
-        .map(|panel| matrix.panel(panel).render(0, palette))
-        .collect();
-    tables.join("\n")
+    for panel in matrix.panels(columns) {
+        answer.end_part();
+        answer.whole_table(&matrix.panel(panel), 0);
+    }
+    answer
 }
 
 /// The table for the end of a run. Where variants do not fit beside each other, each has a row with its figures over all
 /// evals.
-pub fn brief_table(
-    results: &Results,
-    here: Context<'_>,
-    columns: usize,
-    palette: Palette,
-) -> String {
+pub fn brief_table(results: &Results, here: Context<'_>, columns: usize) -> Answer {
     const MOST_PANELS: usize = 2;
     if Matrix::of(results, columns).panels(columns).len() <= MOST_PANELS {
-        return results_table(results, columns, palette);
+        return results_table(results, columns);
     }
-    let figures = METRICS.iter().map(|metric| (metric.column, Side::Right));
-    let mut grid = Grid::titled([("all evals", Side::Left)].into_iter().chain(figures));
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+    let mut grid = titled("all evals");
+    let names = Names::of_results(results);
     for variant in &results.summary.variants {
-        grid.row(figures_row(
-            &names.variant(&variant.environment, &variant.experiment),
-            metrics::styled(&METRICS[0], &variant.figures),
-            &variant.figures,
-        ));
+        let name = names.variant(&variant.environment, &variant.experiment);
+        grid.row(totals_row(&name, &variant.figures));
     }
     let more = format!("`{} show {}` has every eval", here.terca, results.run);
-    grid.line(StyledLine::of(Role::Dim, &more));
-    grid.render(0, palette)
+    grid.line(dim(&more));
+    let mut answer = Answer::new(columns);
+    answer.whole_table(&grid, 0);
+    answer
 }
 
-fn render(lines: &[StyledLine], palette: Palette) -> String {
-    lines
-        .iter()
-        .map(|line| line.render(palette) + "\n")
-        .collect()
+fn titled(label: &str) -> Grid {
+    let figures = METRICS.iter().map(|metric| (metric.column, Side::Right));
+    Grid::titled([(label, Side::Left)].into_iter().chain(figures))
 }
 
 /// One variant: a row of figures for each eval, and one for all.
 fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLine> {
-    let figures = METRICS.iter().map(|metric| (metric.column, Side::Right));
-    let mut grid = Grid::titled([("eval", Side::Left)].into_iter().chain(figures));
+    let mut grid = titled("eval");
     for cell in &results.summary.cells {
-        grid.row(figures_row(
-            &cell.eval,
-            metrics::passed(&cell.figures),
-            &cell.figures,
-        ));
+        let passed = metrics::passed(&cell.figures);
+        grid.row(figures_row(&cell.eval, passed, &cell.figures));
     }
     grid.rule();
-    grid.row(figures_row(
-        "all evals",
-        metrics::styled(&METRICS[0], &variant.figures),
-        &variant.figures,
-    ));
+    grid.row(totals_row("all evals", &variant.figures));
     let mut lines = grid.lines();
     let reliability = metrics::reliability([&variant.figures].into_iter());
     let told: Vec<String> = reliability
@@ -111,23 +92,24 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLi
         .map(|(title, shares)| format!("{title} {}", percent(shares[0])))
         .collect();
     if !told.is_empty() {
-        lines.push(StyledLine::of(Role::Dim, &told.join(", ")));
+        lines.push(dim(&told.join(", ")));
     }
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+    let names = Names::of_results(results);
     let title = names.variant(&variant.environment, &variant.experiment);
     if !title.is_empty() {
-        lines.insert(0, StyledLine::of(Role::Bold, &title));
+        lines.insert(0, bold(&title));
     }
     lines
 }
 
+fn totals_row(label: &str, figures: &Figures) -> Vec<StyledLine> {
+    figures_row(label, metrics::figure(&METRICS[0], figures), figures)
+}
+
 fn figures_row(label: &str, passed: StyledLine, figures: &Figures) -> Vec<StyledLine> {
-    let mut row = vec![StyledLine::plain(label), passed];
-    row.extend(
-        METRICS[1..]
-            .iter()
-            .map(|metric| metrics::styled(metric, figures)),
-    );
+    let mut row = vec![plain(label), passed];
+    let others = METRICS[1..].iter();
+    row.extend(others.map(|metric| metrics::figure(metric, figures)));
     row.push(metrics::errors(figures));
     row
 }
@@ -154,22 +136,17 @@ struct Variant {
 impl Matrix {
     fn of(results: &Results, columns: usize) -> Self {
         let summary = &results.summary;
-        let mut evals: Vec<String> = summary.cells.iter().map(|cell| cell.eval.clone()).collect();
-        evals.dedup();
-        let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
-        let mut cells: HashMap<[&str; 3], &Figures> = HashMap::new();
-        for cell in &summary.cells {
-            let place = [&*cell.eval, &*cell.environment, &*cell.experiment];
-            cells.insert(place, &cell.figures);
-        }
+        let evals = metrics::evals(summary);
+        let names = Names::of_results(results);
+        let cells = metrics::cells(summary);
         let reliability =
             metrics::reliability(summary.variants.iter().map(|variant| &variant.figures));
         let mut variants = Vec::new();
         for (index, variant) in summary.variants.iter().enumerate() {
+            let (environment, experiment) = (&*variant.environment, &*variant.experiment);
             let figures: Vec<Option<&Figures>> = evals
                 .iter()
-                .map(|eval| [&**eval, &*variant.environment, &*variant.experiment])
-                .map(|place| cells.get(&place).copied())
+                .map(|eval| cells.get(&[*eval, environment, experiment]).copied())
                 .collect();
             let title = title(&names, variant, columns);
             let mut variant = Variant::of(title, &figures, &variant.figures);
@@ -184,7 +161,7 @@ impl Matrix {
             overall: titles
                 .chain(reliability.into_iter().map(|(title, _)| title))
                 .collect(),
-            evals,
+            evals: evals.into_iter().map(str::to_owned).collect(),
             variants,
         }
     }
@@ -207,26 +184,14 @@ impl Matrix {
     }
 
     fn panel(&self, variants: &[Variant]) -> Grid {
-        let mut columns = vec![Column {
-            side: Side::Left,
-            gap: 0,
-        }];
+        let mut grid = Grid::default();
+        grid.columns.push((Side::Left, 0));
         for _ in variants {
-            columns.push(Column {
-                side: Side::Right,
-                gap: GAP,
-            });
-            columns.push(Column {
-                side: Side::Left,
-                gap: NOTE_GAP,
-            });
+            let columns = [(Side::Right, GAP), (Side::Left, NOTE_GAP)];
+            grid.columns.extend(columns);
         }
-        let mut grid = Grid::with_columns(columns);
-        let height = variants
-            .iter()
-            .map(|variant| variant.title.len())
-            .max()
-            .unwrap_or(0);
+        let heights = variants.iter().map(|variant| variant.title.len());
+        let height = heights.max().unwrap_or(0);
         for line in 0..height {
             grid.row(row("", variants, |variant| variant.title(line, height)));
         }
@@ -236,10 +201,10 @@ impl Matrix {
             // A name that is too long for its column is above its row.
             if !is_short {
                 for line in wrap(&label, self.line_width) {
-                    grid.line(StyledLine::plain(&line));
+                    grid.line(plain(&line));
                 }
             }
-            let mut cells = vec![StyledLine::plain(if is_short { &label } else { "" })];
+            let mut cells = vec![plain(if is_short { &label } else { "" })];
             for variant in variants {
                 let (figures, note) = &variant.cells[index];
                 cells.extend([figures.clone(), note.clone()]);
@@ -262,15 +227,15 @@ fn row(
     variants: &[Variant],
     cell: impl Fn(&Variant) -> StyledLine,
 ) -> Vec<StyledLine> {
-    let mut cells = vec![StyledLine::plain(label)];
+    let mut cells = vec![plain(label)];
     for variant in variants {
-        cells.extend([cell(variant), StyledLine::new()]);
+        cells.extend([cell(variant), StyledLine::default()]);
     }
     cells
 }
 
 /// As wide as the longest name, of those that leave enough room for figures.
-fn label_width(evals: &[String], columns: usize) -> usize {
+fn label_width(evals: &[&str], columns: usize) -> usize {
     let widest = columns * 2 / 5;
     let widths = evals
         .iter()
@@ -302,7 +267,7 @@ impl Variant {
             cells: cells.collect(),
             overall: METRICS
                 .iter()
-                .map(|metric| metrics::styled(metric, overall))
+                .map(|metric| metrics::figure(metric, overall))
                 .collect(),
         }
     }
@@ -326,7 +291,7 @@ impl Variant {
         let text = line
             .checked_sub(missing)
             .and_then(|line| self.title.get(line));
-        text.map_or_else(StyledLine::new, |text| StyledLine::of(Role::Bold, text))
+        text.map_or_else(StyledLine::default, |text| bold(text))
     }
 }
 
@@ -335,7 +300,7 @@ fn cell(figures: &Figures, widest_pass: usize) -> (StyledLine, StyledLine) {
     let mut body = set(&metrics::passed(figures), widest_pass, Side::Right);
     if figures.judged > 0 {
         body.push(Role::Plain, "  ");
-        body.append(metrics::styled(&METRICS[1], figures));
+        body.append(metrics::figure(&METRICS[1], figures));
     }
     (body, metrics::errors(figures))
 }

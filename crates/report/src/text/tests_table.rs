@@ -9,14 +9,12 @@
 //! Only evals with several tests, one of which lost points: for the others the table of results says the same.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use terca_core::analysis::results::{Results, TrialResult};
 
 use crate::names::Names;
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-use crate::term::width::{shorten, width};
+use crate::term::{Answer, Grid, Role, Side, StyledLine, dim, plain, shorten, styled, width};
 
 const WIDEST_TITLE: usize = 24;
 const WIDEST_NAME: usize = 32;
@@ -24,7 +22,7 @@ const GAP: usize = 2;
 const MOST_ROWS: usize = 200;
 
 /// The trials of a cell that passed a test, the trials that were graded by it, and the sum of their scores.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 struct Count {
     passed: usize,
     graded: usize,
@@ -39,18 +37,17 @@ struct Row<'a> {
 }
 
 /// The table; empty where it would say no more than the results.
-pub fn tests_table(results: &Results, columns: usize, palette: Palette) -> String {
-    let variants: Vec<(&str, &str)> = results
-        .summary
-        .variants
-        .iter()
-        .map(|variant| (variant.environment.as_str(), variant.experiment.as_str()))
+pub fn tests_table(results: &Results, columns: usize) -> Answer {
+    let variants = results.summary.variants.iter();
+    let variants: Vec<(&str, &str)> = variants
+        .map(|variant| (&*variant.environment, &*variant.experiment))
         .collect();
     let rows = rows(results, &variants);
+    let mut answer = Answer::new(columns);
     if rows.is_empty() {
-        return String::new();
+        return answer;
     }
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+    let names = Names::of_results(results);
     let titles: Vec<String> = variants
         .iter()
         .map(|(environment, experiment)| {
@@ -59,18 +56,17 @@ pub fn tests_table(results: &Results, columns: usize, palette: Palette) -> Strin
             shorten(name, WIDEST_TITLE).into_owned()
         })
         .collect();
-    let panels = panels(&rows, &titles, columns);
-    let tables = panels
-        .into_iter()
-        .map(|panel| table(&rows, &titles, panel).render(0, palette));
-    tables.collect::<Vec<String>>().join("\n")
+    for panel in panels(&rows, &titles, columns) {
+        answer.end_part();
+        answer.whole_table(&table(&rows, &titles, panel), 0);
+    }
+    answer
 }
 
 fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     let mut places: HashMap<(&str, &str), usize> = HashMap::new();
-    for trial in &results.trials {
-        let TrialResult { head, report, .. } = trial;
+    for TrialResult { head, report, .. } in &results.trials {
         let variant = (head.environment.as_str(), head.experiment.as_str());
         let Some(column) = variants.iter().position(|known| *known == variant) else {
             continue;
@@ -90,31 +86,26 @@ fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
             count.score += grade.score;
         }
     }
-    let mut tests: HashMap<&str, usize> = HashMap::new();
-    let mut lost: HashMap<&str, bool> = HashMap::new();
-    for row in &rows {
-        *tests.entry(row.eval).or_default() += 1;
-        *lost.entry(row.eval).or_default() |=
-            row.counts.iter().any(|count| count.passed < count.graded);
+    // The place of each eval, its number of tests, and whether one of them lost points.
+    let mut evals: HashMap<&str, (usize, usize, bool)> = HashMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        let (_, tests, is_lost) = evals.entry(row.eval).or_insert((place, 0, false));
+        *tests += 1;
+        *is_lost |= row.counts.iter().any(|count| count.passed < count.graded);
     }
-    rows.retain(|row| {
-        tests.get(row.eval).is_some_and(|tests| *tests > 1) && lost.get(row.eval) == Some(&true)
-    });
+    rows.retain(|row| evals[row.eval].1 > 1 && evals[row.eval].2);
     // Trials run in any order; the tests of an eval belong together.
-    let order: Vec<&str> = rows.iter().map(|row| row.eval).collect();
-    rows.sort_by_key(|row| order.iter().position(|eval| *eval == row.eval));
+    rows.sort_by_key(|row| evals[row.eval].0);
     rows.truncate(MOST_ROWS);
     rows
 }
 
 /// Divides the columns so that each table fits.
-fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<std::ops::Range<usize>> {
-    let widest = |names: Vec<&str>| {
-        let widths = names.iter().map(|name| width(&shorten(name, WIDEST_NAME)));
-        widths.max().unwrap_or(0)
-    };
-    let evals = widest(rows.iter().map(|row| row.eval).collect());
-    let labels = evals + GAP + widest(rows.iter().map(|row| row.test).collect());
+fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<Range<usize>> {
+    let widest = |name: fn(&Row<'_>) -> usize| rows.iter().map(name).max().unwrap_or(0);
+    let labels = widest(|row| width(&shorten(row.eval, WIDEST_NAME)))
+        + GAP
+        + widest(|row| width(&shorten(row.test, WIDEST_NAME)));
     let mut panels = Vec::new();
     let (mut start, mut used) = (0, labels);
     for (column, title) in titles.iter().enumerate() {
@@ -129,7 +120,7 @@ fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<std::ops::
     panels
 }
 
-fn table(rows: &[Row<'_>], titles: &[String], panel: std::ops::Range<usize>) -> Grid {
+fn table(rows: &[Row<'_>], titles: &[String], panel: Range<usize>) -> Grid {
     let labels = ["eval", "test"].map(|title| (title, Side::Left));
     let variants = titles[panel.clone()].iter();
     let variants = variants.map(|title| (title.as_str(), Side::Right));
@@ -138,7 +129,7 @@ fn table(rows: &[Row<'_>], titles: &[String], panel: std::ops::Range<usize>) -> 
     for row in rows {
         let eval = if row.eval == last { "" } else { row.eval };
         last = row.eval;
-        let names = [eval, row.test].map(|name| StyledLine::plain(&shorten(name, WIDEST_NAME)));
+        let names = [eval, row.test].map(|name| plain(&shorten(name, WIDEST_NAME)));
         let cells = row.counts[panel.clone()].iter().map(cell);
         grid.row(names.into_iter().chain(cells));
     }
@@ -148,17 +139,15 @@ fn table(rows: &[Row<'_>], titles: &[String], panel: std::ops::Range<usize>) -> 
 /// `3/4`, with the mean score where some trials have a part of it.
 fn cell(count: &Count) -> StyledLine {
     if count.graded == 0 {
-        return StyledLine::of(Role::Dim, "–");
+        return dim("–");
     }
     let mean = count.score / count.graded as f64;
-    let shares = count.passed as f64 / count.graded as f64;
-    let partial = if (mean - shares).abs() > 1e-9 {
-        format!("  {mean:.2}")
-    } else {
-        String::new()
-    };
-    let text = format!("{}/{}{partial}", count.passed, count.graded);
-    StyledLine::of(Role::of_score(mean), &text)
+    let share = count.passed as f64 / count.graded as f64;
+    let mut text = format!("{}/{}", count.passed, count.graded);
+    if (mean - share).abs() > 1e-9 {
+        text += &format!("  {mean:.2}");
+    }
+    styled(Role::of_score(mean), &text)
 }
 
 #[cfg(test)]
@@ -167,6 +156,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
+    use crate::term::Palette;
 
     #[test]
     fn tests_by_variants() {
@@ -188,9 +178,9 @@ mod tests {
         let results = script.results();
         insta::assert_snapshot!(
             "tests_table",
-            tests_table(&results, 80, Palette::new(false))
+            tests_table(&results, 80).render(Palette::new(false))
         );
-        let narrow = tests_table(&results, 30, Palette::new(false));
+        let narrow = tests_table(&results, 30).render(Palette::new(false));
         assert_eq!(narrow.matches("documented").count(), 2, "{narrow}");
     }
 
@@ -198,6 +188,9 @@ mod tests {
     fn nothing_where_the_results_say_it() {
         let mut script = Script::new(fixture::heads(1, 1, 1), 1);
         script.finish(1, &fixture::failed(1.0, "only", "no"));
-        assert_eq!(tests_table(&script.results(), 80, Palette::new(false)), "");
+        assert_eq!(
+            tests_table(&script.results(), 80).render(Palette::new(false)),
+            ""
+        );
     }
 }

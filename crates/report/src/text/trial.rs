@@ -1,6 +1,5 @@
 //! One trial for a terminal: its outcome, its tests, its changes, and its session in short.
 
-use camino::Utf8Path;
 use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
 use terca_core::grade::test_report::CaseEnd;
@@ -12,9 +11,7 @@ use terca_core::transcript::trial_files::TrialFiles;
 
 use crate::context::Context;
 use crate::outcome::{agent, mark, model, verdict};
-use crate::term::answer::paragraph;
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Answer, Role, bold, dim, plain, styled};
 use crate::text::session::headlines;
 
 /// The most lines of a diff, and of the cases of one report.
@@ -37,134 +34,107 @@ pub struct TrialView<'a> {
 }
 
 /// The view.
-pub fn trial(view: &TrialView<'_>, here: Context<'_>, palette: Palette) -> String {
-    let columns = here.max_width.columns();
-    let mut text = heading(view, columns, palette);
-    text += &tests(view, columns, palette);
-    text += &part("changes", &diff(&view.files.changes, palette), palette);
-    let session = headlines(&view.files.transcript, columns.min(160), palette);
-    text += &part("transcript", &session, palette);
-    text += &places(view, here, palette);
-    text
-}
-
-fn part(title: &str, body: &str, palette: Palette) -> String {
-    if body.is_empty() {
-        return String::new();
+pub fn trial(view: &TrialView<'_>, here: Context<'_>) -> Answer {
+    let mut answer = Answer::new(here.max_width);
+    heading(view, &mut answer);
+    let mut tests = Answer::new(here.max_width);
+    for (name, grade) in view.trial.report.tests.iter() {
+        test(name, grade, &mut tests);
     }
-    format!("\n{}\n{body}", palette.bold(title))
+    let session = headlines(&view.files.transcript, here.max_width.min(160));
+    let parts = [
+        ("tests", tests),
+        ("changes", diff(&view.files.changes)),
+        ("transcript", session),
+    ];
+    for (title, part) in parts.into_iter().filter(|(_, part)| !part.is_empty()) {
+        answer.end_part();
+        answer.line(bold(title));
+        answer.append(part);
+    }
+    answer.end_part();
+    let dir = &view.trial.head.dir;
+    answer.line(dim(&format!("files: {}", here.run_dir.join(dir))));
+    let more = format!("more:  {} logs {} {dir}", here.terca, view.run);
+    answer.line(dim(&more));
+    answer
 }
 
 /// The outcome, and what is to be known of it beside the tests.
-fn heading(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {
+fn heading(view: &TrialView<'_>, answer: &mut Answer) {
     let (head, report) = (&view.trial.head, &view.trial.report);
     let status = report.status;
     let word = match &view.trial.live {
         Some(live) => format!("running: {}", live.phase.as_str()),
         None => verdict(report),
     };
-    let lead = StyledLine::of(Role::of_status(status), &format!("{} {word}", mark(status)))
-        .with(Role::Bold, &format!("  {}", view.name));
-    let mut text = lead.render(palette) + "\n";
-    let (agent, model) = (agent(head, report), model(head, report));
+    let lead = styled(Role::of_status(status), &format!("{} {word}", mark(status)));
+    answer.line(lead.with(Role::Bold, &format!("  {}", view.name)));
     let usage = &report.stats.usage;
+    let calls = usage.tool_calls;
     let facts = [
-        Some(agent),
-        model.cloned(),
+        Some(agent(head, report)),
+        model(head, report).cloned(),
         report.stats.duration_seconds.map(prose::duration),
         usage
             .tokens()
             .map(|tokens| format!("{} tokens", prose::compact(tokens))),
-        usage
-            .tool_calls
-            .map(|calls| prose::count(calls as usize, "tool call")),
+        calls.map(|calls| prose::count(calls as usize, "tool call")),
         usage.cost_usd.map(prose::dollars),
         report.exit_code.map(|code| format!("exit status {code}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    text += &paragraph((Role::Plain, ""), &facts.join(", "), 2, columns, palette);
-    let said =
-        |role: Role, label: &str, words: &str| paragraph((role, label), words, 2, columns, palette);
+    let mut say = |role, label: &str, words: &str| answer.paragraph((role, label), words, 2);
+    say(Role::Plain, "", &facts.join(", "));
     if let Some(error) = &report.error {
         let label = format!("{}: ", error.kind.as_str());
-        text += &said(Role::Trouble, &label, &error.message);
+        say(Role::Trouble, &label, &error.message);
     }
     if report.timed_out {
-        text += &said(
-            Role::Fair,
-            "",
-            "the agent ran out of time; its work was still graded",
-        );
+        let words = "the agent ran out of time; its work was still graded";
+        say(Role::Fair, "", words);
     }
-    for attempt in &view.trial.earlier {
-        if let Some(error) = &attempt.error {
-            text += &said(Role::Fair, "earlier attempt: ", &error.message);
-        }
+    for error in view.trial.earlier.iter().flat_map(|one| &one.error) {
+        say(Role::Fair, "earlier attempt: ", &error.message);
     }
     for note in &report.notes {
-        text += &said(Role::Fair, "note: ", note);
+        say(Role::Fair, "note: ", note);
     }
     if let Some(remark) = &view.remark {
-        text += &said(Role::Bold, "remark: ", &words_of(remark));
+        let text = Some(remark.text.clone()).filter(|text| !text.is_empty());
+        let tags = remark.tags.iter().map(|tag| format!("[{tag}]"));
+        let words: Vec<String> = text.into_iter().chain(tags).collect();
+        say(Role::Bold, "remark: ", &words.join(" "));
     }
-    text
-}
-
-/// Returns a remark as one line, its tags last.
-fn words_of(remark: &Remark) -> String {
-    let text = Some(remark.text.clone()).filter(|text| !text.is_empty());
-    let tags = remark.tags.iter().map(|tag| format!("[{tag}]"));
-    text.into_iter().chain(tags).collect::<Vec<_>>().join(" ")
-}
-
-fn tests(view: &TrialView<'_>, columns: usize, palette: Palette) -> String {
-    let tests = view.trial.report.tests.iter();
-    let body: String = tests
-        .map(|(name, grade)| test(name, grade, columns, palette))
-        .collect();
-    part("tests", &body, palette)
 }
 
 /// A test, the cases of its report that failed, and the last lines of its output.
-fn test(name: &str, grade: &Grade, columns: usize, palette: Palette) -> String {
+fn test(name: &str, grade: &Grade, answer: &mut Answer) {
     let role = Role::of_score(grade.score);
     let label = format!("{}  {name}: ", wording::score(grade.score));
-    let mut text = paragraph((role, &label), &grade.message, 2, columns, palette);
+    answer.paragraph((role, &label), &grade.message, 2);
     if let Some(report) = &grade.report {
-        let failed = report
-            .cases
-            .iter()
-            .filter(|case| case.end == CaseEnd::Failed);
-        for case in failed.clone().take(MOST_CASES) {
+        let cases = report.cases.iter();
+        let failed = cases.filter(|case| case.end == CaseEnd::Failed);
+        let mut more = report.failed;
+        for case in failed.take(MOST_CASES) {
             let words = format!("{}: {}", case.name, case.message);
-            text += &paragraph((Role::Bad, "✗ "), &words, 8, columns, palette);
+            answer.paragraph((Role::Bad, "✗ "), &words, 8);
+            more = more.saturating_sub(1);
         }
-        let more = report
-            .failed
-            .saturating_sub(failed.take(MOST_CASES).count() as u64);
         if more > 0 {
-            text += &paragraph(
-                (Role::Dim, ""),
-                &format!("… and {more} more"),
-                8,
-                columns,
-                palette,
-            );
+            answer.line(dim(&format!("        … and {more} more")));
         }
     }
     for line in &grade.output_end {
-        text += &StyledLine::plain("        ")
-            .with(Role::Dim, &format!("│ {line}"))
-            .render(palette);
-        text.push('\n');
+        answer.line(dim(&format!("        │ {line}")));
     }
-    text
 }
 
-fn diff(changes: &Excerpt, palette: Palette) -> String {
-    let lines: Vec<&str> = changes.head.lines().chain(changes.tail.lines()).collect();
-    let mut text = String::new();
-    for line in lines.iter().take(MOST_DIFF) {
+fn diff(changes: &Excerpt) -> Answer {
+    let mut answer = Answer::new(usize::MAX);
+    let mut lines = changes.head.lines().chain(changes.tail.lines());
+    for line in lines.by_ref().take(MOST_DIFF) {
         let role = match line.as_bytes().first() {
             Some(b'+') => Role::Good,
             Some(b'-') => Role::Bad,
@@ -172,23 +142,10 @@ fn diff(changes: &Excerpt, palette: Palette) -> String {
             Some(b' ') => Role::Plain,
             _ => Role::Bold,
         };
-        text += &(StyledLine::plain("  ").with(role, line).render(palette) + "\n");
+        answer.line(plain("  ").with(role, line));
     }
-    if lines.len() > MOST_DIFF || changes.left_out > 0 {
-        text += "  … see changes.diff\n";
+    if lines.next().is_some() || changes.left_out > 0 {
+        answer.line(plain("  … see changes.diff"));
     }
-    text
-}
-
-fn places(view: &TrialView<'_>, here: Context<'_>, palette: Palette) -> String {
-    let dir = here.run_dir.join(&view.trial.head.dir);
-    let lines = [
-        format!("files: {}", Utf8Path::new(&dir)),
-        format!(
-            "more:  {} logs {} {}",
-            here.terca, view.run, view.trial.head.dir
-        ),
-    ];
-    let lines = lines.map(|line| StyledLine::of(Role::Dim, &line).render(palette) + "\n");
-    format!("\n{}", lines.concat())
+    answer
 }

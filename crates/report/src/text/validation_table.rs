@@ -6,30 +6,36 @@ use terca_core::analysis::summary::wording;
 use terca_core::analysis::validation::{Flaw, Proof};
 use terca_core::run::outcome::Status;
 
-use crate::term::grid::{Grid, Side};
-use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
+use crate::term::{Answer, Grid, Role, Side, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
 /// Evals by the three agents, with the verdict.
-pub fn validation_table(proofs: &[Proof<'_>], palette: Palette) -> String {
+pub fn validation_table(proofs: &[Proof<'_>]) -> Answer {
     let titles = ["", "oracle", "nop", "cheat"];
     let mut grid = Grid::titled(titles.map(|title| (title, Side::Left)));
     for proof in proofs {
+        let flaws = proof.flaws();
+        let role = if flaws.is_empty() {
+            Role::Good
+        } else {
+            Role::Bad
+        };
         grid.row([
-            StyledLine::plain(proof.eval),
+            plain(proof.eval),
             cell(proof.oracle, Role::Good, Role::Bad),
             cell(proof.nop, Role::Bad, Role::Good),
             cell(proof.cheat, Role::Bad, Role::Good),
-            verdict(&proof.flaws()),
+            styled(role, &verdict_words(&flaws)),
         ]);
     }
-    grid.render(0, palette)
+    let mut answer = Answer::new(UNLIMITED);
+    answer.whole_table(&grid, 0);
+    answer
 }
 
 /// Passing is what the oracle should do and the others should not.
 fn cell(trial: Option<&TrialResult>, passed: Role, not_passed: Role) -> StyledLine {
     let Some(trial) = trial else {
-        return StyledLine::of(Role::Dim, "–");
+        return dim("–");
     };
     let status = trial.report.status;
     let role = match status {
@@ -37,7 +43,7 @@ fn cell(trial: Option<&TrialResult>, passed: Role, not_passed: Role) -> StyledLi
         status if status.is_judged() => not_passed,
         status => Role::of_status(status),
     };
-    StyledLine::of(role, &outcome(trial))
+    styled(role, &outcome(trial))
 }
 
 /// `passed`, or `partial 0.50`.
@@ -49,15 +55,6 @@ pub(crate) fn outcome(trial: &TrialResult) -> String {
         }
         _ => status.as_str().to_owned(),
     }
-}
-
-fn verdict(flaws: &[Flaw]) -> StyledLine {
-    let role = if flaws.is_empty() {
-        Role::Good
-    } else {
-        Role::Bad
-    };
-    StyledLine::of(role, &verdict_words(flaws))
 }
 
 /// `proven`, or the flaws.
@@ -79,8 +76,8 @@ pub(crate) fn opening(flaw: Flaw) -> (&'static str, &'static str, &'static str) 
 }
 
 /// A line for every flaw: what it means, and which log to look at.
-pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> String {
-    let mut text = String::new();
+pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path) -> Answer {
+    let mut answer = Answer::new(UNLIMITED);
     for proof in proofs {
         for flaw in proof.flaws() {
             let (before, word, after) = opening(flaw);
@@ -88,16 +85,11 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
             if let Some(trial) = trial {
                 told += &format!(" ({})", run_dir.join(&trial.head.dir).join("run.log"));
             }
-            text += &StyledLine::of(Role::Bold, proof.eval)
-                .with(Role::Plain, before)
-                .with(Role::Bad, word)
-                .with(Role::Plain, after)
-                .with(Role::Plain, &told)
-                .render(palette);
-            text.push('\n');
+            let title = bold(proof.eval).plain(before).with(Role::Bad, word);
+            answer.line(title.plain(after).plain(&told));
         }
     }
-    text
+    answer
 }
 
 /// Returns what a flaw means, and the trial that shows it.
@@ -148,6 +140,7 @@ mod tests {
 
     use super::*;
     use crate::fixture;
+    use crate::term::Palette;
 
     fn results() -> Results {
         let mut results = Results::of(&Default::default());
@@ -194,8 +187,8 @@ mod tests {
         let palette = Palette { colour: false };
         let text = format!(
             "{}\n{}",
-            validation_table(&proofs, palette),
-            flaws(&proofs, Utf8Path::new(".terca/runs/1"), palette)
+            validation_table(&proofs).render(palette),
+            flaws(&proofs, Utf8Path::new(".terca/runs/1")).render(palette)
         );
         insta::assert_snapshot!("proofs", text);
     }
@@ -203,7 +196,7 @@ mod tests {
     #[test]
     fn passing_is_good_for_the_oracle_alone() {
         let results = results();
-        let table = validation_table(&proofs(&results), Palette { colour: true });
+        let table = validation_table(&proofs(&results)).render(Palette { colour: true });
         let line = |eval: &str| {
             table
                 .lines()

@@ -14,8 +14,7 @@ use terca_core::text::prose;
 
 use super::ablation::in_sentences;
 use crate::context::Context;
-use crate::term::answer::Answer;
-use crate::term::style::{Palette, Role};
+use crate::term::{Answer, Role};
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT, role};
 
 /// So many comparisons have a sentence each at the end of a run.
@@ -24,36 +23,36 @@ const FEW: usize = 3;
 const MOST_NAMED: usize = 4;
 
 /// Empty when there is nothing to compare, or not yet.
-pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
+pub fn verdicts(results: &Results, columns: usize) -> Answer {
     let reason = no_verdict(results);
-    if !reason.is_empty() {
-        let mut answer = Answer::new(columns, palette);
-        for line in reason {
-            answer.say(Role::Fair, "", &line);
-        }
-        return answer.into_text();
-    }
     let summary = &results.summary;
-    let mut answer = figures(summary, columns, palette);
-    answer.end_part();
-    for comparison in &summary.comparisons {
-        told(comparison, summary, &mut answer);
+    let mut answer = match reason.is_empty() {
+        true => figures(summary, columns),
+        false => Answer::new(columns),
+    };
+    for line in &reason {
+        answer.say(Role::Fair, "", line);
     }
-    answer.into_text()
+    if reason.is_empty() {
+        answer.end_part();
+        for comparison in &summary.comparisons {
+            tell_verdict(comparison, &mut answer);
+            for sentence in delivered(comparison, summary) {
+                answer.note(Role::Plain, "", &sentence);
+            }
+            tell_warnings(comparison, &mut answer);
+        }
+    }
+    answer
 }
 
 /// The verdicts for the end of a run. Where there are many, the table has them all, and the sentences are left for `show`.
-pub fn brief_verdicts(
-    results: &Results,
-    here: Context<'_>,
-    columns: usize,
-    palette: Palette,
-) -> String {
+pub fn brief_verdicts(results: &Results, here: Context<'_>, columns: usize) -> Answer {
     let all = &results.summary.comparisons;
     if all.len() <= FEW {
-        return verdicts(results, columns, palette);
+        return verdicts(results, columns);
     }
-    let mut answer = figures(&results.summary, columns, palette);
+    let mut answer = figures(&results.summary, columns);
     for line in changed(all) {
         answer.say(Role::Plain, "", &line);
     }
@@ -62,14 +61,12 @@ pub fn brief_verdicts(
         0 => String::new(),
         number => format!(", and warnings on {number}"),
     };
-    let rest = format!(
-        "`{} show {}` has sentences on each of the {} comparisons{warnings}",
-        here.terca,
-        results.run,
-        all.len()
-    );
+    let (terca, run) = (here.terca, &results.run);
+    let number = all.len();
+    let rest =
+        format!("`{terca} show {run}` has sentences on each of the {number} comparisons{warnings}");
     answer.say(Role::Dim, "", &rest);
-    answer.into_text()
+    answer
 }
 
 /// The evals that broke or were fixed anywhere, each once.
@@ -77,20 +74,21 @@ fn changed(comparisons: &[Comparison]) -> Vec<String> {
     let mut lines = Vec::new();
     for (change, word) in [(Change::Broke, "broke"), (Change::Mended, "fixed")] {
         let mut named: Vec<String> = Vec::new();
-        for comparison in comparisons.iter().filter(|one| one.place.is_some()) {
+        for comparison in comparisons {
+            let Some(place) = &comparison.place else {
+                continue;
+            };
             let evals = comparison.per_eval.iter();
             for eval in evals.filter(|eval| eval.change == Some(change)) {
-                let place = comparison.place.as_deref().unwrap_or_default();
                 named.push(format!("`{}` ({place}, {})", eval.eval, comparison.arm));
             }
         }
-        let more = named.len().saturating_sub(MOST_NAMED);
+        let more = match named.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            number => format!(" and {number} more"),
+        };
         named.truncate(MOST_NAMED);
         if !named.is_empty() {
-            let more = match more {
-                0 => String::new(),
-                number => format!(" and {number} more"),
-            };
             lines.push(format!("{word}: {}{more}", named.join(", ")));
         }
     }
@@ -98,53 +96,40 @@ fn changed(comparisons: &[Comparison]) -> Vec<String> {
 }
 
 /// Begins with the figures of all comparisons; where even the narrowest table is too wide, the sentences say it all.
-fn figures(summary: &Summary, columns: usize, palette: Palette) -> Answer {
-    let mut answer = Answer::new(columns, palette);
-    if !summary.comparisons.is_empty() {
-        let table = table(summary);
-        let tables = LEFT_OUT.map(|left_out| table.grid(usize::MAX, left_out));
-        answer.table(tables.into_iter().filter(|table| table.width() <= columns));
-    }
-    answer
-}
-
-fn table(summary: &Summary) -> ComparisonTable<'_> {
+fn figures(summary: &Summary, columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
     let comparisons = &summary.comparisons;
-    let several = comparisons
-        .iter()
-        .any(|comparison| comparison.place.is_none());
+    let Some(first) = comparisons.first() else {
+        return answer;
+    };
+    let several = comparisons.iter().any(|one| one.place.is_none());
     let place = |comparison: &Comparison| match &comparison.place {
         _ if !several => String::new(),
         Some(place) => place.clone(),
         None => "all".to_owned(),
     };
-    ComparisonTable {
-        title: comparisons
-            .first()
-            .map_or_else(String::new, |first| format!("against {}", first.baseline)),
-        names: comparisons
-            .iter()
-            .map(|comparison| [comparison.arm.clone(), place(comparison)])
-            .collect(),
+    let names = comparisons.iter().map(|one| [one.arm.clone(), place(one)]);
+    let table = ComparisonTable {
+        title: format!("against {}", first.baseline),
+        names: names.collect(),
         comparisons,
-    }
+    };
+    let tables = LEFT_OUT.map(|left_out| table.grid(usize::MAX, left_out));
+    answer.table(tables.into_iter().filter(|table| table.fits(columns)));
+    answer
 }
 
-/// The verdict, whether the experiment reached the agent, and the warnings.
-fn told(comparison: &Comparison, summary: &Summary, answer: &mut Answer) {
-    verdict(comparison, answer);
-    for sentence in delivered(comparison, summary) {
-        answer.note(Role::Plain, "", &sentence);
-    }
+/// Tells the word in its colour, and the sentences after it.
+pub(crate) fn tell_verdict(comparison: &Comparison, answer: &mut Answer) {
+    let word = format!("{} ", comparison.verdict.as_str());
+    answer.say(role(comparison.verdict), &word, comparison.after_word());
+}
+
+/// Tells what to know before believing a verdict.
+pub(crate) fn tell_warnings(comparison: &Comparison, answer: &mut Answer) {
     for warning in &comparison.warnings {
         answer.note(Role::Fair, "warning: ", warning);
     }
-}
-
-/// The word in its colour, and the sentences after it.
-pub(crate) fn verdict(comparison: &Comparison, answer: &mut Answer) {
-    let word = format!("{} ", comparison.verdict.as_str());
-    answer.say(role(comparison.verdict), &word, comparison.after_word());
 }
 
 /// Told once for every variant, beside the verdict on it.
@@ -158,39 +143,36 @@ pub(crate) fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<Strin
 
 /// Empty when there is a verdict, or nothing to compare.
 pub(crate) fn no_verdict(results: &Results) -> Vec<String> {
-    match results.summary.no_verdict {
-        None => Vec::new(),
-        Some(NoVerdict::Controls) => vec![
+    let reason = match results.summary.no_verdict {
+        None => return Vec::new(),
+        Some(NoVerdict::Controls) => {
             "no verdict: `oracle`, `nop` and `cheat` check evals, and say nothing about experiments"
-                .to_owned(),
-        ],
-        Some(NoVerdict::NothingJudged) => nothing_judged(results),
+        }
+        Some(NoVerdict::NothingJudged) => return nothing_judged(results),
         Some(NoVerdict::Ablation) => {
             let parts = results.summary.ablation.as_ref();
-            parts.map(in_sentences).unwrap_or_default()
+            return parts.map(in_sentences).unwrap_or_default();
         }
-        Some(NoVerdict::OnlyFailed) => vec![
+        Some(NoVerdict::OnlyFailed) => {
             "no verdict: only earlier failures were run, and more of those pass by chance alone"
-                .to_owned(),
-        ],
-    }
+        }
+    };
+    vec![reason.to_owned()]
 }
 
 fn nothing_judged(results: &Results) -> Vec<String> {
     let mut lines = vec!["no verdict: no trial was judged".to_owned()];
-    let errors = || {
-        let trials = results.trials.iter();
-        trials.filter_map(|trial| Some((trial, trial.report.error.as_ref()?)))
-    };
+    let trials = results.trials.iter();
+    let errors = trials.filter_map(|trial| Some((trial, trial.report.error.as_ref()?)));
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, error) in errors() {
+    for (_, error) in errors.clone() {
         *kinds.entry(error.kind.as_str()).or_default() += 1;
     }
+    let kinds = kinds.iter();
     let kinds: Vec<String> = kinds
-        .iter()
         .map(|(kind, number)| format!("{number} × `{kind}`"))
         .collect();
-    if let Some((trial, error)) = errors().next() {
+    if let Some((trial, error)) = errors.clone().next() {
         lines.push(format!(
             "{} ended in errors: {}",
             prose::count(results.summary.errors, "trial"),
@@ -210,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, Script};
-    use crate::term::width::width;
+    use crate::term::{Palette, width};
     use crate::text::failures::brief_failures;
     use crate::text::table::brief_table;
 
@@ -262,7 +244,7 @@ mod tests {
     }
 
     fn shown(script: &Script, columns: usize) -> String {
-        verdicts(&script.results(), columns, Palette::new(false))
+        verdicts(&script.results(), columns).render(Palette::new(false))
     }
 
     #[test]
@@ -284,7 +266,7 @@ mod tests {
     fn in_two_environments_and_in_colour() {
         let script = played(4, |id| id % 20 < 10 && id % 3 == 1);
         insta::assert_snapshot!("verdicts_environments", shown(&script, 120));
-        let coloured = verdicts(&script.results(), 120, Palette::new(true));
+        let coloured = verdicts(&script.results(), 120).render(Palette::new(true));
         assert!(coloured.contains("\u{1b}["), "{coloured}");
     }
 
@@ -327,11 +309,11 @@ mod tests {
         let results = typical_of_its_size().results();
         let here = fixture::here();
         let palette = Palette::new(false);
-        let whole = verdicts(&results, 100, palette);
+        let whole = verdicts(&results, 100).render(palette);
         let parts = [
-            brief_table(&results, here, 100, palette),
-            brief_failures(&results, here, palette),
-            brief_verdicts(&results, here, 100, palette),
+            brief_table(&results, here, 100).render(palette),
+            brief_failures(&results, here).render(palette),
+            brief_verdicts(&results, here, 100).render(palette),
         ];
         insta::assert_snapshot!("end_of_fifteen_variants", parts.join("\n"));
         let lines: usize = parts.iter().map(|part| part.lines().count()).sum();

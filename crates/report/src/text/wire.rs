@@ -11,52 +11,39 @@ use terca_core::analysis::summary::Summary;
 use terca_core::analysis::wire_summary::WireSummary;
 
 use crate::names::Names;
-use crate::term::answer::Answer;
-use crate::term::style::{Palette, Role};
+use crate::outcome::of_variant;
+use crate::term::{Answer, Role};
 
-/// Empty when nothing passed through the gateway and nothing was refused.
-pub fn wire(results: &Results, columns: usize, palette: Palette) -> String {
-    let mut answer = Answer::new(columns, palette);
-    for sentence in sentences(results) {
-        answer.say(Role::Plain, "", &sentence);
+/// Returns a paragraph for each sentence.
+pub fn sentences_in_lines(sentences: &[String], columns: usize) -> Answer {
+    let mut answer = Answer::new(columns);
+    for sentence in sentences {
+        answer.say(Role::Plain, "", sentence);
     }
-    answer.into_text()
+    answer
 }
 
-/// Returns the sentences on requests and refused connections.
-pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    let names = Names::of(results.trials.iter().map(|trial| &*trial.head));
+/// Returns the sentences on requests and refused connections. None when nothing passed through the gateway and nothing was
+/// refused.
+pub fn wire(results: &Results) -> Vec<String> {
+    let names = Names::of_results(results);
     let mut sentences = Vec::new();
     for variant in &results.summary.variants {
-        let trials = results.trials.iter().filter(|trial| {
-            trial.head.environment == variant.environment
-                && trial.head.experiment == variant.experiment
-        });
-        let Some(summary) = WireSummary::of(trials.map(|trial| &*trial.report)) else {
-            continue;
-        };
-        let name = names.variant(&variant.environment, &variant.experiment);
-        let lead = if name.is_empty() {
-            "gateway".to_owned()
-        } else {
-            format!("gateway, {name}")
-        };
-        sentences.push(format!("{lead}: {}", summary.sentence()));
+        let (environment, experiment) = (&variant.environment, &variant.experiment);
+        let trials = of_variant(results, environment, experiment);
+        if let Some(summary) = WireSummary::of(trials.map(|trial| &*trial.report)) {
+            let lead = match names.variant(environment, experiment) {
+                name if name.is_empty() => "gateway".to_owned(),
+                name => format!("gateway, {name}"),
+            };
+            sentences.push(format!("{lead}: {}", summary.sentence()));
+        }
     }
     sentences
 }
 
-/// Empty when no server was behind a tap.
-pub fn mcp_servers(summary: &Summary, columns: usize, palette: Palette) -> String {
-    let mut answer = Answer::new(columns, palette);
-    for sentence in mcp_server_sentences(summary) {
-        answer.say(Role::Plain, "", &sentence);
-    }
-    answer.into_text()
-}
-
-/// Returns the sentences on MCP servers.
-pub(crate) fn mcp_server_sentences(summary: &Summary) -> Vec<String> {
+/// Returns the sentences on MCP servers. None when no server was behind a tap.
+pub fn mcp_servers(summary: &Summary) -> Vec<String> {
     let servers = summary.mcp_servers.iter();
     servers
         .map(|(name, server)| server.sentence(name))

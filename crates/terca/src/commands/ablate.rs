@@ -17,8 +17,8 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::start::{PreparedRun, Program};
 use terca_engine::run::{ablate as engine, history};
+use terca_report::ablation_plan;
 use terca_report::github::Printed;
-use terca_report::{Painted, ablation_plan};
 
 use super::run;
 use crate::args::values::{points, within};
@@ -160,9 +160,8 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         return show_plan(&forecast, args.format, common);
     }
     if !args.quiet.quiet && args.format != Format::Json {
-        let palette = screen::err_palette(common.color);
-        let text = ablation_plan(&forecast, screen::columns(), palette);
-        screen::err_painted(&Painted::by_view(text));
+        let plan = ablation_plan(&forecast, screen::columns());
+        screen::err_painted(&plan.render(screen::err_palette(common.color)));
         screen::err("");
     }
     let display = Display {
@@ -238,9 +237,7 @@ fn show_plan(forecast: &AblationForecast, format: Format, common: &Common) -> Ou
     if format == Format::Json {
         output::json(forecast)?;
     } else {
-        let palette = screen::out_palette(common.color);
-        let text = ablation_plan(forecast, screen::columns(), palette);
-        screen::out_painted(&Painted::by_view(text));
+        screen::out_view(&ablation_plan(forecast, screen::columns()), common);
     }
     Ok(0)
 }

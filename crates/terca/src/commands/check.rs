@@ -15,8 +15,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::load::{LoadedPlan, RunPlan, load as load_plan};
 use terca_engine::run::machine_lints;
 use terca_engine::suite::discover;
-use terca_report::Painted;
-use terca_report::{PlanOverview, given, plan_overview};
+use terca_report::{PlanOverview, agent_inputs, plan_overview};
 
 use self::answer::CheckAnswer;
 use crate::args::{Common, SelectionArgs, TableFormat};
@@ -120,17 +119,15 @@ fn show(loaded: &LoadedPlan, found: &Findings, host: &Host, args: &CheckArgs, co
     let Some(plan) = &loaded.plan else {
         return;
     };
-    let palette = screen::out_palette(common.color);
     let overview = PlanOverview {
         heads: &plan.heads(),
         remarks: &found.remarks,
         descriptions: &Descriptions::of(&plan.suite, &plan.trials),
     };
-    screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
+    screen::out_view(&plan_overview(overview), common);
     if args.verbose {
         screen::out("");
-        let given = given(&found.cases, &plan.suite.root, palette);
-        screen::out_painted(&Painted::by_view(given));
+        screen::out_view(&agent_inputs(&found.cases, &plan.suite.root), common);
     }
     load::note_adaptive(plan);
     note_registries(plan, host);

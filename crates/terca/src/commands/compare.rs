@@ -150,7 +150,5 @@ fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), Cli
         CompareFormat::Table => TableFormat::Table,
         CompareFormat::Json => TableFormat::Json,
     };
-    output::table_or_json(format, common, found, |columns, palette| {
-        compared(found, columns, palette)
-    })
+    output::table_or_json(format, common, found, |columns| compared(found, columns))
 }

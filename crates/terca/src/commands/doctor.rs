@@ -18,7 +18,6 @@ use terca_engine::run::load;
 use terca_engine::sandbox::Strength;
 use terca_engine::workers::WorkerError;
 use terca_engine::workspace::overlays::WorkspacesMade;
-use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
 use self::answer::DoctorAnswer;
@@ -73,10 +72,7 @@ fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
     let rows = agents.filter_map(|agent| row(agent, short));
     let (own, others): (Vec<AgentRow>, Vec<AgentRow>) =
         rows.partition(|row| of_suite.contains(&row.agent.as_str()));
-    let palette = screen::out_palette(common.color);
-    let table = |rows: &[AgentRow]| {
-        screen::out_painted(&Painted::by_view(agents_table(rows, palette)));
-    };
+    let table = |rows: &[AgentRow]| screen::out_view(&agents_table(rows), common);
     if !own.is_empty() {
         screen::out("agents of this suite:");
         table(&own);

@@ -48,9 +48,9 @@ pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
         version: LISTED_VERSION,
         runs: &rows,
     };
-    output::table_or_json(args.format, common, &listed, |_, palette| {
+    output::table_or_json(args.format, common, &listed, |_| {
         let zone = jiff::tz::TimeZone::system();
-        runs_table(&rows, &zone, screen::max_width(), palette)
+        runs_table(&rows, &zone, screen::max_width())
     })?;
     Ok(0)
 }

@@ -8,7 +8,7 @@ use terca_core::text::explain::Code;
 use terca_core::transcript::{Record, Step};
 use terca_engine::run::follow::Follow;
 use terca_engine::run::{past_runs, trial_files};
-use terca_report::{Painted, Palette, session_step};
+use terca_report::session_step;
 
 use crate::args::{Common, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
@@ -32,7 +32,7 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
     let mut text = SessionText {
         reads_steps: agent.is_some_and(|agent| agent.profile().streams_events),
         rest: Vec::new(),
-        palette: screen::out_palette(common.color),
+        common,
         has_printed: false,
     };
     let file = match text.reads_steps {
@@ -61,15 +61,15 @@ pub(super) fn logs(args: &LogsArgs, common: &Common) -> Outcome {
 
 /// Reads the file of a session piece by piece, and prints whole lines as they come.
 #[derive(Debug)]
-struct SessionText {
+struct SessionText<'a> {
     reads_steps: bool,
     /// The beginning of a line whose end has not come yet.
     rest: Vec<u8>,
-    palette: Palette,
+    common: &'a Common,
     has_printed: bool,
 }
 
-impl SessionText {
+impl SessionText<'_> {
     fn print(&mut self, bytes: &[u8]) {
         self.rest.extend_from_slice(bytes);
         let text = std::mem::take(&mut self.rest);
@@ -98,10 +98,10 @@ impl SessionText {
                 text: "a line of the transcript could not be read".into(),
             })
         });
-        let step = session_step(&record, self.palette);
+        let step = session_step(&record);
         if !step.is_empty() {
             self.has_printed = true;
-            screen::out_painted(&Painted::by_view(step));
+            screen::out_view(&step, self.common);
         }
     }
 }

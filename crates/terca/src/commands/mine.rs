@@ -134,8 +134,8 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         not_removed,
     } = dig(&request)?;
     output::warn_of_leftovers(&not_removed);
-    output::table_or_json(args.format, common, &mined, |columns, palette| {
-        terca_report::mined(&mined, columns, palette)
+    output::table_or_json(args.format, common, &mined, |columns| {
+        terca_report::mined(&mined, columns)
     })?;
     if mined.written > 0 {
         let suite = screen::short(&mined.suite);

@@ -52,8 +52,8 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
         detect: args.detect,
     };
     let found = forecast(&question, &history);
-    output::table_or_json(args.format, common, &found, |columns, palette| {
-        terca_report::forecast(&found, &heads, columns, palette)
+    output::table_or_json(args.format, common, &found, |columns| {
+        terca_report::forecast(&found, &heads, columns)
     })?;
     Ok(0)
 }

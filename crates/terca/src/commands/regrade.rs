@@ -12,7 +12,6 @@ use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::tree::TreeError;
 use terca_engine::workspace::saved::restore::RestoreError;
-use terca_report::Painted;
 use terca_report::regraded;
 
 use crate::args::values::{share, within};
@@ -66,12 +65,10 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         return Ok(interrupted());
     };
     let results = Results::of(&graded.after);
-    let palette = screen::out_palette(common.color);
-    let changes = regraded(&Results::of(&graded.before), &results, palette);
     let detail = if args.quiet.quiet {
         Detail::Quiet
     } else {
-        screen::out_painted(&Painted::by_view(changes));
+        screen::out_view(&regraded(&Results::of(&graded.before), &results), common);
         screen::out("");
         Detail::Whole
     };

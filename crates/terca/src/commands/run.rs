@@ -9,7 +9,6 @@ use terca_engine::run::past_runs;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::scheduler::FinishedRun;
 use terca_engine::run::start::{PreparedRun, Program};
-use terca_report::Painted;
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share};
@@ -107,9 +106,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
     }
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
-        let palette = screen::out_palette(common.color);
-        let trials = plan_trials(&plan.heads(), &plan.order, palette);
-        screen::out_painted(&Painted::by_view(trials));
+        screen::out_view(&plan_trials(&plan.heads(), &plan.order), common);
         load::note_adaptive(&plan);
         return Ok(0);
     }

@@ -8,7 +8,7 @@ use terca_core::transcript::trial_files::TrialFiles;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
 use terca_engine::run::{past_runs, remarks, trial_files};
-use terca_report::{Context, Names, Painted, TrialView, trial_view};
+use terca_report::{Context, Names, TrialView, trial_view};
 
 use crate::args::margin::Margin;
 use crate::args::{Common, TableFormat, TrialArgs};
@@ -86,8 +86,7 @@ fn show_trial(
         terca: &shell::terca(common),
         max_width: screen::max_width(),
     };
-    let text = trial_view(&view, here, screen::out_palette(common.color));
-    screen::out_painted(&Painted::by_view(text));
+    screen::out_view(&trial_view(&view, here), common);
     Ok(())
 }
 

@@ -41,7 +41,7 @@ pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) ->
         Format::Auto | Format::Tty | Format::Plain if display.quiet => Box::new(Nobody),
         Format::Json => Box::new(JsonLines::new(screen::lines(io::stdout(), Printed::Json))),
         Format::Tty => {
-            let canvas = screen::canvas(io::stderr(), Printed::Text);
+            let canvas = screen::canvas(io::stderr());
             Box::new(Tty::new(canvas, palette).with_limits(limits))
         }
         Format::Auto if screen::is_lively() => {

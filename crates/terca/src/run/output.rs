@@ -17,10 +17,10 @@ use terca_engine::run::scheduler::FinishedRun;
 use terca_engine::run::start::{PreparedRun, Reduced};
 use terca_engine::run::trial_thread::GivenUp;
 use terca_engine::workers;
-use terca_report::Painted;
 use terca_report::{
-    Context, Palette, ablation, brief_failures, brief_table, brief_verdicts, failures, flaws,
-    footer, mcp_servers, results_table, tests_table, validation_table, verdicts, wire,
+    Answer, Context, ablation, brief_failures, brief_table, brief_verdicts, failures, flaws,
+    footer, mcp_servers, results_table, sentences_in_lines, tests_table, validation_table,
+    verdicts, wire,
 };
 
 use crate::args::{Common, Format, TableFormat};
@@ -272,94 +272,64 @@ pub enum Detail {
 
 /// Shows the results of a run: the table, what failed, and where everything is.
 pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Common) {
-    let palette = screen::out_palette(common.color);
     let here = Context {
         run_dir: screen::short(run_dir),
         terca: &shell::terca(common),
         max_width: screen::max_width(),
     };
     let columns = screen::columns();
-    let parts = match detail {
-        Detail::Quiet => {
-            let (failures, verdicts) = match results.summary.ablation {
-                Some(_) => (
-                    errors_only(results, here, palette),
-                    ablation(results, columns, palette),
-                ),
-                None => (
-                    brief_failures(results, here, palette),
-                    brief_verdicts(results, here, columns, palette),
-                ),
-            };
-            screen::out_all(&[
-                Painted::by_view(failures),
-                Painted::by_view(verdicts),
-                Painted::by_view(tally(results)),
-            ]);
-            return;
+    let is_ablation = results.summary.ablation.is_some();
+    let mut views: Vec<Answer> = Vec::new();
+    match detail {
+        // Trials that fail are expected in an ablation.
+        Detail::Quiet | Detail::Brief if is_ablation => {
+            views.push(ablation(results, columns));
+            if results.summary.errors > 0 {
+                views.push(brief_failures(results, here));
+            }
+            if detail == Detail::Quiet {
+                views.reverse();
+            }
         }
-        // Rows of a design are no variants that somebody compares.
-        Detail::Brief if results.summary.ablation.is_some() => [
-            ablation(results, columns, palette),
-            errors_only(results, here, palette),
-            String::new(),
-        ],
+        Detail::Quiet => views.extend([
+            brief_failures(results, here),
+            brief_verdicts(results, here, columns),
+        ]),
         // A table of dashes and the lack of a verdict would bury the reason.
-        _ if is_without_judgement(results) => [
-            String::new(),
-            brief_failures(results, here, palette),
-            String::new(),
-        ],
-        Detail::Brief => [
-            brief_table(results, here, columns, palette),
-            brief_failures(results, here, palette),
-            brief_verdicts(results, here, columns, palette),
-        ],
-        Detail::Whole => [
-            with_tests(results, columns, palette),
-            failures(results, here, palette),
-            match results.summary.ablation {
-                Some(_) => ablation(results, columns, palette),
-                None => verdicts(results, columns, palette),
+        _ if is_without_judgement(results) => views.push(brief_failures(results, here)),
+        Detail::Brief => views.extend([
+            brief_table(results, here, columns),
+            brief_failures(results, here),
+            brief_verdicts(results, here, columns),
+        ]),
+        Detail::Whole => views.extend([
+            results_table(results, columns),
+            tests_table(results, columns),
+            failures(results, here),
+            match is_ablation {
+                true => ablation(results, columns),
+                false => verdicts(results, columns),
             },
-        ],
-    };
-    let mcp_servers = mcp_servers(&results.summary, columns, palette);
-    // At the end of a run there is enough to read.
-    let wire = match detail {
-        Detail::Quiet | Detail::Brief => String::new(),
-        Detail::Whole => wire(results, columns, palette),
-    };
-    let footer = footer(results, here, palette);
-    let parts: Vec<Painted> = parts
-        .into_iter()
-        .chain([mcp_servers, wire, footer])
-        .map(Painted::by_view)
-        .collect();
-    screen::out_all(&parts);
-}
-
-/// Returns what ended in an error. Trials that fail are expected in an ablation.
-fn errors_only(results: &Results, here: Context<'_>, palette: Palette) -> String {
-    match results.summary.errors {
-        0 => String::new(),
-        _ => brief_failures(results, here, palette),
+        ]),
     }
+    if detail == Detail::Quiet {
+        views.push(sentences_in_lines(&[tally(results)], columns));
+    } else {
+        let mcp_servers = mcp_servers(&results.summary);
+        views.push(sentences_in_lines(&mcp_servers, columns));
+        // At the end of a run there is enough to read.
+        if detail == Detail::Whole {
+            views.push(sentences_in_lines(&wire(results), columns));
+        }
+        views.push(footer(results, here));
+    }
+    screen::out_views(&views, common);
 }
 
 /// Tells whether every trial that was started ended in an error.
 fn is_without_judgement(results: &Results) -> bool {
     let mut trials = results.trials.iter();
     results.summary.errors > 0 && !trials.any(|trial| trial.report.status.is_judged())
-}
-
-/// Returns the table of results, with that of tests below it.
-fn with_tests(results: &Results, columns: usize, palette: Palette) -> String {
-    let table = results_table(results, columns, palette);
-    match tests_table(results, columns, palette) {
-        tests if tests.is_empty() => table,
-        tests => format!("{table}\n{tests}"),
-    }
 }
 
 /// Returns how many trials passed, and how many were not judged, in one line.
@@ -387,7 +357,6 @@ fn tally(results: &Results) -> String {
 
 /// Shows what a run of `terca validate` says about its evals.
 fn show_proofs(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Common) {
-    let palette = screen::out_palette(common.color);
     let proofs = proofs(results);
     let run_dir = screen::short(run_dir);
     let here = Context {
@@ -395,16 +364,12 @@ fn show_proofs(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &C
         terca: &shell::terca(common),
         max_width: screen::max_width(),
     };
-    let flaws = Painted::by_view(flaws(&proofs, run_dir, palette));
-    if detail == Detail::Quiet {
-        screen::out_all(&[flaws]);
-        return;
+    let mut views = vec![flaws(&proofs, run_dir)];
+    if detail != Detail::Quiet {
+        views.insert(0, validation_table(&proofs));
+        views.push(footer(results, here));
     }
-    screen::out_all(&[
-        Painted::by_view(validation_table(&proofs, palette)),
-        flaws,
-        Painted::by_view(footer(results, here, palette)),
-    ]);
+    screen::out_views(&views, common);
 }
 
 /// Writes an answer as a table for people, or as JSON for programs.
@@ -412,13 +377,10 @@ pub fn table_or_json(
     format: TableFormat,
     common: &Common,
     answer: &impl Serialize,
-    table: impl FnOnce(usize, Palette) -> String,
+    table: impl FnOnce(usize) -> Answer,
 ) -> Result<(), CliError> {
     match format {
-        TableFormat::Table => {
-            let table = table(screen::columns(), screen::out_palette(common.color));
-            screen::out_painted(&Painted::by_view(table));
-        }
+        TableFormat::Table => screen::out_view(&table(screen::columns()), common),
         TableFormat::Json => json(answer)?,
     }
     Ok(())

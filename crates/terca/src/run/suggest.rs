@@ -10,7 +10,6 @@ use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
 use terca_engine::run::scheduler::FinishedRun;
-use terca_report::Painted;
 use terca_report::{Circumstances, suggestions};
 
 use crate::args::{Common, Format};
@@ -49,10 +48,10 @@ pub fn suggest(
         validated: past_runs::has_lately_run(suite_dir, control::NOP),
         earlier: earlier.as_deref(),
     };
-    let palette = screen::err_palette(common.color);
-    let text = suggestions(results, &around, screen::columns(), palette);
-    if !text.is_empty() {
-        screen::err_painted(&Painted::by_view(format!("\n{text}")));
+    let view = suggestions(results, &around, screen::columns());
+    if !view.is_empty() {
+        let text = view.render(screen::err_palette(common.color));
+        screen::err_painted(&format!("\n{text}"));
     }
 }
 

@@ -7,7 +7,6 @@ use terca_core::text::prose;
 use terca_core::text::source::Sources;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::{self, RunPlan};
-use terca_report::Painted;
 
 use crate::args::Common;
 use crate::cli_error::{CliError, MISUSE};
@@ -30,7 +29,7 @@ pub fn show(problems: &Diagnostics, sources: &Sources, common: &Common) {
         colour: screen::colour(common.color, &std::io::stderr()),
         ..Style::PLAIN
     };
-    screen::err_painted(&Painted::by_view(problems.render(sources, style)));
+    screen::err_painted(&problems.render(sources, style));
     screen::err("");
     if problems.has_errors() {
         screen::err(&format!(

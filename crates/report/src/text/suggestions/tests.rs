@@ -3,6 +3,7 @@ use terca_core::trial_error::TrialError;
 
 use super::*;
 use crate::fixture::{self, Script};
+use crate::term::Palette;
 
 const AROUND: Circumstances<'_> = Circumstances {
     terca: "terca",
@@ -94,10 +95,11 @@ fn failures_are_looked_at_and_evals_that_nobody_solved_are_doubted() {
         validated: false,
         ..AROUND
     };
-    let shown = |columns| suggestions(&script.results(), &around, columns, Palette::new(false));
+    let shown =
+        |columns| suggestions(&script.results(), &around, columns).render(Palette::new(false));
     insta::assert_snapshot!("next_100", shown(100));
     insta::assert_snapshot!("next_80", shown(80));
-    let coloured = suggestions(&script.results(), &around, 100, Palette::new(true));
+    let coloured = suggestions(&script.results(), &around, 100).render(Palette::new(true));
     assert!(
         coloured.lines().all(|line| line.starts_with("\u{1b}[2m")),
         "{coloured}"
@@ -183,7 +185,7 @@ fn a_run_that_was_cut_short_is_left_to_the_closing_lines() {
         .end(RunStatus::Interrupted);
     assert_eq!(commands(&script, &AROUND), Vec::<String>::new());
     assert_eq!(
-        suggestions(&script.results(), &AROUND, 80, Palette::new(false)),
+        suggestions(&script.results(), &AROUND, 80).render(Palette::new(false)),
         ""
     );
 }
@@ -212,7 +214,7 @@ fn a_narrow_screen_has_the_commands_alone() {
     let script = run_of_one(&fixture::failed(
         20.0, "check-file", "fib.js does not exist",
     ));
-    let shown = suggestions(&script.results(), &AROUND, 30, Palette::new(false));
+    let shown = suggestions(&script.results(), &AROUND, 30).render(Palette::new(false));
     assert_eq!(
         shown,
         "next:\n  terca view\n  terca report --html report.html\n"

@@ -1,8 +1,9 @@
 use super::*;
 use crate::fixture::{self, Script};
+use crate::term::Palette;
 
 fn table(script: &Script, columns: usize) -> String {
-    results_table(&script.results(), columns, Palette::new(false))
+    results_table(&script.results(), columns).render(Palette::new(false))
 }
 
 fn assert_fits(table: &str, columns: usize) {
@@ -87,7 +88,7 @@ fn two_variants() {
 
 #[test]
 fn two_variants_in_colour() {
-    let table = results_table(&fixture::mixed_run().results(), 80, Palette::new(true));
+    let table = results_table(&fixture::mixed_run().results(), 80).render(Palette::new(true));
     insta::assert_snapshot!("two_variants_colour", table.replace('\u{1b}', "␛"));
 }
 

@@ -1,44 +1,22 @@
 //! The last step before a terminal: nothing but visible characters and Terca's own colours passes.
 //!
 //! Names come from files, messages from libraries and agents, and any of them may hold an escape sequence. Views clean
-//! what they show. This is the door behind them, for every text that is printed: a plain text passes without any
-//! control character, a [`Painted`] one with colours and nothing else.
+//! what they show. This stands behind them, for every text that is printed: a plain text passes without any
+//! control character, a painted one with colours and nothing else.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::term::width::visible;
-
-/// A text with Terca's own colours, made by a view or by a renderer that cleans foreign text.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Painted(String);
-
-impl Painted {
-    /// Takes the text of a view.
-    pub fn by_view(text: impl Into<String>) -> Self {
-        Painted(text.into())
-    }
-
-    /// Returns the text for a terminal: its colours stay, every other sequence is shown.
-    pub fn shown(&self) -> Cow<'_, str> {
-        pass(&self.0, true)
-    }
-
-    /// Returns the text without blank lines around it.
-    #[must_use]
-    pub fn trimmed(&self) -> Painted {
-        Painted(self.0.trim_matches('\n').to_owned())
-    }
-
-    /// Returns whether there is nothing to show.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+use super::width::visible;
 
 /// Returns a plain text for a terminal. Line ends and tabs stay; other control characters are shown.
 pub fn shown(text: &str) -> Cow<'_, str> {
     pass(text, false)
+}
+
+/// Returns a text with Terca's own colours for a terminal. Every other sequence is shown.
+pub fn shown_painted(text: &str) -> Cow<'_, str> {
+    pass(text, true)
 }
 
 /// Returns the same JSON document with escapes for what a terminal would obey.
@@ -72,32 +50,19 @@ fn pass(text: &str, with_colours: bool) -> Cow<'_, str> {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(c) = rest.chars().next() {
-        let colour = if with_colours { colour(rest) } else { None };
-        let taken = match colour {
-            Some(sequence) => {
-                safe.push_str(sequence);
-                sequence.len()
-            }
-            None if passes(c) => {
-                safe.push(c);
-                c.len_utf8()
-            }
-            None => {
-                safe.extend(shown_char(c));
-                c.len_utf8()
-            }
-        };
-        rest = &rest[taken..];
+        let colour = colour(rest).filter(|_| with_colours).unwrap_or_default();
+        safe.push_str(colour);
+        if colour.is_empty() {
+            safe.extend(match c {
+                // In a line of its own it would hide what is before it.
+                '\r' => Some('␍'),
+                c if passes(c) => Some(c),
+                other => visible(other),
+            });
+        }
+        rest = &rest[colour.len().max(c.len_utf8())..];
     }
     Cow::Owned(safe)
-}
-
-fn shown_char(c: char) -> Option<char> {
-    match c {
-        // In a line of its own it would hide what is before it.
-        '\r' => Some('␍'),
-        other => visible(other),
-    }
 }
 
 /// Returns the sequence at the beginning of a text that sets a colour.
@@ -109,37 +74,19 @@ fn colour(text: &str) -> Option<&str> {
         .then(|| &text[..2 + length + 1])
 }
 
-/// The kind of text that a stream is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Lines with Terca's own colours.
-    Painted,
-    /// JSON documents.
-    Json,
-}
-
-/// A stream to a terminal. Each write is of whole lines.
+/// A stream whose text is changed on its way. Each write is of whole lines.
 #[derive(Debug)]
-pub struct Door<W: Write> {
-    to: W,
-    kind: Kind,
+pub struct Filtered<W: Write> {
+    /// The stream that gets the text.
+    pub to: W,
+    /// Makes the text fit for it.
+    pub filter: fn(&str) -> String,
 }
 
-impl<W: Write> Door<W> {
-    /// Opens a door for this kind of text.
-    pub fn new(to: W, kind: Kind) -> Self {
-        Door { to, kind }
-    }
-}
-
-impl<W: Write> Write for Door<W> {
+impl<W: Write> Write for Filtered<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(bytes);
-        let shown = match self.kind {
-            Kind::Painted => pass(&text, true),
-            Kind::Json => shown_json(&text),
-        };
-        self.to.write_all(shown.as_bytes())?;
+        let text = (self.filter)(&String::from_utf8_lossy(bytes));
+        self.to.write_all(text.as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -160,11 +107,11 @@ mod tests {
             "␛[1;31mred␛[0m ␛]52;c;eA==␇ ␛[2J�2J�\ta\nb␍c\n"
         );
         assert_eq!(
-            Painted::by_view(text).shown(),
+            shown_painted(text),
             "\u{1b}[1;31mred\u{1b}[0m ␛]52;c;eA==␇ ␛[2J�2J�\ta\nb␍c\n"
         );
         assert_eq!(shown("\u{1b}[31"), "␛[31");
-        assert_eq!(Painted::by_view("\u{1b}[31").shown(), "␛[31");
+        assert_eq!(shown_painted("\u{1b}[31"), "␛[31");
     }
 
     #[test]
