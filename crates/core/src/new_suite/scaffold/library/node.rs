@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, version};
 
 const MANIFEST: &str = "package.json";
 
@@ -30,7 +30,6 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     let runner = runner(&package);
     let (delivery, remark) = delivery(&package, name, files);
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Node,
         language_name: if is_typescript(&package, files) {
             "TypeScript"
@@ -46,9 +45,8 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         runner,
         delivery,
         remark,
-        exports: Vec::new(),
         has_dependencies: has_dependencies(&package),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 

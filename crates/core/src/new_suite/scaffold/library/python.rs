@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, version};
 
 const MANIFEST: &str = "pyproject.toml";
 /// The interpreter of a virtual environment in the library's directory, where pytest is installed in it.
@@ -25,7 +25,6 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     let import = package.as_ref().map(|package| package.import.clone());
     let (delivery, remark) = delivery(project, package, files);
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Python,
         language_name: "Python",
         manifest: MANIFEST,
@@ -40,9 +39,8 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         installed_runner: has_pytest.then_some(PYTHON),
         delivery,
         remark,
-        exports: Vec::new(),
         has_dependencies: has_dependencies(project),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 
