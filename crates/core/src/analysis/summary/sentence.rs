@@ -6,15 +6,14 @@
 //! `with-rules` takes 1.92 × the tokens (1.61–2.23 ×).
 //! ```
 
-use super::arms::Arms;
-use super::by::By;
+use super::arms::{Arms, By};
 use super::comparison::{Change, Comparison, EvalEffect};
 use super::effect::Effect;
 use super::outlook::Proposal;
 use super::verdict::{Beyond, Verdict};
 use super::wording::{
-    self, capital, luck, number_word, percent, ratio_interval, score, signed, signed_score, size,
-    times,
+    self, capital, difference, ends, luck, number_word, percent, ratio_interval, score, signed,
+    size, times,
 };
 use crate::config::verdict::{Measure, margin_in_points};
 use crate::stats::{ALPHA, CannotTell, Interval};
@@ -122,21 +121,6 @@ fn both(comparison: &Comparison, by: By) -> Option<String> {
             score(figures.baseline.mean_score?),
         ),
     })
-}
-
-fn difference(measure: Measure, value: f64) -> String {
-    match measure {
-        Measure::PassRate => wording::points(value),
-        Measure::Score => signed_score(value),
-    }
-}
-
-fn ends(measure: Measure, interval: Interval) -> String {
-    let end = match measure {
-        Measure::PassRate => signed,
-        Measure::Score => signed_score,
-    };
-    format!("{} … {}", end(interval.low), end(interval.high))
 }
 
 fn margin(measure: Measure, margin: f64) -> String {

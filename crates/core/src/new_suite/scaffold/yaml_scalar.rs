@@ -5,7 +5,9 @@ pub(super) fn scalar(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_ ./".contains(c);
     let rest = text.trim_start_matches(['.', '/']);
     let starts_well = rest.starts_with(|c: char| c.is_ascii_alphabetic());
-    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let words = [
+        "true", "false", "null", "yes", "no", "on", "off", "y", "n", ".inf", ".nan",
+    ];
     let is_word = words.contains(&text.to_lowercase().as_str());
     if starts_well && !text.ends_with(' ') && text.chars().all(is_plain) && !is_word {
         return text.to_owned();
