@@ -209,11 +209,12 @@ impl Names {
     }
 
     pub(super) fn variant(&self, environment: &str, experiment: &str) -> String {
-        match (self.environments, self.experiments) {
-            (true, false) => environment.to_owned(),
-            (false, true) => experiment.to_owned(),
-            (true, true) => format!("{environment}.{experiment}"),
-            (false, false) => "default".to_owned(),
+        let environment = Some(environment).filter(|_| self.environments);
+        let experiment = Some(experiment).filter(|_| self.experiments);
+        let parts: Vec<&str> = environment.into_iter().chain(experiment).collect();
+        match parts.is_empty() {
+            true => "default".to_owned(),
+            false => parts.join("."),
         }
     }
 }
