@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Part;
-use super::scan::{Line, Mark, heading, item, lines, mark};
+use super::scan::{Line, heading, item, lines, mark};
 use crate::text::excerpt;
 use crate::text::tokens;
 
@@ -115,23 +115,16 @@ impl<'a> Rules<'a> {
     /// Returns the position of a part that starts here.
     fn position(&mut self, name: String, split: Split) -> usize {
         let known = self.names.iter().position(|known| *known == name);
-        match known {
-            Some(known) if split == Split::Marks => known,
-            Some(_) => {
-                let mut numbers = 2..;
-                let mut other = || format!("{name} ({})", numbers.next().unwrap_or(0));
-                let mut unique = other();
-                while self.names.contains(&unique) {
-                    unique = other();
-                }
-                self.names.push(unique);
-                self.names.len() - 1
-            }
-            None => {
-                self.names.push(name);
-                self.names.len() - 1
-            }
+        if let Some(known) = known.filter(|_| split == Split::Marks) {
+            return known;
         }
+        let mut unique = name.clone();
+        let mut numbers = 2..;
+        while self.names.contains(&unique) {
+            unique = format!("{name} ({})", numbers.next().unwrap_or(0));
+        }
+        self.names.push(unique);
+        self.names.len() - 1
     }
 
     /// Returns the parts with their sizes.
@@ -192,8 +185,8 @@ fn at_headings(lines: &[Line<'_>]) -> Vec<Start> {
 
 fn at_mark(line: &Line<'_>) -> Start {
     match mark(line) {
-        Some(Mark::Part(name)) => Start::Part(named(name)),
-        Some(Mark::End) => Start::Kept,
+        Some("/part") => Start::Kept,
+        Some(mark) => Start::Part(named(mark.trim_start_matches("part:").trim())),
         None => Start::Nothing,
     }
 }

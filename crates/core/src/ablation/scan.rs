@@ -62,27 +62,11 @@ pub(super) fn heading<'a>(line: &Line<'a>) -> Option<(usize, &'a str)> {
     is_heading.then(|| (level, rest.trim().trim_end_matches('#').trim_end()))
 }
 
-/// A mark in a comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark<'a> {
-    /// `<!-- part: NAME -->`.
-    Part(&'a str),
-    /// `<!-- /part -->`.
-    End,
-}
-
-/// Returns the mark that a line is.
-pub(super) fn mark<'a>(line: &Line<'a>) -> Option<Mark<'a>> {
-    if line.is_literal {
-        return None;
-    }
+/// Returns what a comment says that begins or ends a part: `part:` with its name, or `/part`.
+pub(super) fn mark<'a>(line: &Line<'a>) -> Option<&'a str> {
     let comment = line.text.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
-    match comment.trim() {
-        "/part" => Some(Mark::End),
-        comment => comment
-            .strip_prefix("part:")
-            .map(|name| Mark::Part(name.trim())),
-    }
+    let comment = Some(comment.trim()).filter(|_| !line.is_literal);
+    comment.filter(|comment| *comment == "/part" || comment.starts_with("part:"))
 }
 
 /// Returns the text of a list's item that begins at the start of the line.

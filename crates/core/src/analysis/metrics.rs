@@ -3,7 +3,7 @@
 //! Tables on the terminal, Markdown, JUnit and the pages go through these slices; in JSON a figure has its `name` as key.
 //! So a figure is the same wherever it is read.
 
-use crate::analysis::summary::wording::{percent, probability, ratio, score, signed, signed_score};
+use crate::analysis::summary::wording::{ends, number_of, percent, probability, ratio, score};
 use crate::analysis::summary::{Comparison, Effect, Figures, Measure};
 use crate::stats::ALPHA;
 use crate::text::prose;
@@ -105,17 +105,15 @@ pub static COMPARISON_METRICS: [ComparisonMetric; 7] = [
     ComparisonMetric {
         title: "points",
         text: |comparison| {
-            let sign = unit(comparison);
-            comparison.decisive().value.map(sign)
+            comparison
+                .decisive()
+                .value
+                .map(number_of(comparison.measure))
         },
     },
     ComparisonMetric {
         title: "interval",
-        text: |comparison| {
-            let sign = unit(comparison);
-            let interval = comparison.decisive().interval?;
-            Some(format!("{} … {}", sign(interval.low), sign(interval.high)))
-        },
+        text: |comparison| Some(ends(comparison.measure, comparison.decisive().interval?)),
     },
     ComparisonMetric {
         title: "p",
@@ -134,14 +132,6 @@ pub static COMPARISON_METRICS: [ComparisonMetric; 7] = [
         text: |comparison| ratio_shown(&comparison.seconds),
     },
 ];
-
-/// The words for a difference: points of the pass rate, or parts of a score.
-fn unit(comparison: &Comparison) -> fn(f64) -> String {
-    match comparison.measure {
-        Measure::PassRate => signed,
-        Measure::Score => signed_score,
-    }
-}
 
 /// `1.31×`, or `(1.05×)` where no difference was shown.
 fn ratio_shown(effect: &Effect) -> Option<String> {

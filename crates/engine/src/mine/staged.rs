@@ -1,18 +1,17 @@
 //! Writes the files of a draft, where it is proven and where it stays.
 
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::symlink;
 
 use camino::Utf8Path;
-use fs_err::os::unix::fs::OpenOptionsExt;
 use terca_core::new_suite::mine::commit::Kind;
 use terca_core::new_suite::mine::draft::{Draft, Placed};
 use terca_core::new_suite::mine::paths::link_stays_inside;
 use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
 
 use super::git::Git;
-use crate::suite::create;
-use crate::tree::{Dir, Options, copy, remove};
+use crate::suite::create::{self, new_file, whole_dir};
+use crate::tree::{Dir, Options, copy};
 
 /// A larger file is no part of a task.
 pub(super) const LARGEST_FILE: u64 = 20 << 20;
@@ -25,7 +24,7 @@ pub(super) fn write(
 ) -> io::Result<Result<(), Refusal>> {
     fs_err::create_dir(dir)?;
     for (path, text) in &draft.written {
-        new_file(&dir.join(path), text.as_bytes(), false)?;
+        new_file(&dir.join(path), text.as_bytes(), 0o644)?;
     }
     // Links come last: no file is written through one.
     let is_link = |placed: &&Placed| placed.object.kind == Kind::Link;
@@ -46,7 +45,8 @@ pub(super) fn write(
         };
         let to = dir.join(below).join(path);
         let written = match object.kind {
-            Kind::File(is_program) => new_file(&to, &content, is_program),
+            Kind::File(true) => new_file(&to, &content, 0o755),
+            Kind::File(false) => new_file(&to, &content, 0o644),
             _ => new_link(&to, &content, path),
         };
         // Two entries of a tree may have one path.
@@ -66,39 +66,15 @@ fn new_link(to: &Utf8Path, target: &[u8], path: &Utf8Path) -> io::Result<()> {
     symlink(target, to)
 }
 
-fn new_file(path: &Utf8Path, content: &[u8], is_program: bool) -> io::Result<()> {
-    if let Some(dir) = path.parent() {
-        fs_err::create_dir_all(dir)?;
-    }
-    let mode = if is_program { 0o755 } else { 0o644 };
-    let mut file = fs_err::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)?;
-    file.write_all(content)
-}
-
 /// Puts a proven eval into the suite, which is made with the first one. It is there only when it is whole.
 pub(super) fn publish(staged: &Utf8Path, suite: &Utf8Path, name: &str) -> io::Result<()> {
     if !suite.join(crate::suite::discover::SUITE_FILE).exists() {
         fs_err::create_dir_all(suite)?;
         create::write(suite, &suite_file(name))?;
     }
-    let folder = staged.file_name().unwrap_or_default();
-    // Hidden, so that nobody takes it for an eval.
-    let unfinished = suite.join(format!(".mining-{:016x}", fastrand::u64(..)));
-    fs_err::create_dir(&unfinished)?;
-    let options = Options::default();
-    let copied = Dir::open(staged)
-        .and_then(|from| {
-            let to = Dir::open_no_link(&unfinished)?;
-            copy(&from, &to, &options, &mut |_| Ok(true))
-        })
-        .map_err(io::Error::from)
-        .and_then(|_| fs_err::rename(&unfinished, suite.join(folder)));
-    if copied.is_err() {
-        let _ = remove(&unfinished, &options);
-    }
-    copied
+    whole_dir(suite, staged.file_name().unwrap_or_default(), |dir| {
+        let (from, to) = (Dir::open(staged)?, Dir::open_no_link(dir)?);
+        copy(&from, &to, &Options::default(), &mut |_| Ok(true))?;
+        Ok(())
+    })
 }

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use fs_err::os::unix::fs::OpenOptionsExt;
 use terca_core::new_suite::scaffold::NewFile;
 
 use crate::suite::discover::SUITE_FILE;
+use crate::tree::{Options, remove};
 
 /// Returns the directory of the suite around a directory: the nearest one, upwards, that has a `terca.yaml`.
 pub fn suite_around(dir: &Utf8Path) -> Option<&Utf8Path> {
@@ -35,14 +37,31 @@ pub fn in_the_way(paths: Vec<Utf8PathBuf>) -> Vec<Utf8PathBuf> {
 /// Makes the files, and the directories they are in.
 pub fn write(dir: &Utf8Path, files: &[NewFile]) -> io::Result<()> {
     for file in files {
-        let path = dir.join(&file.path);
-        fs_err::create_dir_all(path.parent().unwrap_or(dir))?;
-        // A file that was made in the meantime is not overwritten either.
-        let mut new = fs_err::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        new.write_all(file.content.as_bytes())?;
+        new_file(&dir.join(&file.path), file.content.as_bytes(), 0o666)?;
     }
     Ok(())
+}
+
+/// Makes a file, and the directories it is in. A file that is there is not overwritten.
+pub(crate) fn new_file(path: &Utf8Path, content: &[u8], mode: u32) -> io::Result<()> {
+    fs_err::create_dir_all(path.parent().unwrap_or(path))?;
+    let mut options = fs_err::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(content)
+}
+
+/// Makes a directory in another one. It is there only when it is whole.
+pub(crate) fn whole_dir(
+    within: &Utf8Path,
+    name: &str,
+    fill: impl FnOnce(&Utf8Path) -> io::Result<()>,
+) -> io::Result<()> {
+    // Hidden, so that nobody takes what is not finished for an eval. Short, since a name may be as long as a name can be.
+    let unfinished = within.join(format!(".unfinished-{:016x}", fastrand::u64(..)));
+    fs_err::create_dir_all(&unfinished)?;
+    let made = fill(&unfinished).and_then(|()| fs_err::rename(&unfinished, within.join(name)));
+    if made.is_err() {
+        let _ = remove(&unfinished, &Options::default());
+    }
+    made
 }

@@ -5,7 +5,8 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::new_suite::harbor::{Imported, Task, import};
 
-use crate::tree::{Dir, Options, Visit, copy_file, list, remove, walk};
+use crate::suite::create::{new_file, whole_dir};
+use crate::tree::{Dir, Options, Visit, copy_file, list, walk};
 
 const TASK_FILE: &str = "task.toml";
 /// The file of a task in the format before Harbor's.
@@ -99,38 +100,20 @@ pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
 
 /// Writes an eval. The directory must not exist, and is there only when it is whole.
 pub fn write(eval: &Imported, task: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
-    fs_err::create_dir_all(to)?;
-    // Hidden, so that nobody takes what is not finished for an eval.
-    // Short, since the name of a task may be as long as a name can be.
-    let unfinished = to.join(format!(".importing-{:016x}", fastrand::u64(..)));
-    fs_err::create_dir(&unfinished)?;
-    let written = fill(eval, task, &unfinished)
-        .and_then(|()| fs_err::rename(&unfinished, to.join(&eval.folder)));
-    if written.is_err() {
-        let _ = remove(&unfinished, &Options::default());
-    }
-    written
-}
-
-fn fill(eval: &Imported, task: &Utf8Path, dir: &Utf8Path) -> io::Result<()> {
-    let make_room = |path: &Utf8Path| fs_err::create_dir_all(path.parent().unwrap_or(dir));
     let task = Dir::open(task)?;
-    for (from, to) in &eval.copied {
-        let to = dir.join(to);
-        make_room(&to)?;
-        let name = to.file_name().unwrap_or_default();
-        let parent = Dir::open(to.parent().unwrap_or(dir))?;
-        copy_file(
-            &task.open_file(from)?,
-            &parent,
-            name.as_ref(),
-            &Options::default(),
-        )?;
-    }
-    for (path, text) in &eval.written {
-        let path = dir.join(path);
-        make_room(&path)?;
-        fs_err::write(path, text)?;
-    }
-    Ok(())
+    whole_dir(to, &eval.folder, |dir| {
+        for (from, to) in &eval.copied {
+            let to = dir.join(to);
+            let name = to.file_name().unwrap_or_default();
+            let parent = to.parent().unwrap_or(dir);
+            fs_err::create_dir_all(parent)?;
+            let file = task.open_file(from)?;
+            let parent = Dir::open(parent)?;
+            copy_file(&file, &parent, name.as_ref(), &Options::default())?;
+        }
+        for (path, text) in &eval.written {
+            new_file(&dir.join(path), text.as_bytes(), 0o666)?;
+        }
+        Ok(())
+    })
 }

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 use terca_core::analysis::results::{Results, TrialResult};
-use terca_core::analysis::summary::wording::{interval, points, probability};
-use terca_core::analysis::summary::{Change, Comparison, Effect, EvalEffect};
+use terca_core::analysis::summary::wording::{ends, points, probability};
+use terca_core::analysis::summary::{Change, Comparison, Effect, EvalEffect, Measure};
 use terca_core::run::outcome::Status;
 
 use super::pair::{Ended, pair_address, telling_pair};
@@ -195,7 +195,7 @@ impl Row<'_> {
                     (points(effect.difference))
                     @if let Some(word) = effect.word() { small class=(self.tone()) { (word) } }
                 }
-                td.num { (or_dash(effect.interval.map(interval))) }
+                td.num { (or_dash(effect.interval.map(|interval| ends(Measure::PassRate, interval)))) }
                 td.num { (probability(effect.p_adjusted)) }
                 td.plot { (self.plot(scale)) }
                 td.failing { (self.failing()) }

@@ -138,7 +138,6 @@ fn kind(text: &str) -> Result<Kind, &'static str> {
 
 /// Makes the design, shows what it takes, and runs it.
 fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Outcome {
-    check_writable(args.write.as_deref(), kind)?;
     let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
@@ -305,36 +304,26 @@ fn say_how_to_hide(state: &RunState, common: &Common) {
     ));
 }
 
-/// Only rules can be written without some parts.
-fn check_writable(file: Option<&Utf8Path>, kind: Kind) -> Result<(), CliError> {
-    match (file, kind) {
-        (None, _) | (_, Kind::Rules) => Ok(()),
-        (Some(file), kind) => {
-            let text = format!("--write {file}: only rules can be written without some parts");
-            let help = match kind {
-                Kind::Tools => "omit it; tools are hidden with `hideTools` of an experiment",
-                _ => "omit it, and edit the experiment in terca.yaml by hand",
-            };
-            Err(CliError::misuse(Code::Usage, text).help(help))
-        }
-    }
-}
-
-/// Rules are never written over themselves: the confirmation needs both.
+/// Refuses a file that cannot or must not be written.
 fn check_target(file: Option<&Utf8Path>, suite: &Suite, design: &Ablation) -> Result<(), CliError> {
     let Some(file) = file else {
         return Ok(());
     };
-    check_writable(Some(file), design.kind)?;
-    if engine::is_rules_file(suite, design, file) {
-        let text = format!(
-            "--write {file}: it is a rules file of `{}`",
-            design.experiment
-        );
-        let help = "name another file: confirming the result needs both";
-        return Err(CliError::misuse(Code::Usage, text).help(help));
-    }
-    Ok(())
+    let (text, help) = match design.kind {
+        Kind::Rules if engine::is_rules_file(suite, design, file) => (
+            format!("it is a rules file of `{}`", design.experiment),
+            "name another file: confirming the result needs both",
+        ),
+        Kind::Rules => return Ok(()),
+        kind => (
+            "only rules can be written without some parts".to_owned(),
+            match kind {
+                Kind::Tools => "omit it; tools are hidden with `hideTools` of an experiment",
+                _ => "omit it, and edit the experiment in terca.yaml by hand",
+            },
+        ),
+    };
+    Err(CliError::misuse(Code::Usage, format!("--write {file}: {text}")).help(help))
 }
 
 /// Writes the rules without what earned nothing, and says how to confirm them.

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
-use terca_core::new_suite::scaffold::{self, EVAL_SCHEMA, LibrarySuite, NewFile, SCHEMAS, Sample};
+use terca_core::new_suite::scaffold::{About, EVAL_SCHEMA, NewSuite, SCHEMAS};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
@@ -42,7 +42,13 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
         return Err(CliError::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
     let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
-    let files = files(suite, dir, has_schemas);
+    let new = NewSuite {
+        dir: suite.to_owned(),
+        agents: Vec::new(),
+        eval: None,
+        about: subject(suite),
+    };
+    let files = new.eval_files(new.about.usual_eval(), &name, has_schemas);
     write(suite, vec![suite.join(dir)], &files)?;
     screen::err(&format!(
         "\nnext: write the prompt, the hidden tests and the solution, then\n  \
@@ -52,21 +58,14 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the files of the eval: in the language of the library that the suite is about, or with shell scripts.
-fn files(suite: &Utf8Path, dir: &Utf8Path, has_schemas: bool) -> Vec<NewFile> {
+/// Returns the subject of a suite: the library that it puts into the workspaces, if it is about one.
+fn subject(suite: &Utf8Path) -> About {
     let text = std::fs::read_to_string(suite.join(discover::SUITE_FILE)).unwrap_or_default();
     // Without a repository around it, the suite's parent is the library.
     let library = library::around(suite).or_else(|| library::around(suite.parent()?));
-    let about = library.as_ref().map(|library| LibrarySuite {
-        name: String::new(),
-        dir: suite,
-        agents: Vec::new(),
-        eval: None,
-        library,
-    });
-    match about.filter(|about| about.is_delivered_by(&text)) {
-        Some(about) => scaffold::library_eval(&about, dir, has_schemas),
-        None => scaffold::eval(dir, Sample::Small, has_schemas),
+    match library.filter(|library| library.is_delivered_by(&text, suite)) {
+        Some(library) => About::Library(Box::new(library)),
+        None => About::Small,
     }
 }
 

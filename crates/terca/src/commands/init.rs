@@ -7,8 +7,7 @@ mod told;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
-use terca_core::new_suite::scaffold::library::Library;
-use terca_core::new_suite::scaffold::{self, LibrarySuite, NewFile, NewSuite, Sample};
+use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
@@ -47,7 +46,17 @@ pub(super) fn init(args: &InitArgs, common: &Common) -> Outcome {
              --no-library leave examples out",
         ));
     }
-    make(&answers(args, common)?)?;
+    let offer = AgentOffer::new(&Host::of_this_process());
+    let new = answers(args, common, &offer)?;
+    if let About::Library(library) = &new.about {
+        told::found(library, &offer.installed());
+    }
+    let files = new.files();
+    write(&new.dir, engine::parts(&new.dir, &files), &files)?;
+    if let About::Library(library) = &new.about {
+        told::what_to_edit(&new, library, &files);
+    }
+    told::next(&new.dir);
     Ok(0)
 }
 
@@ -75,29 +84,8 @@ pub(super) fn misuse(reason: String) -> CliError {
     CliError::misuse(Code::Usage, reason)
 }
 
-/// A suite that is to be made.
-struct Plan {
-    dir: Utf8PathBuf,
-    agents: Vec<AgentRef>,
-    eval: Option<String>,
-    about: About,
-    installed: Vec<&'static str>,
-}
-
-/// The subject of a suite.
-enum About {
-    Library(Box<Library>),
-    Sample(Sample),
-}
-
-impl Plan {
-    fn name(&self) -> String {
-        self.dir.file_name().unwrap_or(place::USUAL_NAME).to_owned()
-    }
-}
-
 /// Takes the flags, and asks for what they leave open. Mistakes are refused before anybody has to answer.
-fn answers(args: &InitArgs, common: &Common) -> Result<Plan, CliError> {
+fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSuite, CliError> {
     let around = discover::canonical(&common.dir)?;
     place::outside_of_suites(&around)?;
     let agents = named_agents(&args.agents)?;
@@ -108,26 +96,24 @@ fn answers(args: &InitArgs, common: &Common) -> Result<Plan, CliError> {
     let dir = directory(args, &around, asker.as_ref())?;
     place::outside_of_suites(&dir)?;
     let about = about(args, &dir, asker.as_ref())?;
-    let offer = AgentOffer::new(&Host::of_this_process());
     let agents = match &asker {
         _ if !agents.is_empty() => agents,
-        Some(asker) => asked_agents(asker, &offer)?,
+        Some(asker) => asked_agents(asker, offer)?,
         None => vec![agent_offer::find(offer.usual()).map_err(misuse)?],
     };
     let eval = match (&args.eval, &asker, &about) {
-        (None, Some(asker), About::Sample(sample)) => Some(
-            asker
-                .value("Name of the first eval", sample.usual_name(), eval_name)
-                .map_err(no_answer)?,
-        ),
-        (given, _, _) => given.clone(),
+        (None, Some(asker), About::Example | About::Small) => {
+            let question = "Name of the first eval";
+            let answer = asker.value(question, about.usual_eval(), eval_name);
+            Some(answer.map_err(no_answer)?)
+        }
+        (given, ..) => given.clone(),
     };
-    Ok(Plan {
+    Ok(NewSuite {
         dir,
         agents,
         eval,
         about,
-        installed: offer.installed(),
     })
 }
 
@@ -170,13 +156,13 @@ fn directory(
 /// Returns the subject of the suite.
 fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About, CliError> {
     if args.empty {
-        return Ok(About::Sample(Sample::Small));
+        return Ok(About::Small);
     }
     let library = library::around(dir).filter(|_| !args.no_library);
     let Some(asker) = asker else {
         return Ok(match library {
             Some(library) => About::Library(Box::new(library)),
-            None => About::Sample(Sample::Example),
+            None => About::Example,
         });
     };
     let mut items: Vec<String> = Vec::new();
@@ -189,8 +175,8 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     let last = items.len() - 1;
     Ok(match library {
         Some(library) if chosen == 0 => About::Library(Box::new(library)),
-        _ if chosen == last => About::Sample(Sample::Small),
-        _ => About::Sample(Sample::Example),
+        _ if chosen == last => About::Small,
+        _ => About::Example,
     })
 }
 
@@ -208,43 +194,6 @@ pub(super) fn eval_name(answer: &str) -> Result<String, String> {
         None => Ok(answer.to_owned()),
         Some(problem) => Err(problem),
     }
-}
-
-fn make(plan: &Plan) -> Result<(), CliError> {
-    let dir = &plan.dir;
-    match &plan.about {
-        About::Library(library) => {
-            let new = LibrarySuite {
-                name: plan.name(),
-                dir,
-                agents: plan.agents.clone(),
-                eval: plan.eval.clone(),
-                library,
-            };
-            told::found(library, &plan.installed);
-            let files = scaffold::library_suite(&new);
-            write(dir, engine::parts(dir, &files), &files)?;
-            told::what_to_edit(&new, &files, has_stand_in(&plan.agents));
-        }
-        About::Sample(sample) => {
-            let eval = plan.eval.as_deref().unwrap_or(sample.usual_name());
-            let new = NewSuite {
-                name: plan.name(),
-                agents: plan.agents.clone(),
-                eval: eval.to_owned(),
-                sample: *sample,
-            };
-            let files = scaffold::suite(&new);
-            write(dir, engine::parts(dir, &files), &files)?;
-        }
-    }
-    told::next(dir);
-    Ok(())
-}
-
-/// Returns whether an agent is built in, and so does nothing that has to be evaluated.
-fn has_stand_in(agents: &[AgentRef]) -> bool {
-    agents.iter().any(|agent| agent.profile().is_built_in())
 }
 
 /// Writes files, none of which may exist, and shows which were made.

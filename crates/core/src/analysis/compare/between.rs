@@ -61,7 +61,7 @@ pub fn between(
     }
     let mut trials = trials(other, &common);
     trials.extend(self::trials(baseline, &common));
-    let evals = distinct(trials.iter().map(|trial| trial.eval));
+    let evals = distinct(trials.iter().map(|trial| &*trial.trial.head.eval));
     let matching = Matching {
         evals: evals.into_iter().map(str::to_owned).collect(),
         only_in_baseline,
@@ -70,21 +70,12 @@ pub fn between(
         changed_left_out: only_unchanged,
         access: access_changes(baseline.state, other.state, &common),
     };
+    // Where one of them stopped when it had seen enough, the test has to allow for it.
+    let adaptive = [other.state, baseline.state].map(|state| state.adaptive());
     let arms = Arms {
-        by: By::Run,
-        baseline: baseline.name,
-        trials,
         margin,
-        identical: Vec::new(),
-        measure: other.state.measure(),
-        concurrency: other.state.concurrency(),
-        // Where one of them stopped when it had seen enough, the test has to allow for it.
-        adaptive: [other.state, baseline.state]
-            .iter()
-            .filter_map(|state| state.adaptive())
-            .map(|bounds| bounds.max)
-            .max(),
-        tests_expenses: true,
+        adaptive: adaptive.iter().flatten().map(|bounds| bounds.max).max(),
+        ..Arms::new(By::Run, baseline.name, trials, other.state)
     };
     Ok(Compared {
         version: COMPARED_VERSION,
@@ -111,12 +102,9 @@ fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
         let head = &trial.head;
         if common.contains(&(&head.eval, &head.environment, &head.experiment)) {
             trials.push(ArmTrial {
-                eval: &head.eval,
                 arm: arm.name,
                 place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
-                repetition: head.repetition,
-                agent: &head.agent,
-                report: &trial.report,
+                trial,
             });
         }
     }

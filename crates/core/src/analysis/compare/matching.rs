@@ -128,27 +128,24 @@ impl OneSided {
     /// Returns the part that `state` has and `other` has not.
     pub(super) fn of(state: &RunState, other: &RunState) -> Self {
         let (here, there) = (cases(state), cases(other));
-        let evals: BTreeSet<&str> = there.iter().map(|(eval, ..)| *eval).collect();
-        let variants: BTreeSet<(&str, &str)> =
-            there.iter().map(|(_, one, two)| (*one, *two)).collect();
-        let mut one_sided = OneSided::default();
-        for (eval, environment, experiment) in &here {
-            let (has_eval, has_variant) = (
-                evals.contains(eval),
-                variants.contains(&(environment, experiment)),
-            );
-            let variant = format!("{environment}.{experiment}");
-            if has_eval && has_variant && !there.contains(&(*eval, *environment, *experiment)) {
-                one_sided.cases.push(format!("{eval} in {variant}"));
-            }
-            if !has_eval {
-                push(&mut one_sided.evals, (*eval).to_owned());
-            }
-            if !has_variant {
-                push(&mut one_sided.variants, variant);
-            }
+        let eval_of = |(eval, ..): &Case<'_>| (*eval).to_owned();
+        let variant_of =
+            |(_, environment, experiment): &Case<'_>| format!("{environment}.{experiment}");
+        let only_here = |name: &dyn Fn(&Case<'_>) -> String| -> Vec<String> {
+            let there: BTreeSet<String> = there.iter().map(name).collect();
+            let here: BTreeSet<String> = here.iter().map(name).collect();
+            here.difference(&there).cloned().collect()
+        };
+        let (evals, variants) = (only_here(&eval_of), only_here(&variant_of));
+        let cases = here.difference(&there).filter(|case| {
+            !evals.contains(&eval_of(case)) && !variants.contains(&variant_of(case))
+        });
+        let named = |case: &Case<'_>| format!("{} in {}", case.0, variant_of(case));
+        OneSided {
+            cases: cases.map(named).collect(),
+            evals,
+            variants,
         }
-        one_sided
     }
 
     /// Returns whether the other run has everything.
@@ -172,12 +169,6 @@ impl OneSided {
             (!self.cases.is_empty()).then(|| prose::list(&self.cases, "and")),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
-    }
-}
-
-fn push(names: &mut Vec<String>, name: String) {
-    if !names.contains(&name) {
-        names.push(name);
     }
 }
 
@@ -218,11 +209,12 @@ impl Names {
     }
 
     pub(super) fn variant(&self, environment: &str, experiment: &str) -> String {
-        match (self.environments, self.experiments) {
-            (true, false) => environment.to_owned(),
-            (false, true) => experiment.to_owned(),
-            (true, true) => format!("{environment}.{experiment}"),
-            (false, false) => "default".to_owned(),
+        let environment = Some(environment).filter(|_| self.environments);
+        let experiment = Some(experiment).filter(|_| self.experiments);
+        let parts: Vec<&str> = environment.into_iter().chain(experiment).collect();
+        match parts.is_empty() {
+            true => "default".to_owned(),
+            false => parts.join("."),
         }
     }
 }

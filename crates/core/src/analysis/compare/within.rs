@@ -25,10 +25,7 @@ pub fn within(
     if arms.len() == 1 {
         return Err(alone(state, by, baseline, places.len()));
     }
-    let arms = match by {
-        By::Environment => Arms::environments(state, baseline, margin),
-        By::Experiment | By::Run => Arms::experiments(state, baseline, margin),
-    };
+    let arms = Arms::within(state, by, baseline, margin);
     Ok(Compared {
         version: COMPARED_VERSION,
         suite: state.suite().to_owned(),

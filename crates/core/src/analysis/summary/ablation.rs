@@ -8,15 +8,13 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::{ArmTrial, Arms};
-use super::by::By;
+use super::arms::{ArmTrial, Arms, By};
 use super::compare::{compare_family, effect_on_pass_rate};
 use super::comparison::Comparison;
 use super::verdict::Verdict;
 use super::wording;
 use crate::ablation::{Ablation, Kind};
-use crate::config::verdict::Measure;
-use crate::run::state::RunState;
+use crate::run::state::{RunState, Trial};
 use crate::stats::ALPHA;
 use crate::stats::holm::holm;
 
@@ -184,22 +182,16 @@ impl PartEffect {
     /// `` `Testing` earns its place: +22 points (95 % interval +8 … +35) ``.
     fn sentence(&self) -> String {
         let effect = self.comparison.decisive();
-        let shown = |value: f64| match self.comparison.measure {
-            Measure::PassRate => wording::points(value),
-            Measure::Score => wording::signed_score(value),
-        };
-        let found = match (effect.value, effect.interval) {
-            (Some(value), Some(interval)) => {
-                format!(
-                    ": {} (95 % interval {})",
-                    shown(value),
-                    wording::interval(interval)
-                )
-            }
-            (Some(value), None) => format!(": {}", shown(value)),
-            (None, _) => String::new(),
-        };
-        format!("`{}`: {}{found}", self.name, self.words())
+        let measure = self.comparison.measure;
+        let found = effect
+            .value
+            .map(|value| wording::difference(measure, value));
+        let found = found.map_or(String::new(), |found| format!(": {found}"));
+        let interval = effect
+            .interval
+            .map(|interval| wording::ends(measure, interval));
+        let interval = interval.map_or(String::new(), |ends| format!(" (95 % interval {ends})"));
+        format!("`{}`: {}{found}{interval}", self.name, self.words())
     }
 }
 
@@ -210,44 +202,26 @@ fn arms<'a>(
     name: &'a str,
     is_arm: impl Fn(&dyn Fn(usize) -> bool) -> bool,
 ) -> Arms<'a> {
-    let mut trials = Vec::with_capacity(state.trials().len());
     let baseline = if name == WITHOUT {
         "without it"
     } else {
         WITHOUT
     };
-    for trial in state.trials() {
-        let head = &trial.head;
-        let Some(row) = design
-            .rows
-            .iter()
-            .find(|row| row.experiment == head.experiment)
-        else {
-            continue;
-        };
-        trials.push(ArmTrial {
-            eval: &head.eval,
-            arm: if is_arm(&|part| row.parts.contains(&part)) {
-                name
-            } else {
-                baseline
-            },
-            place: Cow::Borrowed(&head.environment),
-            repetition: head.repetition,
-            agent: &head.agent,
-            report: &trial.report,
-        });
-    }
+    let in_arm = |trial: &'a Trial| {
+        let mut rows = design.rows.iter();
+        let row = rows.find(|row| row.experiment == trial.head.experiment)?;
+        let has = |part| row.parts.contains(&part);
+        Some(ArmTrial {
+            arm: if is_arm(&has) { name } else { baseline },
+            place: Cow::Borrowed(&trial.head.environment),
+            trial,
+        })
+    };
+    let trials = state.trials().iter().filter_map(in_arm).collect();
     Arms {
-        by: By::Experiment,
-        baseline,
-        trials,
-        margin: state.margin(),
-        measure: state.measure(),
-        concurrency: state.concurrency(),
-        identical: Vec::new(),
         adaptive: None,
         tests_expenses: false,
+        ..Arms::new(By::Experiment, baseline, trials, state)
     }
 }
 

@@ -10,11 +10,44 @@
 
 use std::borrow::Cow;
 
-use super::by::By;
+use serde::{Deserialize, Serialize};
+
 use crate::config::verdict::Measure;
-use crate::run::event::TrialHead;
-use crate::run::outcome::TrialReport;
-use crate::run::state::RunState;
+use crate::run::state::{RunState, Trial};
+
+/// Arms are compared in places: experiments in each environment, environments with each experiment, runs in each
+/// variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Experiments, in each environment.
+    #[default]
+    Experiment,
+    /// Environments, with each experiment.
+    Environment,
+    /// Runs, in each variant.
+    Run,
+}
+
+impl By {
+    /// Returns the word for an arm.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            By::Experiment => "experiment",
+            By::Environment => "environment",
+            By::Run => "run",
+        }
+    }
+
+    /// Returns the word for a place.
+    pub fn place(self) -> &'static str {
+        match self {
+            By::Experiment => "environment",
+            By::Environment => "experiment",
+            By::Run => "variant",
+        }
+    }
+}
 
 /// Everything that a comparison needs to know.
 #[derive(Debug)]
@@ -40,66 +73,56 @@ pub(crate) struct Arms<'a> {
 /// A trial as part of a comparison.
 #[derive(Debug, Clone)]
 pub(crate) struct ArmTrial<'a> {
-    pub(crate) eval: &'a str,
     pub(crate) arm: &'a str,
     pub(crate) place: Cow<'a, str>,
-    pub(crate) repetition: u32,
-    pub(crate) agent: &'a str,
-    pub(crate) report: &'a TrialReport,
+    pub(crate) trial: &'a Trial,
 }
 
 impl<'a> Arms<'a> {
-    /// The experiments of a run, in its environments.
-    pub(crate) fn experiments(state: &'a RunState, baseline: &'a str, margin: f64) -> Self {
-        Arms::within(state, By::Experiment, baseline, margin, |head| {
-            (head.experiment.as_str(), head.environment.as_str())
-        })
-    }
-
-    /// The environments of a run, with its experiments.
-    pub(crate) fn environments(state: &'a RunState, baseline: &'a str, margin: f64) -> Self {
-        Arms::within(state, By::Environment, baseline, margin, |head| {
-            (head.environment.as_str(), head.experiment.as_str())
-        })
-    }
-
-    fn within(
-        state: &'a RunState,
+    /// Trials of a run, which says the rest.
+    pub(crate) fn new(
         by: By,
         baseline: &'a str,
-        margin: f64,
-        arm_and_place: fn(&TrialHead) -> (&str, &str),
+        trials: Vec<ArmTrial<'a>>,
+        state: &RunState,
     ) -> Self {
-        let mut trials = Vec::with_capacity(state.trials().len());
-        for trial in state.trials() {
-            let (arm, place) = arm_and_place(&trial.head);
-            trials.push(ArmTrial {
-                eval: &trial.head.eval,
-                arm,
-                place: Cow::Borrowed(place),
-                repetition: trial.head.repetition,
-                agent: &trial.head.agent,
-                report: &trial.report,
-            });
-        }
-        let identical = match by {
-            By::Experiment if baseline == state.baseline() => state
-                .identical_to_baseline()
-                .iter()
-                .map(|variant| (variant.experiment.as_str(), variant.environment.as_str()))
-                .collect(),
-            _ => Vec::new(),
-        };
         Arms {
             by,
             baseline,
-            identical,
             trials,
-            margin,
+            margin: state.margin(),
             measure: state.measure(),
             concurrency: state.concurrency(),
+            identical: Vec::new(),
             adaptive: state.adaptive().map(|bounds| bounds.max),
             tests_expenses: true,
         }
+    }
+
+    /// The experiments of a run in its environments, or the other way round.
+    pub(crate) fn within(state: &'a RunState, by: By, baseline: &'a str, margin: f64) -> Self {
+        let in_arm = |trial: &'a Trial| {
+            let (experiment, environment) = (&trial.head.experiment, &trial.head.environment);
+            let (arm, place) = match by {
+                By::Environment => (environment, experiment),
+                By::Experiment | By::Run => (experiment, environment),
+            };
+            ArmTrial {
+                arm,
+                place: Cow::Borrowed(place),
+                trial,
+            }
+        };
+        let trials = state.trials().iter().map(in_arm).collect();
+        let mut arms = Arms {
+            margin,
+            ..Arms::new(by, baseline, trials, state)
+        };
+        if by != By::Environment && baseline == state.baseline() {
+            let same = state.identical_to_baseline().iter();
+            let same = same.map(|variant| (&*variant.experiment, &*variant.environment));
+            arms.identical = same.collect();
+        }
+        arms
     }
 }

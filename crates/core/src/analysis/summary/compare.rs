@@ -90,7 +90,7 @@ pub(super) fn effect_on_pass_rate(arms: &Arms<'_>) -> Effect {
 fn of_agents<'a>(arms: &Arms<'a>) -> Vec<ArmTrial<'a>> {
     let trials = arms.trials.iter();
     trials
-        .filter(|trial| !is_control(trial.agent))
+        .filter(|trial| !is_control(&trial.trial.head.agent))
         .cloned()
         .collect()
 }

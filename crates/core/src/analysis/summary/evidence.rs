@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Arms;
+use super::arms::{Arms, By};
 use super::grid::{Cell, Grid};
 use super::pairs::{Pair, Scope};
 use crate::config::verdict::Measure;
@@ -87,11 +87,15 @@ fn both<'c>(
         Measure::PassRate => f64::from(u8::from(trial.status == Status::Passed)),
         Measure::Score => trial.score.unwrap_or(0.0),
     };
-    let others: HashMap<u32, &TrialReport> = without.outcomes().collect();
-    with.outcomes().filter_map(move |(repetition, trial)| {
-        let other = others.get(&repetition)?;
-        Some((result(trial), result(other)))
-    })
+    let outcomes = move |cell: &'c Cell<'c>| {
+        let judged = cell
+            .trials
+            .iter()
+            .filter(|trial| trial.report.status.is_judged());
+        judged.map(move |trial| (trial.head.repetition, result(&trial.report)))
+    };
+    let others: HashMap<u32, f64> = outcomes(without).collect();
+    outcomes(with).filter_map(move |(repetition, own)| Some((own, *others.get(&repetition)?)))
 }
 
 /// The state of a comparison in one environment.
@@ -111,7 +115,7 @@ pub struct Standing {
 /// decided needs an e-value of 40 × the number of such comparisons, and one of them reaches that in 1 run of 40.
 pub fn standings(state: &RunState) -> Vec<Standing> {
     let baseline = state.baseline();
-    let arms = Arms::experiments(state, baseline, state.margin());
+    let arms = Arms::within(state, By::Experiment, baseline, state.margin());
     let max = arms.adaptive.unwrap_or(u32::MAX);
     let grid = Grid::of(&arms.trials);
     let mut names = Vec::new();

@@ -69,7 +69,8 @@ pub(super) const COST: Read = |stats| stats.usage.cost_usd;
 
 impl Figures {
     pub(super) fn of_cell(cell: &Cell<'_>) -> Self {
-        let figures = Figures::of_trials(&cell.trials);
+        let trials: Vec<&TrialReport> = cell.reports().collect();
+        let figures = Figures::of_trials(&trials);
         let (passed, judged) = cell.tally();
         let of_k = |k| {
             let (pass_at_k, pass_hat_k) = (

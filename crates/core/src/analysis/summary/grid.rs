@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::arms::ArmTrial;
 use crate::analysis::distinct::distinct;
 use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::Trial;
 
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
@@ -21,18 +22,7 @@ pub(super) struct Cell<'a> {
     pub(super) eval: &'a str,
     pub(super) place: &'a str,
     pub(super) arm: &'a str,
-    pub(super) trials: Vec<&'a TrialReport>,
-    /// The number of each of them.
-    repetitions: Vec<u32>,
-}
-
-/// An arm in a place, and the positions of its cells in the grid.
-#[derive(Debug)]
-pub(super) struct Variant<'a, 'g> {
-    pub(super) place: &'a str,
-    pub(super) arm: &'a str,
-    pub(super) positions: Vec<usize>,
-    grid: &'g Grid<'a>,
+    pub(super) trials: Vec<&'a Trial>,
 }
 
 impl<'a> Grid<'a> {
@@ -40,7 +30,7 @@ impl<'a> Grid<'a> {
         let mut cells: Vec<Cell<'a>> = Vec::new();
         let mut positions = HashMap::new();
         for trial in trials {
-            let key = (trial.eval, &*trial.place, trial.arm);
+            let key = (&*trial.trial.head.eval, &*trial.place, trial.arm);
             let position = *positions.entry(key).or_insert_with(|| {
                 let (eval, place, arm) = key;
                 cells.push(Cell {
@@ -48,12 +38,10 @@ impl<'a> Grid<'a> {
                     place,
                     arm,
                     trials: Vec::new(),
-                    repetitions: Vec::new(),
                 });
                 cells.len() - 1
             });
-            cells[position].trials.push(trial.report);
-            cells[position].repetitions.push(trial.repetition);
+            cells[position].trials.push(trial.trial);
         }
         Grid {
             evals: distinct(cells.iter().map(|cell| cell.eval)),
@@ -69,64 +57,20 @@ impl<'a> Grid<'a> {
             .get(&(eval, place, arm))
             .map(|position| &self.cells[*position])
     }
-
-    pub(super) fn variants(&self) -> impl Iterator<Item = Variant<'a, '_>> {
-        let mut order: Vec<(&'a str, &'a str)> = Vec::new();
-        let mut of: HashMap<(&'a str, &'a str), Vec<usize>> = HashMap::new();
-        for (position, cell) in self.cells.iter().enumerate() {
-            let key = (cell.place, cell.arm);
-            let positions = of.entry(key).or_default();
-            if positions.is_empty() {
-                order.push(key);
-            }
-            positions.push(position);
-        }
-        order.into_iter().map(move |key| {
-            let (place, arm) = key;
-            Variant {
-                place,
-                arm,
-                positions: of.remove(&key).unwrap_or_default(),
-                grid: self,
-            }
-        })
-    }
 }
 
-impl<'a> Variant<'a, '_> {
-    pub(super) fn trials(&self) -> Vec<&'a TrialReport> {
-        self.positions
-            .iter()
-            .flat_map(|position| self.grid.cells[*position].trials.iter().copied())
-            .collect()
-    }
-}
-
-impl Cell<'_> {
-    pub(super) fn judged(&self) -> impl Iterator<Item = &TrialReport> {
-        self.trials
-            .iter()
-            .copied()
-            .filter(|trial| trial.status.is_judged())
+impl<'a> Cell<'a> {
+    pub(super) fn reports(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.trials.iter().map(|trial| &*trial.report)
     }
 
-    /// Returns each trial that was judged, with its repetition.
-    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, &TrialReport)> {
-        let all = self
-            .repetitions
-            .iter()
-            .copied()
-            .zip(self.trials.iter().copied());
-        all.filter(|(_, trial)| trial.status.is_judged())
+    pub(super) fn judged(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.reports().filter(|trial| trial.status.is_judged())
     }
 
-    /// Passed, and judged.
+    /// Returns how many passed, and how many were judged.
     pub(super) fn tally(&self) -> (usize, usize) {
-        (
-            self.judged()
-                .filter(|trial| trial.status == Status::Passed)
-                .count(),
-            self.judged().count(),
-        )
+        let passed = self.judged().filter(|trial| trial.status == Status::Passed);
+        (passed.count(), self.judged().count())
     }
 }

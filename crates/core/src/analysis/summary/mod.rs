@@ -10,7 +10,6 @@
 
 mod ablation;
 mod arms;
-mod by;
 mod compare;
 mod comparison;
 mod delivery;
@@ -33,8 +32,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use ablation::{AblationSummary, Finding, PairHint, PartEffect};
+pub use arms::By;
 pub(crate) use arms::{ArmTrial, Arms};
-pub use by::By;
 pub(crate) use compare::compare_arms;
 pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
@@ -48,8 +47,10 @@ pub use remarks::{EvalFact, EvalRemark};
 pub use verdict::{Beyond, Verdict};
 
 use crate::agent::control::is_control;
+use crate::analysis::distinct::distinct;
 pub use crate::config::verdict::{DEFAULT_MARGIN, Measure};
 use crate::run::event::RunStatus;
+use crate::run::outcome::TrialReport;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
 
@@ -201,7 +202,7 @@ pub fn summarise(state: &RunState) -> Summary {
 
 /// Summarises a run without comparisons, which take a moment.
 pub fn summarise_figures(state: &RunState) -> Summary {
-    let arms = Arms::experiments(state, state.baseline(), state.margin());
+    let arms = Arms::within(state, By::Experiment, state.baseline(), state.margin());
     let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
     Summary {
@@ -216,9 +217,9 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         spent: *state.spent(),
         baseline: state.baseline().to_owned(),
         margin: state.margin(),
-        variants: grid
-            .variants()
-            .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
+        variants: distinct(grid.cells.iter().map(|cell| (cell.place, cell.arm)))
+            .into_iter()
+            .map(|(place, arm)| VariantSummary::of(place, arm, &grid, &cells, state))
             .collect(),
         mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
         comparisons: Vec::new(),
@@ -231,7 +232,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
 
 /// Compares every other experiment with the baseline: over all environments, if there are several, and in each.
 pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    compare_arms(&Arms::experiments(state, baseline, margin))
+    compare_arms(&Arms::within(state, By::Experiment, baseline, margin))
 }
 
 impl CellSummary {
@@ -246,29 +247,27 @@ impl CellSummary {
 }
 
 impl VariantSummary {
-    /// `cells` are the summaries of the grid's cells, in its order.
     fn of(
-        variant: &grid::Variant<'_, '_>,
+        place: &str,
+        arm: &str,
+        grid: &Grid<'_>,
         cells: &[CellSummary],
-        progress: &[VariantProgress],
+        state: &RunState,
     ) -> Self {
-        let of_evals: Vec<&Figures> = variant
-            .positions
-            .iter()
-            .map(|position| &cells[*position].figures)
-            .collect();
-        let trials = variant.trials();
-        let is_it = |known: &&VariantProgress| {
-            known.environment == variant.place && known.experiment == variant.arm
-        };
+        let own = grid.cells.iter().zip(cells);
+        let (own, of_evals): (Vec<&grid::Cell<'_>>, Vec<&Figures>) = own
+            .filter(|(cell, _)| cell.place == place && cell.arm == arm)
+            .map(|(cell, summary)| (cell, &summary.figures))
+            .unzip();
+        let trials: Vec<&TrialReport> = own.into_iter().flat_map(grid::Cell::reports).collect();
+        let is_it =
+            |known: &&VariantProgress| known.environment == place && known.experiment == arm;
+        let progress = state.variants().iter().find(is_it);
         VariantSummary {
-            environment: variant.place.to_owned(),
-            experiment: variant.arm.to_owned(),
+            environment: place.to_owned(),
+            experiment: arm.to_owned(),
             figures: Figures::of_variant(&trials, &of_evals),
-            spent: progress
-                .iter()
-                .find(is_it)
-                .map_or_else(SpentTotal::default, |known| known.spent),
+            spent: progress.map_or_else(SpentTotal::default, |known| known.spent),
             delivery: DeliveryCounts::of(&trials),
         }
     }

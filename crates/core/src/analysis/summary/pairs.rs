@@ -26,7 +26,7 @@ impl<'g> Scope<'g, 'g> {
                 .iter()
                 .filter_map(|place| self.grid.cell(eval, place, arm))
         });
-        cells.flat_map(|cell| cell.trials.iter().copied()).collect()
+        cells.flat_map(Cell::reports).collect()
     }
 
     /// Returns the evals that were judged in both arms, and the names of those that were planned in both and not

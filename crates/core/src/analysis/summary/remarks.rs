@@ -41,16 +41,10 @@ pub enum EvalFact {
 
 /// Returns the remarks about the evals of a run, in its order. Trials of agents that prove evals do not count.
 pub(super) fn of(state: &RunState) -> Vec<EvalRemark> {
-    let mut evals: Vec<(&str, Vec<&Trial>)> = Vec::new();
-    let mut positions: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut evals: BTreeMap<&str, Vec<&Trial>> = BTreeMap::new();
     let trials = state.trials().iter();
     for trial in trials.filter(|trial| !is_control(&trial.head.agent)) {
-        let eval = trial.head.eval.as_str();
-        let position = *positions.entry(eval).or_insert_with(|| {
-            evals.push((eval, Vec::new()));
-            evals.len() - 1
-        });
-        evals[position].1.push(trial);
+        evals.entry(&trial.head.eval).or_default().push(trial);
     }
     let remarks = evals.iter().flat_map(|(eval, trials)| {
         let changed = trials.iter().filter(|trial| is_graded_differently(trial));

@@ -6,15 +6,14 @@
 //! `with-rules` takes 1.92 × the tokens (1.61–2.23 ×).
 //! ```
 
-use super::arms::Arms;
-use super::by::By;
+use super::arms::{Arms, By};
 use super::comparison::{Change, Comparison, EvalEffect};
 use super::effect::Effect;
 use super::outlook::Proposal;
 use super::verdict::{Beyond, Verdict};
 use super::wording::{
-    self, capital, luck, number_word, percent, ratio_interval, score, signed, signed_score, size,
-    times,
+    self, capital, difference, ends, luck, number_word, percent, ratio_interval, score, signed,
+    size, times,
 };
 use crate::config::verdict::{Measure, margin_in_points};
 use crate::stats::{ALPHA, CannotTell, Interval};
@@ -122,21 +121,6 @@ fn both(comparison: &Comparison, by: By) -> Option<String> {
             score(figures.baseline.mean_score?),
         ),
     })
-}
-
-fn difference(measure: Measure, value: f64) -> String {
-    match measure {
-        Measure::PassRate => wording::points(value),
-        Measure::Score => signed_score(value),
-    }
-}
-
-fn ends(measure: Measure, interval: Interval) -> String {
-    let end = match measure {
-        Measure::PassRate => signed,
-        Measure::Score => signed_score,
-    };
-    format!("{} … {}", end(interval.low), end(interval.high))
 }
 
 fn margin(measure: Measure, margin: f64) -> String {
@@ -329,50 +313,42 @@ fn beyond(comparison: &Comparison) -> Option<String> {
 /// In money where it is known, else in tokens. A ratio whose interval holds 1 is no finding.
 fn price(comparison: &Comparison) -> Option<String> {
     let known = [
-        (&comparison.cost_usd, "cost"),
-        (&comparison.tokens, "tokens"),
+        (
+            &comparison.cost_usd,
+            ["cost", "bill", "costs", "cost", "as much", "cost the same"],
+        ),
+        (
+            &comparison.tokens,
+            [
+                "tokens", "total", "takes", "took", "the tokens", "took as many tokens",
+            ],
+        ),
     ];
-    let (effect, noun) = known
+    let mut known = known
         .into_iter()
-        .find(|(effect, _)| effect.value.is_some())?;
+        .filter(|(effect, _)| effect.value.is_some());
+    let (effect, [noun, total, takes, took, as_much, same]) = known.next()?;
     let ratio = effect.value?;
     let arm = &comparison.arm;
-    let is_cost = noun == "cost";
     // Few expensive trials make the bill another than the price of a trial.
     let bill = effect.bill.map(times).filter(|bill| *bill != times(ratio));
-    let bill = bill.map_or_else(String::new, |bill| {
-        let noun = if is_cost { "bill" } else { "total" };
-        format!("; the {noun} is {bill} ×")
-    });
+    let bill = bill.map_or_else(String::new, |bill| format!("; the {total} is {bill} ×"));
     Some(match effect.interval {
         Some(interval) if interval.contains(1.0) => format!(
             "No difference in {noun} was shown ({}{bill}).",
             ratio_interval(interval)
         ),
-        Some(interval) => {
-            let takes = if is_cost { "costs" } else { "takes" };
-            let as_much = if is_cost { "as much" } else { "the tokens" };
-            format!(
-                "`{arm}` {takes} {} × {as_much} ({}{bill}).",
-                times(ratio),
-                ratio_interval(interval)
-            )
-        }
+        Some(interval) => format!(
+            "`{arm}` {takes} {} × {as_much} ({}{bill}).",
+            times(ratio),
+            ratio_interval(interval)
+        ),
         None if comparison.repetitions.max > 1 && (0.995..1.005).contains(&ratio) => {
-            let same = if is_cost {
-                "cost the same"
-            } else {
-                "took as many tokens"
-            };
             format!("Every trial {same} with both.")
         }
-        None => {
-            let took = if is_cost { "cost" } else { "took" };
-            let as_much = if is_cost { "as much" } else { "the tokens" };
-            format!(
-                "`{arm}` {took} {} × {as_much} in these trials.",
-                times(ratio)
-            )
-        }
+        None => format!(
+            "`{arm}` {took} {} × {as_much} in these trials.",
+            times(ratio)
+        ),
     })
 }

@@ -1,5 +1,6 @@
 //! Rates, differences, ratios and p-values as people write them.
 
+use crate::config::verdict::Measure;
 use crate::run::outcome::Status;
 use crate::stats::Interval;
 
@@ -71,9 +72,26 @@ fn whole(number: f64) -> f64 {
     (number + HAIR.copysign(number)).round()
 }
 
-/// `+9 … +33`, in points.
-pub fn interval(interval: Interval) -> String {
-    format!("{} … {}", signed(interval.low), signed(interval.high))
+/// Returns a difference with its unit.
+pub fn difference(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::PassRate => points(value),
+        Measure::Score => signed_score(value),
+    }
+}
+
+/// Returns how differences are written without their unit.
+pub fn number_of(measure: Measure) -> fn(f64) -> String {
+    match measure {
+        Measure::PassRate => signed,
+        Measure::Score => signed_score,
+    }
+}
+
+/// Returns the ends of an interval of differences.
+pub fn ends(measure: Measure, interval: Interval) -> String {
+    let end = number_of(measure);
+    format!("{} … {}", end(interval.low), end(interval.high))
 }
 
 /// `1.61–2.23 ×`.

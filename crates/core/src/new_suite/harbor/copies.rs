@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Task;
-use super::dockerfile::{Dockerfile, Instruction, joined};
+use super::dockerfile::{Instruction, joined};
 use super::places::Places;
 use crate::text::{excerpt, globs};
 
@@ -18,7 +18,7 @@ const BUILD_FILES: [&str; 5] = [
 
 pub(super) fn base(
     task: &Task<'_>,
-    dockerfile: Option<&Dockerfile>,
+    dockerfile: &[Instruction],
     places: &Places,
     notes: &mut Vec<String>,
 ) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
@@ -45,10 +45,7 @@ pub(super) fn base(
         .collect();
     // By destination: a later COPY replaces the files of an earlier one.
     let mut copied = BTreeMap::new();
-    for instruction in dockerfile
-        .iter()
-        .flat_map(|dockerfile| &dockerfile.instructions)
-    {
+    for instruction in dockerfile {
         match copies(instruction, &context, places) {
             Ok(pairs) => copied.extend(pairs.into_iter().map(|(from, to)| (to, from))),
             Err(reason) => notes.push(format!(

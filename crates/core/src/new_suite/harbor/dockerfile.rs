@@ -3,11 +3,6 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Dockerfile {
-    pub(super) instructions: Vec<Instruction>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instruction {
     /// The number of its first line, from 1.
     pub(super) line: usize,
@@ -18,50 +13,43 @@ pub(super) struct Instruction {
     pub(super) workdir: Option<Utf8PathBuf>,
 }
 
-impl Dockerfile {
-    pub(super) fn read(text: &str) -> Self {
-        let mut instructions: Vec<Instruction> = Vec::new();
-        let mut workdir: Option<Utf8PathBuf> = None;
-        let mut lines = text.lines().enumerate();
-        while let Some((index, first)) = lines.next() {
-            if first.trim().is_empty() || first.trim_start().starts_with('#') {
-                continue;
-            }
-            let mut whole = first.trim().to_owned();
-            while let Some(open) = whole.strip_suffix('\\') {
-                let open = open.trim_end().to_owned();
-                let next = lines
-                    .by_ref()
-                    .map(|(_, line)| line.trim())
-                    .find(|line| !line.starts_with('#'));
-                whole = format!("{open} {}", next.unwrap_or_default());
-            }
-            for end in heredocs(&whole) {
-                lines.by_ref().find(|(_, line)| line.trim() == end);
-            }
-            let (word, rest) = whole
-                .split_once(char::is_whitespace)
-                .unwrap_or((&whole, ""));
-            let (word, rest) = (word.to_uppercase(), rest.trim().to_owned());
-            if word == "FROM" {
-                workdir = None;
-            } else if word == "WORKDIR" {
-                workdir = joined(workdir.as_deref(), unquoted(&rest));
-            }
-            instructions.push(Instruction {
-                line: index + 1,
-                word,
-                rest,
-                workdir: workdir.clone(),
-            });
+pub(super) fn instructions(text: &str) -> Vec<Instruction> {
+    let mut instructions: Vec<Instruction> = Vec::new();
+    let mut workdir: Option<Utf8PathBuf> = None;
+    let mut lines = text.lines().enumerate();
+    while let Some((index, first)) = lines.next() {
+        if first.trim().is_empty() || first.trim_start().starts_with('#') {
+            continue;
         }
-        Dockerfile { instructions }
+        let mut whole = first.trim().to_owned();
+        while let Some(open) = whole.strip_suffix('\\') {
+            let open = open.trim_end().to_owned();
+            let next = lines
+                .by_ref()
+                .map(|(_, line)| line.trim())
+                .find(|line| !line.starts_with('#'));
+            whole = format!("{open} {}", next.unwrap_or_default());
+        }
+        for end in heredocs(&whole) {
+            lines.by_ref().find(|(_, line)| line.trim() == end);
+        }
+        let (word, rest) = whole
+            .split_once(char::is_whitespace)
+            .unwrap_or((&whole, ""));
+        let (word, rest) = (word.to_uppercase(), rest.trim().to_owned());
+        if word == "FROM" {
+            workdir = None;
+        } else if word == "WORKDIR" {
+            workdir = joined(workdir.as_deref(), unquoted(&rest));
+        }
+        instructions.push(Instruction {
+            line: index + 1,
+            word,
+            rest,
+            workdir: workdir.clone(),
+        });
     }
-
-    /// Returns the directory in which the container's commands start.
-    pub(super) fn workdir(&self) -> Option<String> {
-        Some(self.instructions.last()?.workdir.as_ref()?.to_string())
-    }
+    instructions
 }
 
 /// Returns the words that end texts after `<<EOF`.

@@ -1,6 +1,6 @@
 //! Writes `eval.terca.yaml`, with notes about lost parts as its first lines.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::settings::Settings;
 use crate::text::json::yaml_line;
@@ -15,30 +15,24 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
                 .map(|note| format!("#   - {}\n", one_line(note))),
         );
     }
-    let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", yaml_line(&value));
     if let Some(description) = &settings.description {
-        key("description", json!(description));
+        text += &format!("description: {}\n", yaml_line(&json!(description)));
     }
-    key("promptFile", json!("instruction.md"));
-    key("timeoutSeconds", seconds(settings.agent_seconds));
+    text += &format!(
+        "promptFile: \"instruction.md\"\ntimeoutSeconds: {}\n",
+        settings.agent_seconds
+    );
     if !settings.tags.is_empty() {
-        key("tags", json!(settings.tags));
+        text += &format!("tags: {}\n", yaml_line(&json!(settings.tags)));
     }
     if !settings.env.is_empty() {
-        key("env", crate::text::json::object(&settings.env));
+        let env = crate::text::json::object(&settings.env);
+        text += &format!("env: {}\n", yaml_line(&env));
     }
     text + &format!(
         "tests:\n  - name: harbor\n    commandScore: sh .harbor/run-tests.sh\n    timeoutSeconds: {}\n",
-        seconds(settings.tests_seconds)
+        settings.tests_seconds
     )
-}
-
-fn seconds(seconds: f64) -> Value {
-    if seconds.fract() == 0.0 {
-        json!(seconds as u64)
-    } else {
-        json!(seconds)
-    }
 }
 
 fn one_line(text: &str) -> String {

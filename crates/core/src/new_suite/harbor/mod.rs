@@ -26,7 +26,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use places::DEFAULT_ROOT;
 
-use dockerfile::Dockerfile;
+use dockerfile::instructions;
 use places::Places;
 use settings::Settings;
 
@@ -69,15 +69,12 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     if !has("tests/test.sh") {
         return Err("there is no tests/test.sh, so nothing could be verified".into());
     }
-    let dockerfile = text("environment/Dockerfile").map(|text| Dockerfile::read(&text));
-    let workdir = settings
-        .workdir
-        .clone()
-        .or_else(|| dockerfile.as_ref().and_then(Dockerfile::workdir));
-    let places = Places::new(workdir.as_deref());
+    let dockerfile = instructions(&text("environment/Dockerfile").unwrap_or_default());
+    let last = dockerfile.last().and_then(|last| last.workdir.as_deref());
+    let places = Places::new(settings.workdir.as_deref().map(Utf8Path::new).or(last));
 
     let mut notes = settings.notes.clone();
-    let base = copies::base(task, dockerfile.as_ref(), &places, &mut notes);
+    let base = copies::base(task, &dockerfile, &places, &mut notes);
     let prompt = places.in_prompt(&instruction);
     notes::of_files(task, &places, prompt != instruction, &mut notes);
 

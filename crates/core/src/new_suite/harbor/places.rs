@@ -22,10 +22,8 @@ pub(super) struct Places {
 
 impl Places {
     /// Returns whether it is the root, which cannot be a workspace.
-    pub(super) fn new(workdir: Option<&str>) -> Self {
-        let said = workdir
-            .map(Utf8Path::new)
-            .filter(|path| path.is_absolute() && path.parent().is_some());
+    pub(super) fn new(workdir: Option<&Utf8Path>) -> Self {
+        let said = workdir.filter(|path| path.is_absolute() && path.parent().is_some());
         Places {
             root: said.unwrap_or(Utf8Path::new(DEFAULT_ROOT)).to_owned(),
             is_assumed: said.is_none(),

@@ -156,7 +156,11 @@ fn the_place_where_the_agent_works_is_the_workspace() {
         ("FROM a\nWORKDIR /", "/app"),
         ("FROM a\nWORKDIR $HOME", "/app"),
     ] {
-        let workdir = Dockerfile::read(dockerfile).workdir();
-        assert_eq!(Places::new(workdir.as_deref()).root, root, "{dockerfile}");
+        let last = instructions(dockerfile).pop().unwrap();
+        assert_eq!(
+            Places::new(last.workdir.as_deref()).root,
+            root,
+            "{dockerfile}"
+        );
     }
 }

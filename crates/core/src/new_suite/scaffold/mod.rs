@@ -10,9 +10,8 @@ mod yaml_scalar;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use for_library::{LibrarySuite, library_eval, library_suite};
 pub(crate) use suite::schemas;
-pub use suite::{NewSuite, eval, eval_name_problem, suite};
+pub use suite::{About, NewSuite, eval_name_problem};
 
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
 /// eval in it, and committed with the suite, so that editors need no network.
@@ -36,25 +35,6 @@ impl NewFile {
         NewFile {
             path: path.into(),
             content: content.into(),
-        }
-    }
-}
-
-/// The eval to begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sample {
-    /// One that shows every part: first files, hidden tests, weights.
-    Example,
-    /// The smallest complete one, to be replaced.
-    Small,
-}
-
-impl Sample {
-    /// Returns the default name of the eval.
-    pub fn usual_name(self) -> &'static str {
-        match self {
-            Sample::Example => templates::EXAMPLE.name,
-            Sample::Small => templates::SMALL.name,
         }
     }
 }

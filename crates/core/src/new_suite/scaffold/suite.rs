@@ -1,43 +1,142 @@
 //! The files of a new suite, and of a new eval.
 
-use camino::{Utf8Component, Utf8Path};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
+use super::library::Library;
 use super::yaml_scalar::scalar;
-use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, Sample, editor_line, templates};
-use crate::agent::{AgentRef, Profile};
+use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, editor_line, for_library, templates};
+use crate::agent::{AgentRef, Capabilities, Profile};
 use crate::config::{folder_name, schema};
 
-/// The wishes for a new suite.
+/// The rules that are made.
+pub(super) const NEW_RULES: &str = "rules/AGENTS.md";
+
+/// The wishes for a suite.
 #[derive(Debug, Clone)]
 pub struct NewSuite {
-    /// The suite's name.
-    pub name: String,
+    /// The suite's directory. One about a library is the library's or below it.
+    pub dir: Utf8PathBuf,
     /// The agents, one environment each.
     pub agents: Vec<AgentRef>,
-    /// The directory of the first eval.
-    pub eval: String,
-    /// The first eval.
-    pub sample: Sample,
+    /// The directory of the first eval, if it has another name than usual.
+    pub eval: Option<String>,
+    /// The subject of its evals.
+    pub about: About,
 }
 
-/// Returns the files of a new suite.
-pub fn suite(new: &NewSuite) -> Vec<NewFile> {
-    let mut files = vec![NewFile::new("terca.yaml", suite_file(new))];
-    files.extend(schemas());
-    if new.sample == Sample::Example {
-        files.push(NewFile::new(
-            "_base/README.md",
-            include_str!("templates/example/README.md"),
-        ));
-        if all_take_rules(&new.agents) {
-            files.push(NewFile::new(
-                "rules/AGENTS.md",
-                include_str!("templates/example/AGENTS.md"),
-            ));
+/// The subject of a new suite.
+#[derive(Debug, Clone)]
+pub enum About {
+    /// A library, which its evals use.
+    Library(Box<Library>),
+    /// An example that shows what there is.
+    Example,
+    /// As little as works.
+    Small,
+}
+
+impl About {
+    /// Returns the name of the first eval.
+    pub fn usual_eval(&self) -> &'static str {
+        templates::evals(templates::of(self))
+            .next()
+            .unwrap_or_default()
+    }
+}
+
+impl NewSuite {
+    /// Returns all files of the suite.
+    pub fn files(&self) -> Vec<NewFile> {
+        let mut files = vec![NewFile::new("terca.yaml", self.suite_file())];
+        files.extend(schemas());
+        let all = templates::of(&self.about);
+        let fill = |text: &str| self.filled(text);
+        files.extend(templates::written(all, "_base", "_base", fill));
+        if let Some(path) = self.new_rules() {
+            let text = match self.about {
+                About::Library(_) => include_str!("templates/library-rules.md"),
+                _ => include_str!("templates/example/rules/AGENTS.md"),
+            };
+            files.push(NewFile::new(path, self.filled(text)));
+        }
+        for (index, name) in templates::evals(all).enumerate() {
+            let dir = match &self.eval {
+                Some(eval) if index == 0 => eval.clone(),
+                // The first eval may have the usual name of the second.
+                Some(eval) if eval.split('/').any(|part| part == name) => {
+                    name.replacen("002", "003", 1)
+                }
+                _ => name.to_owned(),
+            };
+            files.extend(self.eval_files(name, &dir, true));
+        }
+        files
+    }
+
+    /// Returns the files of an eval that is made like one of the usual ones. A suite without schemas has no line for editors.
+    pub fn eval_files(&self, like: &str, dir: &str, has_schemas: bool) -> Vec<NewFile> {
+        let fill = |text: &str| self.filled(text);
+        let mut files = templates::written(templates::of(&self.about), like, dir, fill);
+        if let Some(first) = files.first_mut().filter(|_| has_schemas) {
+            first.content = editor_line(&first.path, EVAL_SCHEMA) + &first.content;
+        }
+        if let About::Library(library) = &self.about
+            && library.uses_vitest()
+        {
+            let settings = include_str!("templates/node/vitest.config.mjs");
+            let path = Utf8Path::new(dir).join("_tests/hidden/vitest.config.mjs");
+            files.push(NewFile::new(path, settings));
+        }
+        files
+    }
+
+    /// Returns the new file with rules, if the suite has one.
+    pub fn new_rules(&self) -> Option<&'static str> {
+        let is_needed = match &self.about {
+            About::Library(library) => library.guidance.rules.is_empty(),
+            About::Example => true,
+            About::Small => false,
+        };
+        (is_needed && self.all_can(|can| can.rules)).then_some(NEW_RULES)
+    }
+
+    pub(super) fn all_can(&self, can: fn(&Capabilities) -> bool) -> bool {
+        let mut agents = self.agents.iter();
+        agents.all(|agent| can(&agent.profile().capabilities))
+    }
+
+    /// Fills in the words between `@` that are the same in all files.
+    fn filled(&self, text: &str) -> String {
+        match &self.about {
+            About::Library(library) => for_library::filled(text, library, &self.dir),
+            _ => text.to_owned(),
         }
     }
-    files.extend(eval(Utf8Path::new(&new.eval), new.sample, true));
-    files
+
+    fn suite_file(&self) -> String {
+        let name = self.dir.file_name().unwrap_or("evals");
+        let environments = environments(&self.agents);
+        let text = match &self.about {
+            About::Library(library) => include_str!("templates/library.yaml")
+                .replace("@title@", &library.title())
+                .replace("@prepare@\n", &for_library::prepare(library, &self.dir))
+                .replace("@experiments@\n", &for_library::experiments(self, library)),
+            about => include_str!("templates/suite.yaml").replace(
+                "@experiments@\n",
+                match about {
+                    About::Small => include_str!("templates/small/experiments.yaml"),
+                    _ if self.new_rules().is_some() => {
+                        include_str!("templates/example/rules.yaml")
+                    }
+                    _ => include_str!("templates/example/preamble.yaml"),
+                },
+            ),
+        };
+        let text = text
+            .replace("@name@", &scalar(name))
+            .replace("@environments@\n", &environments);
+        editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA) + &text
+    }
 }
 
 /// Returns the schemas, for editors.
@@ -49,18 +148,7 @@ pub(crate) fn schemas() -> [NewFile; 2] {
     ]
 }
 
-fn suite_file(new: &NewSuite) -> String {
-    let text = include_str!("templates/suite.yaml")
-        .replace("@name@", &scalar(&new.name))
-        .replace("@environments@\n", &environments(&new.agents))
-        .replace("@experiments@\n", experiments(new));
-    format!(
-        "{}{text}",
-        editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA)
-    )
-}
-
-pub(super) fn environments(agents: &[AgentRef]) -> String {
+fn environments(agents: &[AgentRef]) -> String {
     agents
         .iter()
         .map(|agent| environment(agent.profile()))
@@ -87,33 +175,6 @@ fn environment(profile: &Profile) -> String {
 
 fn commented_model(model: &str) -> String {
     format!("    # model: {model}   # a name that the agent knows\n")
-}
-
-/// Returns two experiments to compare, or a comment on how to write some.
-fn experiments(new: &NewSuite) -> &'static str {
-    match new.sample {
-        Sample::Example if all_take_rules(&new.agents) => {
-            include_str!("templates/example/rules.yaml")
-        }
-        Sample::Example => include_str!("templates/example/preamble.yaml"),
-        Sample::Small => include_str!("templates/small/experiments.yaml"),
-    }
-}
-
-/// Returns whether all agents take rules; a new suite must not contain an error.
-pub(super) fn all_take_rules(agents: &[AgentRef]) -> bool {
-    agents
-        .iter()
-        .all(|agent| agent.profile().capabilities.rules)
-}
-
-/// Returns the files of a new eval. Without schemas in the suite there is no line for editors.
-pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
-    let template = match sample {
-        Sample::Example => templates::EXAMPLE,
-        Sample::Small => templates::SMALL,
-    };
-    template.written(dir, has_schemas, &str::to_owned)
 }
 
 /// Returns why no eval would be found in a directory of this name, if that is so.

@@ -2,7 +2,8 @@
 
 use camino::Utf8Path;
 use terca_core::new_suite::scaffold::library::Library;
-use terca_core::new_suite::scaffold::{LibrarySuite, NewFile};
+use terca_core::new_suite::scaffold::{NewFile, NewSuite};
+use terca_core::text::shell::quoted;
 use terca_engine::suite::discover;
 
 use crate::screen;
@@ -39,14 +40,14 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
 }
 
 /// Shows which files are to be made one's own.
-pub(super) fn what_to_edit(new: &LibrarySuite<'_>, files: &[NewFile], has_stand_in: bool) {
+pub(super) fn what_to_edit(new: &NewSuite, library: &Library, files: &[NewFile]) {
     let shown = |path: &str| screen::short(&new.dir.join(path)).to_string();
     let evals = files
         .iter()
         .filter(|file| file.path.file_name() == Some(discover::EVAL_FILE));
     let mut rows: Vec<(String, String)> = evals
         .map(|file| {
-            let text = format!("a task that users of {} have", new.library.name);
+            let text = format!("a task that users of {} have", library.name);
             (shown(file.path.as_str()), text)
         })
         .collect();
@@ -54,10 +55,11 @@ pub(super) fn what_to_edit(new: &LibrarySuite<'_>, files: &[NewFile], has_stand_
         let text = "the rules that agents get: write what they have to know";
         rows.push((shown(rules), text.to_owned()));
     }
-    let remark = new.library.remark.as_deref();
+    let remark = library.remark.as_deref();
     let text = remark.unwrap_or("puts the library into every workspace");
     rows.push((shown(discover::SUITE_FILE), format!("`prepare` {text}")));
-    if has_stand_in {
+    let mut agents = new.agents.iter();
+    if agents.any(|agent| agent.profile().is_built_in()) {
         let text =
             "`environments`: `oracle` only copies the solutions; name your agent in its place";
         rows.push((shown(discover::SUITE_FILE), text.to_owned()));
@@ -98,12 +100,9 @@ fn table(rows: &[(String, String)], columns: usize) -> String {
 /// Shows the next commands.
 pub(super) fn next(dir: &Utf8Path) {
     let is_here = discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == dir);
-    let cd = match screen::short(dir).as_str() {
-        _ if is_here => String::new(),
-        dir if dir.contains(|c: char| c.is_whitespace() || c == '\'') => {
-            format!("  cd '{}'\n", dir.replace('\'', "'\\''"))
-        }
-        dir => format!("  cd {dir}\n"),
+    let cd = match is_here {
+        true => String::new(),
+        false => format!("  cd {}\n", quoted(screen::short(dir).as_str())),
     };
     screen::err(&format!(
         "\nnext:\n{cd}  terca check       # check the files and print the plan\n  \

@@ -1,6 +1,6 @@
 //! Libraries in Go.
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain};
+use super::{Delivery, Files, Language, Library, is_plain};
 
 const MANIFEST: &str = "go.mod";
 
@@ -21,23 +21,19 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         (part, to)
     });
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Go,
         language_name: "Go",
         manifest: MANIFEST,
         name: import.to_owned(),
         import: import.to_owned(),
-        version: None,
         manager: "go",
         runner: Some("go test"),
-        installed_runner: None,
         delivery: Delivery::Copies(copies.collect()),
         remark: Some(
             "copies the files and directories at the top of the library that Go reads".to_owned(),
         ),
-        exports: Vec::new(),
         has_dependencies: text.contains("require"),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 

@@ -15,8 +15,9 @@ pub use guidance::{Guidance, McpServers};
 use crate::reader::{PathKind, Surroundings};
 
 /// The language of a library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
+    #[default]
     /// JavaScript or TypeScript, with a `package.json`.
     Node,
     /// Python, with a `pyproject.toml`.
@@ -28,7 +29,7 @@ pub enum Language {
 }
 
 /// A library that a suite can be about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Library {
     /// Its directory, which has the manifest.
     pub dir: Utf8PathBuf,
@@ -76,6 +77,12 @@ pub enum Delivery {
     },
 }
 
+impl Default for Delivery {
+    fn default() -> Self {
+        Delivery::Copies(Vec::new())
+    }
+}
+
 impl Library {
     /// Returns its name and version, such as `tinyq 1.2.0`.
     pub fn title(&self) -> String {
@@ -100,6 +107,7 @@ pub fn find(dir: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Library> 
             .or_else(|| rust::read(&files))
             .or_else(|| go::read(&files))?;
         Some(Library {
+            dir: dir.to_owned(),
             guidance: Guidance::find(&files),
             ..library
         })

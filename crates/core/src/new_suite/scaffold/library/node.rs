@@ -1,19 +1,15 @@
 //! Libraries in JavaScript and TypeScript.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, version};
 
 const MANIFEST: &str = "package.json";
 
 /// Test runners, by the package that brings each.
-const RUNNERS: [(&str, &str); 5] = [
-    ("vitest", "vitest"),
-    ("jest", "jest"),
-    ("mocha", "mocha"),
-    ("ava", "ava"),
-    ("tap", "tap"),
-];
+const RUNNERS: [&str; 5] = ["vitest", "jest", "mocha", "ava", "tap"];
 
 /// The path of the runner that hidden tests can use, below the library.
 const VITEST: &str = "node_modules/vitest/vitest.mjs";
@@ -30,7 +26,6 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     let runner = runner(&package);
     let (delivery, remark) = delivery(&package, name, files);
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Node,
         language_name: if is_typescript(&package, files) {
             "TypeScript"
@@ -46,9 +41,8 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         runner,
         delivery,
         remark,
-        exports: Vec::new(),
         has_dependencies: has_dependencies(&package),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 
@@ -59,13 +53,10 @@ fn runner(package: &Value) -> Option<&'static str> {
             .iter()
             .any(|kind| package[kind].get(name).is_some())
     };
-    let named = RUNNERS.iter().find(|(_, word)| test.contains(word));
-    let named = named.or_else(|| RUNNERS.iter().find(|(package, _)| is_brought(package)));
-    match named {
-        Some((_, runner)) => Some(runner),
-        None if test.contains("node --test") => Some("node:test"),
-        None => None,
-    }
+    let named = RUNNERS.iter().find(|name| test.contains(**name));
+    let named = named.or_else(|| RUNNERS.iter().find(|name| is_brought(name)));
+    let own = || test.contains("node --test").then_some("node:test");
+    named.copied().or_else(own)
 }
 
 fn is_typescript(package: &Value, files: &Files<'_>) -> bool {
@@ -181,28 +172,21 @@ fn settings(files: &Files<'_>) -> Vec<String> {
 }
 
 /// Returns the first parts of the paths that programs load: `dist` of `./dist/index.js`.
-fn entry_roots(package: &Value) -> Vec<String> {
-    let mut roots: Vec<String> = Vec::new();
-    let mut unseen: Vec<&Value> = ["main", "module", "types", "bin", "exports"]
-        .iter()
-        .map(|key| &package[*key])
-        .collect();
+fn entry_roots(package: &Value) -> BTreeSet<String> {
+    let mut roots = BTreeSet::new();
+    let keys = ["main", "module", "types", "bin", "exports"];
+    let mut unseen: Vec<&Value> = keys.iter().map(|key| &package[*key]).collect();
     while let Some(value) = unseen.pop() {
         match value {
             Value::String(path) => {
-                let path = trimmed(path);
-                let root = path.split('/').next().unwrap_or_default();
-                if is_plain(root) && path.contains('/') && !roots.iter().any(|known| known == root)
-                {
-                    roots.push(root.to_owned());
-                }
+                let root = trimmed(path).split_once('/').map(|(root, _)| root);
+                roots.extend(root.filter(|root| is_plain(root)).map(str::to_owned));
             }
             Value::Object(map) => unseen.extend(map.values()),
             Value::Array(list) => unseen.extend(list),
             _ => {}
         }
     }
-    roots.sort();
     roots
 }
 

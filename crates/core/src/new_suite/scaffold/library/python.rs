@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, version};
 
 const MANIFEST: &str = "pyproject.toml";
 /// The interpreter of a virtual environment in the library's directory, where pytest is installed in it.
@@ -18,14 +18,12 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         .get("name")?
         .as_str()
         .filter(|name| is_plain(name))?;
-    let package = package(name, files);
     let uses_pytest =
         text.contains("pytest") || files.has("pytest.ini") || files.has("conftest.py");
     let has_pytest = uses_pytest && files.has(PYTHON) && files.has(".venv/bin/pytest");
-    let import = package.as_ref().map(|package| package.import.clone());
-    let (delivery, remark) = delivery(project, package, files);
+    let (import, path) = package(name, files).unzip();
+    let (delivery, remark) = delivery(project, path, files);
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Python,
         language_name: "Python",
         manifest: MANIFEST,
@@ -40,32 +38,21 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         installed_runner: has_pytest.then_some(PYTHON),
         delivery,
         remark,
-        exports: Vec::new(),
         has_dependencies: has_dependencies(project),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 
-/// A package, or a module of one file.
-struct Package {
-    import: String,
-    path: String,
-}
-
-/// Finds the code: `src/NAME`, `NAME` or `NAME.py`, or the only package below `src`.
-fn package(name: &str, files: &Files<'_>) -> Option<Package> {
+/// Finds the code: `src/NAME`, `NAME` or `NAME.py`, or the only package below `src`. Returns its name and its path.
+fn package(name: &str, files: &Files<'_>) -> Option<(String, String)> {
     let import = import_name(name);
-    for dir in ["src/", ""] {
-        let path = format!("{dir}{import}");
-        if files.has_file(&format!("{path}/__init__.py")) {
-            return Some(Package { import, path });
-        }
+    for path in [format!("src/{import}"), import.clone()] {
         let module = format!("{path}.py");
+        if files.has_file(&format!("{path}/__init__.py")) {
+            return Some((import, path));
+        }
         if files.has_file(&module) {
-            return Some(Package {
-                import,
-                path: module,
-            });
+            return Some((import, module));
         }
     }
     let inits = files.below("src").into_iter().filter_map(|path| {
@@ -78,7 +65,7 @@ fn package(name: &str, files: &Files<'_>) -> Option<Package> {
     let mut inits: Vec<String> = inits.collect();
     let import = inits.pop().filter(|_| inits.is_empty())?;
     let path = format!("src/{import}");
-    Some(Package { import, path })
+    Some((import, path))
 }
 
 fn import_name(name: &str) -> String {
@@ -102,10 +89,10 @@ fn manager(manifest: &Table, files: &Files<'_>) -> &'static str {
 
 fn delivery(
     project: &Value,
-    package: Option<Package>,
+    path: Option<String>,
     files: &Files<'_>,
 ) -> (Delivery, Option<String>) {
-    if let Some(Package { path, .. }) = package.filter(|_| !has_dependencies(project)) {
+    if let Some(path) = path.filter(|_| !has_dependencies(project)) {
         let to = path.strip_prefix("src/").unwrap_or(&path).to_owned();
         let remark = "copies the package as it is; one that has to be compiled needs `python3 -m pip install --target .`";
         return (Delivery::Copies(vec![(path, to)]), Some(remark.to_owned()));

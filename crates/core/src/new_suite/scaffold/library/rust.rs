@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Delivery, Files, Guidance, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, version};
 
 const MANIFEST: &str = "Cargo.toml";
 
@@ -39,7 +39,6 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         Delivery::Copies(copies.collect())
     };
     Some(Library {
-        dir: files.dir.to_owned(),
         language: Language::Rust,
         language_name: "Rust",
         manifest: MANIFEST,
@@ -51,15 +50,13 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
             .and_then(version),
         manager: "cargo",
         runner: Some("cargo test"),
-        installed_runner: None,
         delivery,
-        remark: None,
         exports: exports(&files.text("src/lib.rs").unwrap_or_default()),
         has_dependencies: manifest
             .get("dependencies")
             .and_then(Value::as_table)
             .is_some_and(|table| !table.is_empty()),
-        guidance: Guidance::default(),
+        ..Library::default()
     })
 }
 
