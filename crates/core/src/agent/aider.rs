@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Shows;
 use super::fields::Fields;
-use super::session::{self, Protocol, Session, failed};
+use super::session::{Protocol, Session, failed};
 use super::{
     Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
     errors, litellm,
@@ -41,7 +41,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, AiderStream::default()),
+    protocol: |_| Box::new(AiderStream::default()),
 };
 
 const RULES: &str = "AGENTS.md";

@@ -13,7 +13,7 @@ fn asking_for(agent: &Agent, model: &str) -> Decoder {
     let variables = BTreeSet::new();
     let mut inputs = inputs(&[], None, &variables);
     inputs.model = Some(model);
-    (agent.decoder)(&inputs)
+    agent.decoder(&inputs)
 }
 
 /// Reads lines of standard output.

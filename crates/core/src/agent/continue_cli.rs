@@ -39,7 +39,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, ContinueReader::default()),
+    protocol: |_| Box::new(ContinueReader::default()),
 };
 
 /// Its own tools. Those of MCP servers have no sign of their server.

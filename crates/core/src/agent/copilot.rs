@@ -10,7 +10,7 @@ use super::errors;
 use super::fields::Fields;
 use super::mcp::ServerTool;
 use super::model_service::ModelService;
-use super::session::{self, Protocol, Session};
+use super::session::{Protocol, Session};
 use super::tokens::Tokens;
 use super::{
     Agent, Cache, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, mcp,
@@ -53,7 +53,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, CopilotStream::default()),
+    protocol: |_| Box::new(CopilotStream::default()),
 };
 
 /// The variable for the place of the unpacked program. Where it is not set, every trial unpacks its own.
@@ -236,9 +236,6 @@ impl Protocol for CopilotStream {
         }
         if self.logged > 0 && self.answered > self.logged {
             session.final_note("its log lacks some answers, so the tokens are not known");
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         if self.result == Some(0) {
             return Ending::Completed;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::anthropic_messages::tokens;
 use super::fields::Fields;
-use super::session::{self, Protocol, Session};
+use super::session::{Protocol, Session};
 use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, errors};
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
@@ -32,7 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, DroidStream::default()),
+    protocol: |_| Box::new(DroidStream::default()),
 };
 
 /// The name that the decoder knows the log by.
@@ -190,9 +190,6 @@ impl Protocol for DroidStream {
         if self.delegated {
             session
                 .final_note("its totals may leave out its sub-agents, so the tokens are not known");
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         if self.complete.is_some() {
             return Ending::Completed;

@@ -21,7 +21,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, GeminiStream::default()),
+    protocol: |_| Box::new(GeminiStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -128,11 +128,6 @@ pub(super) fn mcp_settings(
     })
 }
 
-/// Returns a reader of its session file and its standard error.
-pub(super) fn protocol() -> Box<dyn Protocol> {
-    Box::new(GeminiStream::default())
-}
-
 #[derive(Debug, Default)]
 struct GeminiStream {
     result: Option<Value>,
@@ -171,6 +166,7 @@ fn totals(stats: &Value) -> Usage {
         cached: stats.number("cached"),
         // Tokens that are neither input nor answer are thought, which is paid for as output.
         output: all.saturating_sub(input).max(stats.number("output_tokens")),
+        ..Tokens::default()
     };
     Usage {
         tool_calls: stats["tool_calls"].as_u64(),

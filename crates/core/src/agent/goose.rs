@@ -10,7 +10,7 @@ use super::errors;
 use super::fields::{Fields, text_of};
 use super::mcp::{McpServer, ServerTool, tool_name_part};
 use super::model_service::{ModelService, usual};
-use super::session::{self, Protocol, Session, failed};
+use super::session::{Protocol, Session};
 use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, StopSignal};
 use crate::process::Exit;
 use crate::text::json::object;
@@ -44,14 +44,13 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| {
+    protocol: |inputs| {
         let mut servers = inputs.mcp_servers.iter();
         let unsupported = servers.find(|(_, server)| server.is_by_sse());
-        let stream = GooseStream {
+        Box::new(GooseStream {
             unsupported: unsupported.map(|(name, _)| name.clone()),
             ..GooseStream::default()
-        };
-        session::decoder(inputs, stream)
+        })
     },
 };
 
@@ -315,10 +314,7 @@ impl Protocol for GooseStream {
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if let Some(name) = &self.unsupported {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
-            return failed(ErrorKind::Mcp, message);
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
+            session.fail(ErrorKind::Mcp, message);
         }
         if self.complete.is_some() {
             return Ending::Completed;

@@ -2,7 +2,7 @@
 //!
 //! Only the names differ, and what it would send to its makers.
 
-use super::opencode::{self, Flavour};
+use super::opencode::{self, Flavour, OpencodeStream};
 use super::{Agent, FilesYield, Package, Profile};
 
 pub(super) static AGENT: Agent = Agent {
@@ -27,7 +27,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),
-    decoder: opencode::decoder,
+    protocol: |_| Box::new(OpencodeStream::default()),
 };
 
 static FLAVOUR: Flavour = Flavour {

@@ -102,6 +102,7 @@ pub use profile::provider_of;
 pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
 pub use project_servers::servers_in_project;
 pub use session::Decoder;
+use session::Protocol;
 pub use stream_filter::StreamFilter;
 
 use crate::text::prose;
@@ -170,7 +171,17 @@ pub fn profiles() -> impl Iterator<Item = &'static Profile> {
 struct Agent {
     profile: Profile,
     invocation: fn(&Inputs<'_>) -> Invocation,
-    decoder: fn(&Inputs<'_>) -> Decoder,
+    protocol: fn(&Inputs<'_>) -> Box<dyn Protocol>,
+}
+
+impl Agent {
+    fn decoder(&self, inputs: &Inputs<'_>) -> Decoder {
+        // The servers of the variant are not used by an agent without a session, so nothing is known of them.
+        let servers = inputs.mcp_servers.iter();
+        let servers = servers.filter(|_| !self.profile.is_built_in());
+        let servers = servers.map(|(name, _)| name.clone());
+        Decoder::new((self.protocol)(inputs), servers.collect(), inputs.model)
+    }
 }
 
 /// An entry of the table of agents.
@@ -190,7 +201,7 @@ impl AgentRef {
 
     /// Returns a decoder for the output of one trial's agent.
     pub fn decoder(self, inputs: &Inputs<'_>) -> Decoder {
-        (self.0.decoder)(inputs)
+        self.0.decoder(inputs)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Decoder {
             ((*name).to_owned(), server)
         })
         .collect();
-    (agent.decoder)(&inputs(&servers, None, &BTreeSet::new()))
+    agent.decoder(&inputs(&servers, None, &BTreeSet::new()))
 }
 
 /// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.

@@ -22,7 +22,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, QwenStream::default()),
+    protocol: |_| Box::new(QwenStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -101,11 +101,6 @@ fn settings(inputs: &Inputs<'_>) -> Value {
             mcp_settings(inputs.mcp_servers, "discoveryTimeoutMs", MCP_MILLISECONDS);
     }
     inputs.with_config(settings)
-}
-
-/// Returns a reader of its session file and its standard error.
-pub(super) fn protocol() -> Box<dyn Protocol> {
-    Box::new(QwenStream::default())
 }
 
 #[derive(Debug, Default)]
@@ -201,9 +196,6 @@ impl Protocol for QwenStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if let Some(trouble) = session.trouble() {
-            return trouble;
-        }
         let Some(result) = &self.result else {
             if exit.code().is_some_and(|code| LIMITS.contains(&code)) {
                 session.final_note(session.last_words(exit));

@@ -16,7 +16,7 @@ use super::errors::classify;
 use super::invocation::is_document;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
-use super::{Ending, Inputs, Line, Reading, Skippable};
+use super::{Ending, Line, Reading, Skippable};
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
@@ -81,22 +81,9 @@ pub(super) trait Protocol: Send {
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
 
-    /// Returns how the session ended. Called once, after the last line and before the last call of `usage`.
+    /// Returns how the session ended, unless it failed with an error that nothing followed. Called once, after the last
+    /// line and before the last call of `usage`.
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending;
-}
-
-/// Returns the decoder of an agent that speaks this protocol.
-pub(super) fn decoder(inputs: &Inputs<'_>, protocol: impl Protocol + 'static) -> Decoder {
-    let servers = inputs.mcp_servers.iter();
-    Decoder {
-        session: Session {
-            servers: servers.map(|(name, _)| name.clone()).collect(),
-            requested_model: inputs.model.map(str::to_owned),
-            skill_tool: protocol.skill_tool(),
-            ..Session::default()
-        },
-        protocol: Box::new(protocol),
-    }
 }
 
 /// Reads an agent's output, a line at a time.
@@ -107,6 +94,23 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// Returns the decoder of an agent that speaks this protocol, with MCP servers of these names.
+    pub(super) fn new(
+        protocol: Box<dyn Protocol>,
+        servers: Vec<String>,
+        requested_model: Option<&str>,
+    ) -> Self {
+        Decoder {
+            session: Session {
+                servers,
+                requested_model: requested_model.map(str::to_owned),
+                skill_tool: protocol.skill_tool(),
+                ..Session::default()
+            },
+            protocol,
+        }
+    }
+
     /// Reads a line of standard output.
     pub fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         let session = &mut self.session;
@@ -182,7 +186,8 @@ impl Decoder {
             );
         }
         let ending = self.protocol.ending(exit, &mut self.session);
-        let ending = self.session.told_apart(ending);
+        let trouble = self.session.failure.take().map(Ending::Failed);
+        let ending = self.session.told_apart(trouble.unwrap_or(ending));
         let (usage, remarks) = self.figures();
         for remark in remarks {
             self.session.final_note(remark);
@@ -384,7 +389,7 @@ mod tests {
         session.fail(ErrorKind::ModelApi, "busy");
         session.recovered();
         session.recovered();
-        assert_eq!(session.trouble(), None);
+        assert_eq!(session.failure, None);
         assert_eq!(session.notes, ["busy"]);
         for _ in 0..MOST_NOTES {
             session.note("again".to_owned());

@@ -7,13 +7,15 @@ use serde_json::Value;
 use crate::transcript::{Usage, total};
 
 /// The tokens of one or more requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tokens {
     /// All input, the cached tokens included.
     pub(super) input: u64,
     pub(super) cached: u64,
     /// All output, the reasoning included.
     pub(super) output: u64,
+    /// Their cost in dollars. Clients give the cost of a model without a price as 0, which means that it is not known.
+    pub(super) cost: f64,
 }
 
 impl Tokens {
@@ -25,6 +27,7 @@ impl Tokens {
             input: sum(input),
             cached: sum(cached),
             output: sum(output),
+            cost: 0.0,
         }
     }
 
@@ -34,6 +37,7 @@ impl Tokens {
             input_tokens: Some(self.input),
             cached_input_tokens: Some(self.cached),
             output_tokens: Some(self.output),
+            cost_usd: known_cost(self.cost),
             ..Usage::default()
         }
     }
@@ -57,6 +61,7 @@ impl std::ops::AddAssign for Tokens {
         self.input = total([self.input, more.input]);
         self.cached = total([self.cached, more.cached]);
         self.output = total([self.output, more.output]);
+        self.cost += more.cost;
     }
 }
 
@@ -70,8 +75,7 @@ impl Sum for Tokens {
     }
 }
 
-/// Returns a sum of costs without the digits that only adding up has brought in. Clients give the cost of a model
-/// without a price as 0, which means that it is not known.
+/// Returns a sum of costs without the digits that only adding up has brought in.
 pub(super) fn known_cost(sum: f64) -> Option<f64> {
     let rounded = (sum * 1e9).round() / 1e9;
     (rounded > 0.0).then_some(rounded)

@@ -241,10 +241,7 @@ impl Protocol for AcpStream {
             ));
         }
         match &self.outcome {
-            Some(Event::End { stop_reason, .. }) => {
-                let trouble = session.trouble();
-                trouble.unwrap_or_else(|| stopped(stop_reason, session))
-            }
+            Some(Event::End { stop_reason, .. }) => stopped(stop_reason, session),
             Some(Event::Failed {
                 stage,
                 code,

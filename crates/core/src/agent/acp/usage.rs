@@ -35,6 +35,7 @@ fn of_protocol(usage: &Value) -> Usage {
         } else {
             output
         },
+        ..Tokens::default()
     };
     Usage {
         // What is not told is not 0.

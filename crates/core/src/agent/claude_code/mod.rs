@@ -9,9 +9,7 @@ use camino::Utf8Path;
 use serde_json::json;
 
 use super::model_service::{ModelService, usual};
-use super::{
-    Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal, session,
-};
+use super::{Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -40,7 +38,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, stream::ClaudeStream::default()),
+    protocol: |_| Box::new(stream::ClaudeStream::default()),
 };
 
 /// The number of times that a failed request is tried again. The default of 10 takes three minutes, even for a refused

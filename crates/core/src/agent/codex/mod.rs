@@ -12,7 +12,6 @@ use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
 use super::{
     Agent, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, StopSignal,
-    session,
 };
 use crate::text::json::{self as document, object};
 
@@ -42,10 +41,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| {
-        let stream = stream::CodexStream::new(inputs.mcp_servers);
-        session::decoder(inputs, stream)
-    },
+    protocol: |inputs| Box::new(stream::CodexStream::new(inputs.mcp_servers)),
 };
 
 /// The number of times that a failed request, and a stream that broke off, are tried again. They multiply; by default

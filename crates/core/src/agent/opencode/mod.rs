@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
-use super::{
-    Agent, Decoder, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, session,
-};
+use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile};
 use crate::text::json::object;
+
+pub(super) use stream::OpencodeStream;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -40,13 +40,8 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),
-    decoder,
+    protocol: |_| Box::new(OpencodeStream::default()),
 };
-
-/// Returns the decoder of opencode and of the programs made from it.
-pub(super) fn decoder(inputs: &Inputs<'_>) -> Decoder {
-    session::decoder(inputs, stream::OpencodeStream::default())
-}
 
 /// The providers that it knows by themselves, with the addresses of their libraries.
 pub(super) const SERVICES: &[ModelService] = &[

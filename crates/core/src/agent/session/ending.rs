@@ -92,11 +92,6 @@ impl Session {
         }
     }
 
-    /// Returns the ending of a session with an error that nothing followed.
-    pub(in crate::agent) fn trouble(&mut self) -> Option<Ending> {
-        self.failure.take().map(Ending::Failed)
-    }
-
     /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
     /// overflow is the end of a session that can be judged: long rules and tools cause it.
     pub(super) fn told_apart(&mut self, ending: Ending) -> Ending {
