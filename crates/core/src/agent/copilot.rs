@@ -145,12 +145,6 @@ fn kind_of(error: &Value) -> ErrorKind {
         .unwrap_or(ErrorKind::Agent)
 }
 
-/// Returns the tokens of a request or a summary. Input includes the cached ones, output the reasoning.
-pub(super) fn tokens(usage: &Value) -> Tokens {
-    let cached = ["cacheReadTokens"];
-    Tokens::read(usage, &["inputTokens"], &cached, &["outputTokens"])
-}
-
 impl Protocol for CopilotStream {
     fn event(&mut self, event: Value, session: &mut Session) {
         // Only the last line, the result, has it.
@@ -201,14 +195,14 @@ impl Protocol for CopilotStream {
             // The tokens of one answered request.
             "session.usage_record" => {
                 self.logged += 1;
-                self.tokens += tokens(&data["usage"]);
+                self.tokens += Tokens::read(&data["usage"]);
             }
             // The conversation is summed up, which has figures of its own.
             "session.compaction_start" => self.open_summaries += 1,
             "session.compaction_complete" if summary.is_object() => {
                 self.open_summaries = self.open_summaries.saturating_sub(1);
                 self.logged += summary.number("requestCount");
-                self.tokens += tokens(summary);
+                self.tokens += Tokens::read(summary);
             }
             _ => {}
         }

@@ -25,6 +25,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@aaif/goose-binary")),
         install: Some("https://goose-docs.ai/docs/getting-started/installation"),
         skills_dir: ".agents/skills",
+        reports_tokens: true,
         read_above: &["AGENTS.md", ".goosehints", ".goose", ".agents"],
         credential_variables: &[
             "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
@@ -287,10 +288,6 @@ impl Protocol for GooseStream {
             }
             _ => {}
         }
-    }
-
-    fn reports_tokens(&self) -> bool {
-        true
     }
 
     fn usage(&self, session: &Session) -> Usage {

@@ -13,6 +13,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@kilocode/cli")),
         logs_to_stderr: true,
         skills_dir: ".kilo/skills",
+        skill_tool: Some("skill"),
         read_above: &["AGENTS.md", "kilo.json", "kilo.jsonc", ".kilo", ".kilocode"],
         credential_variables: &[
             "KILO_API_KEY", "KILO_AUTH_CONTENT", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",

@@ -175,12 +175,8 @@ struct Agent {
 }
 
 impl Agent {
-    fn decoder(&self, inputs: &Inputs<'_>) -> Decoder {
-        // The servers of the variant are not used by an agent without a session, so nothing is known of them.
-        let servers = inputs.mcp_servers.iter();
-        let servers = servers.filter(|_| !self.profile.is_built_in());
-        let servers = servers.map(|(name, _)| name.clone());
-        Decoder::new((self.protocol)(inputs), servers.collect(), inputs.model)
+    fn decoder(&'static self, inputs: &Inputs<'_>) -> Decoder {
+        Decoder::new(&self.profile, inputs, (self.protocol)(inputs))
     }
 }
 

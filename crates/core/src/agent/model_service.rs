@@ -20,8 +20,8 @@ pub struct ModelService {
 pub enum AddressPlace {
     /// An environment variable.
     Variable(&'static str),
-    /// A path in its settings.
-    Setting(&'static [&'static str]),
+    /// A JSON pointer into its settings.
+    Setting(&'static str),
 }
 
 impl ModelService {
@@ -43,28 +43,12 @@ impl ModelService {
     /// Returns a service whose address is in the agent's settings.
     pub(super) const fn by_setting(
         keys: &'static [&'static str],
-        setting: &'static [&'static str],
+        setting: &'static str,
         usual: &'static str,
     ) -> Self {
         ModelService {
             address: AddressPlace::Setting(setting),
             ..ModelService::by_variable(keys, "", usual)
-        }
-    }
-
-    /// Returns it, unless one of these variables or settings is there.
-    pub(super) const fn unless(self, names: &'static [&'static str]) -> Self {
-        ModelService {
-            unless: names,
-            ..self
-        }
-    }
-
-    /// Returns it with its key in another variable.
-    pub(super) const fn given_as(self, variable: &'static str) -> Self {
-        ModelService {
-            given_as: Some(variable),
-            ..self
         }
     }
 }

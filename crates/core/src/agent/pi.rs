@@ -124,8 +124,7 @@ impl PiStream {
     fn answer(&mut self, answer: &Value, session: &mut Session) {
         let usage = &answer["usage"];
         // Input without the cached tokens, output with the reasoning.
-        let input = ["input", "cacheRead", "cacheWrite"];
-        self.tokens += Tokens::read(usage, &input, &["cacheRead"], &["output"]);
+        self.tokens += Tokens::read_apart(usage);
         self.tokens.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
         if let Value::String(text) = &answer["content"] {
             session.message(Role::Assistant, text.as_str());
@@ -194,10 +193,6 @@ impl Protocol for PiStream {
         } else if !beginning.starts_with(REPETITION) {
             session.notice(format!("an event of {bytes} bytes was not decoded"));
         }
-    }
-
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember(text);
     }
 
     fn usage(&self, session: &Session) -> Usage {

@@ -20,7 +20,7 @@ pub(super) fn recorded(name: &str) -> String {
 }
 
 /// The decoder of an agent that was given MCP servers of these names.
-pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Decoder {
+pub(super) fn decoder(agent: &'static Agent, servers: &[&str]) -> Decoder {
     let servers: Vec<_> = servers
         .iter()
         .map(|name| {

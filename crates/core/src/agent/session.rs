@@ -16,7 +16,7 @@ use super::errors::classify;
 use super::invocation::is_document;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
-use super::{Ending, Line, Reading, Skippable};
+use super::{Ending, Inputs, Line, Profile, Reading, Skippable};
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
@@ -67,17 +67,6 @@ pub(super) trait Protocol: Send {
         Shows::Everything
     }
 
-    /// Returns whether every session that ends well has the tokens of its answers.
-    fn reports_tokens(&self) -> bool {
-        false
-    }
-
-    /// Returns the name of the tool by which skills are used, if there is one. Agents without one read the files of a
-    /// skill like any other.
-    fn skill_tool(&self) -> Option<&'static str> {
-        None
-    }
-
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
 
@@ -89,25 +78,30 @@ pub(super) trait Protocol: Send {
 /// Reads an agent's output, a line at a time.
 #[expect(missing_debug_implementations, reason = "a protocol has none")]
 pub struct Decoder {
+    profile: &'static Profile,
     protocol: Box<dyn Protocol>,
     session: Session,
 }
 
 impl Decoder {
-    /// Returns the decoder of an agent that speaks this protocol, with MCP servers of these names.
+    /// Returns the decoder of an agent that speaks this protocol.
     pub(super) fn new(
+        profile: &'static Profile,
+        inputs: &Inputs<'_>,
         protocol: Box<dyn Protocol>,
-        servers: Vec<String>,
-        requested_model: Option<&str>,
     ) -> Self {
+        // The servers of the variant are not used by an agent without a session, so nothing is known of them.
+        let servers = inputs.mcp_servers.iter();
+        let servers = servers.filter(|_| !profile.is_built_in());
         Decoder {
+            profile,
+            protocol,
             session: Session {
-                servers,
-                requested_model: requested_model.map(str::to_owned),
-                skill_tool: protocol.skill_tool(),
+                servers: servers.map(|(name, _)| name.clone()).collect(),
+                requested_model: inputs.model.map(str::to_owned),
+                skill_tool: profile.skill_tool,
                 ..Session::default()
             },
-            protocol,
         }
     }
 
@@ -196,7 +190,7 @@ impl Decoder {
         let conversation = &mut self.session.conversation;
         conversation.shows = self.protocol.shows();
         conversation.has_answer |= has_tokens;
-        let ending = if self.protocol.reports_tokens() && !has_tokens {
+        let ending = if self.profile.reports_tokens && !has_tokens {
             self.session.without_tokens(ending)
         } else {
             ending

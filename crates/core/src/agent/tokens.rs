@@ -6,6 +6,24 @@ use serde_json::Value;
 
 use crate::transcript::{Usage, total};
 
+/// The names of input tokens, as agents spell them: one of them is there.
+const INPUT: [&str; 4] = [
+    "/input_tokens", "/inputTokens", "/input_token_count", "/input",
+];
+/// The names of tokens that were read from a cache.
+const CACHED: [&str; 8] = [
+    "/cached_input_tokens", "/cache_read_input_tokens", "/cacheReadInputTokens",
+    "/cacheReadTokens", "/cached_content_token_count", "/cached", "/cacheRead", "/cache/read",
+];
+/// The names of tokens that were written to a cache.
+const WRITTEN: [&str; 4] = [
+    "/cache_creation_input_tokens", "/cacheCreationInputTokens", "/cacheWrite", "/cache/write",
+];
+/// The names of output tokens, and of thoughts that are told apart from them.
+const OUTPUT: [&str; 5] = [
+    "/output_tokens", "/outputTokens", "/output_token_count", "/output", "/thoughts",
+];
+
 /// The tokens of one or more requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tokens {
@@ -19,16 +37,27 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the tokens of an object. Each figure is the sum of the fields with these names; `a/b` is a field of a field.
-    pub(super) fn read(object: &Value, input: &[&str], cached: &[&str], output: &[&str]) -> Self {
-        let figure = |name: &&str| object.pointer(&format!("/{name}"))?.as_u64();
-        let sum = |names: &[&str]| total(names.iter().filter_map(figure));
+    /// Reads the tokens of an object whose input includes the cached tokens.
+    pub(super) fn read(object: &Value) -> Self {
+        let sum = |names: &[&str]| {
+            let figures = names.iter().map(|name| object.pointer(name));
+            total(figures.filter_map(|figure| figure?.as_u64()))
+        };
         Tokens {
-            input: sum(input),
-            cached: sum(cached),
-            output: sum(output),
+            input: sum(&INPUT),
+            cached: sum(&CACHED),
+            output: sum(&OUTPUT),
             cost: 0.0,
         }
+    }
+
+    /// Reads the tokens of an object that has the cached tokens, read and written, apart from the other input.
+    pub(super) fn read_apart(object: &Value) -> Self {
+        let mut tokens = Tokens::read(object);
+        let written = WRITTEN.iter().map(|name| object.pointer(name));
+        let written = written.filter_map(|figure| figure?.as_u64());
+        tokens.input = total(written.chain([tokens.input, tokens.cached]));
+        tokens
     }
 
     /// Returns the tokens as figures of a session.

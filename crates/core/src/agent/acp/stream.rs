@@ -21,8 +21,6 @@ const MOST_NOISE: usize = 3;
 pub(super) struct AcpStream {
     /// The reader of the agent's session file and its standard error, where it has an adapter of its own.
     own: Option<Box<dyn Protocol>>,
-    /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
-    reports_tokens: bool,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -40,10 +38,9 @@ pub(super) struct AcpStream {
 
 impl AcpStream {
     /// Returns the stream of an agent that has an adapter of its own.
-    pub(super) fn of(own: Box<dyn Protocol>, reports_tokens: bool) -> Self {
+    pub(super) fn of(own: Box<dyn Protocol>) -> Self {
         AcpStream {
             own: Some(own),
-            reports_tokens,
             ..AcpStream::default()
         }
     }
@@ -221,10 +218,6 @@ impl Protocol for AcpStream {
         if let Some(own) = &mut self.own {
             own.side_event(event, session);
         }
-    }
-
-    fn reports_tokens(&self) -> bool {
-        self.reports_tokens
     }
 
     fn usage(&self, session: &Session) -> Usage {

@@ -51,8 +51,7 @@ impl ClineStream {
             ("usage", _) => {
                 session.answered();
                 self.answers += 1;
-                let cached = ["cacheReadTokens"];
-                self.tokens += Tokens::read(event, &["inputTokens"], &cached, &["outputTokens"]);
+                self.tokens += Tokens::read(event);
             }
             // The end of an agent: of the main one, or of a sub-agent.
             ("done", _) => self.tokens.cost += event["usage"]["totalCost"].as_f64().unwrap_or(0.0),
@@ -149,8 +148,8 @@ impl Protocol for ClineStream {
         match serde_json::from_str::<Value>(text) {
             Ok(event) if event["type"] == "error" => session.remember(event.text("message")),
             Ok(event) if event.is_object() => {}
-            // Warnings of a library, each with the places in its code.
-            _ if text.contains("AI SDK Warning") || text.starts_with("at ") => {}
+            // The places in the code of a library that warns.
+            _ if text.starts_with("at ") => {}
             _ => session.remember(text),
         }
     }

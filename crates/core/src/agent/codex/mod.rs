@@ -25,14 +25,16 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &["AGENTS.md", ".codex", ".agents"],
         credential_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         credential_files: &[".codex/auth.json"],
-        services: &[ModelService::by_setting(
-            &["CODEX_API_KEY", "OPENAI_API_KEY"],
-            &["model_providers", KEY_PROVIDER, "base_url"],
-            usual::OPENAI_V1,
-        )
-        // The built-in provider would try a WebSocket first.
-        .given_as("OPENAI_API_KEY")
-        .unless(&["model_provider"])],
+        services: &[ModelService {
+            // The built-in provider would try a WebSocket first.
+            given_as: Some("OPENAI_API_KEY"),
+            unless: &["model_provider"],
+            ..ModelService::by_setting(
+                &["CODEX_API_KEY", "OPENAI_API_KEY"],
+                "/model_providers/openai-key/base_url",
+                usual::OPENAI_V1,
+            )
+        }],
         // It may be a login with ChatGPT, which a key would turn into another bill.
         files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.

@@ -9,7 +9,7 @@ use crate::agent::tokens::Tokens;
 use crate::agent::{Ending, errors};
 use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Usage};
+use crate::transcript::{Role, Usage, total};
 use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
@@ -34,12 +34,8 @@ impl OpencodeStream {
     fn step_finish(&mut self, part: &Value, session: &mut Session) {
         self.steps += 1;
         // Input without the cached tokens, output without the reasoning.
-        let tokens = Tokens::read(
-            &part["tokens"],
-            &["input", "cache/read", "cache/write"],
-            &["cache/read"],
-            &["output", "reasoning"],
-        );
+        let mut tokens = Tokens::read_apart(&part["tokens"]);
+        tokens.output = total([tokens.output, part["tokens"].number("reasoning")]);
         self.unknown_step |= tokens.is_unknown();
         self.tokens += tokens;
         self.tokens.cost += part["cost"].as_f64().unwrap_or(0.0);
@@ -169,10 +165,6 @@ impl Protocol for OpencodeStream {
             self.rejected = Some(text.trim_start_matches("! ").to_owned());
         }
         session.remember(text);
-    }
-
-    fn skill_tool(&self) -> Option<&'static str> {
-        Some("skill")
     }
 
     fn usage(&self, session: &Session) -> Usage {

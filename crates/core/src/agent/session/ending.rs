@@ -12,6 +12,8 @@ use crate::trial_error::{ErrorKind, TrialError};
 
 /// The longest part of an agent's last words that is kept, in characters.
 const LONGEST_WORDS: usize = 300;
+/// Parts of lines that say nothing about the session.
+const NOISE: [&str; 3] = ["256-color", "Ripgrep", "AI SDK Warning"];
 /// The most notes that are kept. The first ones say what went wrong.
 pub(super) const MOST_NOTES: usize = 50;
 
@@ -64,8 +66,10 @@ impl Session {
 
     /// Keeps these words as the last ones, unless earlier words tell more: often advice follows.
     pub(in crate::agent) fn remember(&mut self, text: &str) {
+        let is_noise = NOISE.iter().any(|noise| text.contains(noise));
         let is_known = classify(None, &self.last_words).is_some();
-        if self.last_words.is_empty() || (!is_known && classify(None, text).is_some()) {
+        let tells_more = self.last_words.is_empty() || classify(None, text).is_some();
+        if tells_more && !is_known && !is_noise {
             self.remember_last(text);
         }
     }
