@@ -84,7 +84,6 @@ mod qwen_code;
 pub mod redirect;
 mod session;
 mod setting_keys;
-mod stream_filter;
 mod tokens;
 
 use std::fmt;
@@ -103,7 +102,6 @@ pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal}
 pub use project_servers::servers_in_project;
 pub use session::Decoder;
 use session::Protocol;
-pub use stream_filter::StreamFilter;
 
 use crate::text::prose;
 

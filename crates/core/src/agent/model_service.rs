@@ -55,10 +55,10 @@ impl ModelService {
 
 /// The addresses of the large services, as their own libraries have them.
 pub(super) mod usual {
-    pub(in crate::agent) const ANTHROPIC: &str = "https://api.anthropic.com";
-    pub(in crate::agent) const OPENAI: &str = "https://api.openai.com";
-    pub(in crate::agent) const OPENAI_V1: &str = "https://api.openai.com/v1";
-    pub(in crate::agent) const GEMINI: &str = "https://generativelanguage.googleapis.com";
+    pub const ANTHROPIC: &str = "https://api.anthropic.com";
+    pub const OPENAI: &str = "https://api.openai.com";
+    pub const OPENAI_V1: &str = "https://api.openai.com/v1";
+    pub const GEMINI: &str = "https://generativelanguage.googleapis.com";
 }
 
 /// The services that programs of any kind are led to by these variables.

@@ -5,10 +5,12 @@
 //! that were overcome, last words, and the [`Reading`] that all of this ends in.
 
 mod ending;
+mod filter;
 mod steps;
 
 use std::collections::BTreeMap;
 
+use filter::Filter;
 use serde_json::Value;
 
 use super::conversation::{Conversation, Shows};
@@ -81,6 +83,7 @@ pub struct Decoder {
     profile: &'static Profile,
     protocol: Box<dyn Protocol>,
     session: Session,
+    filter: Filter,
 }
 
 impl Decoder {
@@ -102,6 +105,7 @@ impl Decoder {
                 skill_tool: profile.skill_tool,
                 ..Session::default()
             },
+            filter: Filter::default(),
         }
     }
 
@@ -119,21 +123,9 @@ impl Decoder {
     }
 
     /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
-    /// [`StreamFilter`](super::StreamFilter) may leave out such lines.
+    /// Floods of such lines may be left out.
     pub fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
         self.protocol.skippable(beginning)
-    }
-
-    /// Counts lines that were left out, and returns the steps that were held back until now. `words` is true if some of
-    /// them are words of the agent.
-    pub fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
-        self.session.line += lines;
-        self.session.conversation.tools_ended();
-        if words {
-            self.session.answered();
-        }
-        self.session.flush();
-        std::mem::take(&mut self.session.records)
     }
 
     /// Reads a line of standard error.
@@ -167,13 +159,9 @@ impl Decoder {
         usage.plausible()
     }
 
-    /// Returns the talk with the model so far.
-    pub fn conversation(&self) -> &Conversation {
-        &self.session.conversation
-    }
-
     /// Ends the session.
     pub fn finish(mut self, exit: Exit) -> Reading {
+        self.end_gap();
         if self.session.compacted {
             self.session.final_note(
                 "the conversation was shortened, and the number of requests for that is not known",

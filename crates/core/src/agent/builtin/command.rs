@@ -16,7 +16,7 @@ use crate::text::prose;
 use crate::transcript::{Role, Step, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-pub(in crate::agent) static AGENT: Agent = Agent {
+pub static AGENT: Agent = Agent {
     profile: Profile {
         name: "command",
         version_args: &[],
