@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
-use terca_core::agent::{
-    self, AgentRef, Conversation, Decoder, Inputs, Line, RawLine, StreamFilter,
-};
+use terca_core::agent::{self, AgentRef, Conversation, Decoder, Inputs, Line, RawLine};
 use terca_core::process::Exit;
 use terca_core::text::mask::Mask;
 use terca_core::transcript::atif::{About, Trajectory};
@@ -109,12 +107,12 @@ fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
     let (servers, variables) = (servers(), BTreeSet::new());
     let inputs = inputs(&servers, &variables);
     let read = |limit: u64| {
-        let mut filter = StreamFilter::with_limit(agent.decoder(&inputs), limit);
+        let mut decoder = agent.decoder(&inputs).with_limit(limit);
         let mut records = Vec::new();
         for line in text.lines() {
-            records.extend(filter.line(RawLine::whole(line.as_bytes()), &Mask::default()));
+            records.extend(decoder.line(RawLine::whole(line.as_bytes()), &Mask::default()));
         }
-        let mut reading = filter.finish(Exit::Code(0));
+        let mut reading = decoder.finish(Exit::Code(0));
         records.append(&mut reading.records);
         check(agent.profile().name, &records, text.lines().count() as u64);
         // A line that is left out counts as a sign of life.

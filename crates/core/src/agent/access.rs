@@ -50,9 +50,8 @@ impl Access {
     pub fn add_config(&mut self, config: &Value) {
         let mut has_key = false;
         for (place, text) in texts_of(config) {
-            let name = place.last().map_or("", String::as_str);
-            has_key |= is_name_of_key(name) && !text.is_empty();
-            if text.contains("://") && name != "$schema" {
+            has_key |= is_name_of_key(&place) && !text.is_empty();
+            if text.contains("://") && !place.ends_with("/$schema") {
                 let endpoint = origin(text).map(|origin| (written(&place), origin));
                 self.endpoints.extend(endpoint);
             }
@@ -64,15 +63,13 @@ impl Access {
 }
 
 /// Returns a place in settings as people write it: `config.models[0].url`.
-fn written(place: &[String]) -> String {
-    let mut written = "config".to_owned();
-    for part in place {
-        written += &match part.parse::<usize>() {
-            Ok(_) => format!("[{part}]"),
-            Err(_) => format!(".{part}"),
-        };
-    }
-    written
+fn written(place: &str) -> String {
+    let parts = place.split('/').skip(1);
+    let parts = parts.map(|part| match part.parse::<usize>() {
+        Ok(_) => format!("[{part}]"),
+        Err(_) => format!(".{}", part.replace("~1", "/").replace("~0", "~")),
+    });
+    format!("config{}", parts.collect::<String>())
 }
 
 /// Returns the origin of an address: no user, no password, no path, no query.

@@ -237,7 +237,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// Plays a recording as its agent left it: on standard output, or in a file beside it.
-fn play(agent: &Agent, recording: &str, exit: i32) -> (Vec<Record>, Reading) {
+fn play(agent: &'static Agent, recording: &str, exit: i32) -> (Vec<Record>, Reading) {
     let mut decoder = playback::decoder(agent, &["tiny", "exp", "expmcp"]);
     let side_file = match agent.profile.name {
         "aider" => Some((aider::ANALYTICS, recording.replace(".txt", ".jsonl"))),

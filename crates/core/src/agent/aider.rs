@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 use super::conversation::Shows;
 use super::fields::Fields;
-use super::session::{self, Protocol, Session, failed};
+use super::session::{Protocol, Session, failed};
+use super::tokens::Tokens;
 use super::{
     Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
     errors, litellm,
 };
 use crate::process::Exit;
-use crate::transcript::{Role, Step, Usage, total};
+use crate::transcript::{Role, Step, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
 pub(super) static AGENT: Agent = Agent {
@@ -41,7 +42,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, AiderStream::default()),
+    protocol: |_| Box::new(AiderStream::default()),
 };
 
 const RULES: &str = "AGENTS.md";
@@ -170,7 +171,7 @@ struct AiderStream {
     /// Requests to the model, and its answers.
     asked: u64,
     answered: u64,
-    used: Usage,
+    tokens: Tokens,
     /// The reason for its exit, in its own words.
     reason: Option<String>,
     /// The last error since the model's last answer.
@@ -205,12 +206,6 @@ impl AiderStream {
             let role = Role::Assistant;
             session.push_at(self.said_at, Step::Message { role, text });
         }
-    }
-}
-
-fn add(sum: &mut Option<u64>, more: &Value) {
-    if let Some(more) = more.as_u64() {
-        *sum = Some(total([sum.unwrap_or(0), more]));
     }
 }
 
@@ -272,15 +267,13 @@ impl Protocol for AiderStream {
             "message_send_starting" => self.asked += 1,
             "message_send" => {
                 self.answered += 1;
-                // With the cached tokens, which are not given apart.
-                add(&mut self.used.input_tokens, &properties["prompt_tokens"]);
-                add(
-                    &mut self.used.output_tokens, &properties["completion_tokens"],
-                );
-                // 0 where aider does not know the price.
-                if let Some(cost) = properties["cost"].as_f64().filter(|cost| *cost > 0.0) {
-                    self.used.cost_usd = Some(self.used.cost_usd.unwrap_or(0.0) + cost);
-                }
+                self.tokens += Tokens {
+                    // With the cached tokens, which are not given apart.
+                    input: properties.number("prompt_tokens"),
+                    output: properties.number("completion_tokens"),
+                    cost: properties["cost"].as_f64().unwrap_or(0.0),
+                    ..Tokens::default()
+                };
             }
             "exit" => self.reason = properties.owned("reason"),
             _ => {}
@@ -294,7 +287,9 @@ impl Protocol for AiderStream {
 
     fn usage(&self, session: &Session) -> Usage {
         // It has no tools to call.
-        session.counted(self.answered).or(self.used)
+        let mut used = self.tokens.known_usage();
+        used.cached_input_tokens = None;
+        session.counted(self.answered).or(used)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {

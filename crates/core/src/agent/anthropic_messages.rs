@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::fields::{Fields, text_of};
 use super::session::Session;
-use super::tokens::Tokens;
 use crate::transcript::Role;
 
 /// The messages of a session so far.
@@ -51,14 +50,4 @@ impl Messages {
         let server = session.mcp_server_of(tool);
         session.call(id, tool, input.clone(), server);
     }
-}
-
-/// Returns the tokens of a request, or of several. The three kinds of input exclude each other.
-pub(super) fn tokens(usage: &Value) -> Tokens {
-    let input = [
-        "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "inputTokens",
-        "cacheCreationInputTokens", "cacheReadInputTokens",
-    ];
-    let cached = ["cache_read_input_tokens", "cacheReadInputTokens"];
-    Tokens::read(usage, &input, &cached, &["output_tokens", "outputTokens"])
 }

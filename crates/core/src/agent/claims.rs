@@ -9,15 +9,15 @@ use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
 
 /// The decoder of a trial that asks for a model.
-fn asking_for(agent: &Agent, model: &str) -> Decoder {
+fn asking_for(agent: &'static Agent, model: &str) -> Decoder {
     let variables = BTreeSet::new();
     let mut inputs = inputs(&[], None, &variables);
     inputs.model = Some(model);
-    (agent.decoder)(&inputs)
+    agent.decoder(&inputs)
 }
 
 /// Reads lines of standard output.
-fn read(agent: &Agent, model: &str, stdout: &str) -> Reading {
+fn read(agent: &'static Agent, model: &str, stdout: &str) -> Reading {
     let mut decoder = asking_for(agent, model);
     for line in stdout.lines() {
         decoder.stdout(Line::Text(line));
@@ -130,7 +130,11 @@ fn sub_agents_are_no_part_of_the_main_thread() {
 }
 
 /// Returns the tool and the server of the only call of a session.
-fn only_call(agent: &Agent, servers: &[&str], line: &str) -> (Option<String>, Option<String>) {
+fn only_call(
+    agent: &'static Agent,
+    servers: &[&str],
+    line: &str,
+) -> (Option<String>, Option<String>) {
     let mut decoder = playback::decoder(agent, servers);
     let records = decoder.stdout(Line::Text(line));
     let mut calls = records.into_iter().filter_map(|record| match record.step {
@@ -196,7 +200,7 @@ fn a_tool_of_a_server_has_the_same_name_with_every_agent() {
 }
 
 /// Plays lines of standard error before those of standard output, as a log that comes first.
-fn read_with_log(agent: &Agent, log: &[&str], stdout: &[&str], exit: Exit) -> Reading {
+fn read_with_log(agent: &'static Agent, log: &[&str], stdout: &[&str], exit: Exit) -> Reading {
     let mut decoder = playback::decoder(agent, &[]);
     for line in log {
         decoder.stderr(Line::Text(line));

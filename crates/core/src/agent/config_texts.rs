@@ -11,31 +11,28 @@ const ADDRESSES: [&str; 2] = ["baseurl", "apibase"];
 /// A shorter value is no key, and masking it would hide words.
 const SHORTEST: usize = 6;
 
-/// Returns all texts in an agent's settings, each with the names and numbers that lead to it.
-pub(super) fn texts_of(config: &Value) -> Vec<(Vec<String>, &str)> {
+/// Returns all texts in an agent's settings, each with its place: a JSON pointer, such as `/models/0/url`.
+pub(super) fn texts_of(config: &Value) -> Vec<(String, &str)> {
     let mut texts = Vec::new();
-    collect(config, &mut Vec::new(), &mut texts);
+    collect(config, "", &mut texts);
     texts
 }
 
-fn collect<'a>(value: &'a Value, place: &mut Vec<String>, texts: &mut Vec<(Vec<String>, &'a str)>) {
-    let entries: Vec<(String, &Value)> = match value {
-        Value::String(text) => return texts.push((place.clone(), text)),
-        Value::Object(entries) => entries
-            .iter()
-            .map(|(name, it)| (name.clone(), it))
-            .collect(),
-        Value::Array(items) => items
-            .iter()
-            .zip(0..)
-            .map(|(it, at)| (format!("{at}"), it))
-            .collect(),
-        _ => return,
-    };
-    for (name, value) in entries {
-        place.push(name);
-        collect(value, place, texts);
-        place.pop();
+fn collect<'a>(value: &'a Value, place: &str, texts: &mut Vec<(String, &'a str)>) {
+    match value {
+        Value::String(text) => texts.push((place.to_owned(), text)),
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                collect(value, &format!("{place}/{name}"), texts);
+            }
+        }
+        Value::Array(items) => {
+            for (item, at) in items.iter().zip(0..) {
+                collect(item, &format!("{place}/{at}"), texts);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -47,22 +44,25 @@ pub fn secrets_in_config(config: &Value) -> Vec<String> {
 }
 
 /// Returns the keys in an agent's settings, each with its place.
-pub(super) fn secret_places(config: &Value) -> Vec<(Vec<String>, String)> {
+pub(super) fn secret_places(config: &Value) -> Vec<(String, String)> {
     let texts = texts_of(config).into_iter();
-    let keys = texts.filter(|(place, _)| place.last().is_some_and(|name| is_name_of_key(name)));
+    let keys = texts.filter(|(place, _)| is_name_of_key(place));
     keys.filter_map(|(place, text)| Some((place, key_in(text)?)))
         .collect()
 }
 
+/// Returns whether the value of this name, or at a place that ends in it, is a key.
 pub(crate) fn is_name_of_key(name: &str) -> bool {
     ends_with(name, &KEYS)
 }
 
-pub(super) fn is_name_of_address(name: &str) -> bool {
-    ends_with(name, &ADDRESSES)
+/// Returns whether the value at a place is the address of a service.
+pub(super) fn is_place_of_address(place: &str) -> bool {
+    ends_with(place, &ADDRESSES)
 }
 
 fn ends_with(name: &str, ends: &[&str]) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let name = letters.collect::<String>().to_lowercase();
     ends.iter().any(|end| name.ends_with(end))

@@ -30,6 +30,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@continuedev/cli")),
         streams_events: false,
         skills_dir: ".continue/skills",
+        reports_tokens: true,
         credential_variables: &[
             "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY",
             "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY",
@@ -39,7 +40,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, ContinueReader::default()),
+    protocol: |_| Box::new(ContinueReader::default()),
 };
 
 /// Its own tools. Those of MCP servers have no sign of their server.
@@ -211,11 +212,6 @@ impl Protocol for ContinueReader {
     fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
         self.has_log = true;
         log_line(line, session);
-    }
-
-    /// The session is written at its end, and a session that was ended has none.
-    fn reports_tokens(&self) -> bool {
-        true
     }
 
     fn shows(&self) -> Shows {

@@ -10,7 +10,7 @@ use super::errors;
 use super::fields::Fields;
 use super::mcp::ServerTool;
 use super::model_service::ModelService;
-use super::session::{self, Protocol, Session};
+use super::session::{Protocol, Session};
 use super::tokens::Tokens;
 use super::{
     Agent, Cache, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, mcp,
@@ -53,7 +53,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, CopilotStream::default()),
+    protocol: |_| Box::new(CopilotStream::default()),
 };
 
 /// The variable for the place of the unpacked program. Where it is not set, every trial unpacks its own.
@@ -145,12 +145,6 @@ fn kind_of(error: &Value) -> ErrorKind {
         .unwrap_or(ErrorKind::Agent)
 }
 
-/// Returns the tokens of a request or a summary. Input includes the cached ones, output the reasoning.
-pub(super) fn tokens(usage: &Value) -> Tokens {
-    let cached = ["cacheReadTokens"];
-    Tokens::read(usage, &["inputTokens"], &cached, &["outputTokens"])
-}
-
 impl Protocol for CopilotStream {
     fn event(&mut self, event: Value, session: &mut Session) {
         // Only the last line, the result, has it.
@@ -201,14 +195,14 @@ impl Protocol for CopilotStream {
             // The tokens of one answered request.
             "session.usage_record" => {
                 self.logged += 1;
-                self.tokens += tokens(&data["usage"]);
+                self.tokens += Tokens::read(&data["usage"]);
             }
             // The conversation is summed up, which has figures of its own.
             "session.compaction_start" => self.open_summaries += 1,
             "session.compaction_complete" if summary.is_object() => {
                 self.open_summaries = self.open_summaries.saturating_sub(1);
                 self.logged += summary.number("requestCount");
-                self.tokens += tokens(summary);
+                self.tokens += Tokens::read(summary);
             }
             _ => {}
         }
@@ -236,9 +230,6 @@ impl Protocol for CopilotStream {
         }
         if self.logged > 0 && self.answered > self.logged {
             session.final_note("its log lacks some answers, so the tokens are not known");
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         if self.result == Some(0) {
             return Ending::Completed;

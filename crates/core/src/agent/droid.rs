@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::anthropic_messages::tokens;
 use super::fields::Fields;
-use super::session::{self, Protocol, Session};
+use super::session::{Protocol, Session};
+use super::tokens::Tokens;
 use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, errors};
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
@@ -26,13 +26,14 @@ pub(super) static AGENT: Agent = Agent {
         // It reads 79,900 characters, and tells its model that the rest is cut off.
         rules_bytes: Some(79_900),
         skills_dir: ".factory/skills",
+        reports_tokens: true,
         read_above: &["AGENTS.md", ".factory"],
         credential_variables: &["FACTORY_API_KEY"],
         hosts: &["*.factory.ai"],
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, DroidStream::default()),
+    protocol: |_| Box::new(DroidStream::default()),
 };
 
 /// The name that the decoder knows the log by.
@@ -161,17 +162,9 @@ impl Protocol for DroidStream {
         }
     }
 
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember(text);
-    }
-
     /// A conversation that is summed up is only in the log. The totals have the tokens for that.
     fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
         session.compacted |= line.contains("[Compaction] Start");
-    }
-
-    fn reports_tokens(&self) -> bool {
-        true
     }
 
     fn usage(&self, session: &Session) -> Usage {
@@ -183,16 +176,15 @@ impl Protocol for DroidStream {
             return counted;
         }
         // The tokens of the session: input without the cached ones, output with the reasoning.
-        tokens(&complete["usage"]).known_usage().or(counted)
+        Tokens::read_apart(&complete["usage"])
+            .known_usage()
+            .or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.delegated {
             session
                 .final_note("its totals may leave out its sub-agents, so the tokens are not known");
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         if self.complete.is_some() {
             return Ending::Completed;

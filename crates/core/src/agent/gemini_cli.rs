@@ -21,7 +21,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, GeminiStream::default()),
+    protocol: |_| Box::new(GeminiStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -38,6 +38,7 @@ pub(super) const PROFILE: Profile = Profile {
     package: Some(Package::Npm("@google/gemini-cli")),
     rules_file: "GEMINI.md",
     skills_dir: ".gemini/skills",
+    skill_tool: Some("activate_skill"),
     read_above: &["GEMINI.md", ".gemini", ".env"],
     credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     setting_variables: &[
@@ -45,12 +46,10 @@ pub(super) const PROFILE: Profile = Profile {
         "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS",
     ],
     credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
-    services: &[ModelService::by_variable(
-        &["GEMINI_API_KEY"],
-        "GOOGLE_GEMINI_BASE_URL",
-        usual::GEMINI,
-    )
-    .unless(&["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"])],
+    services: &[ModelService {
+        unless: &["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+        ..ModelService::by_variable(&["GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL", usual::GEMINI)
+    }],
     hosts: &[
         "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
     ],
@@ -128,11 +127,6 @@ pub(super) fn mcp_settings(
     })
 }
 
-/// Returns a reader of its session file and its standard error.
-pub(super) fn protocol() -> Box<dyn Protocol> {
-    Box::new(GeminiStream::default())
-}
-
 #[derive(Debug, Default)]
 struct GeminiStream {
     result: Option<Value>,
@@ -171,6 +165,7 @@ fn totals(stats: &Value) -> Usage {
         cached: stats.number("cached"),
         // Tokens that are neither input nor answer are thought, which is paid for as output.
         output: all.saturating_sub(input).max(stats.number("output_tokens")),
+        ..Tokens::default()
     };
     Usage {
         tool_calls: stats["tool_calls"].as_u64(),
@@ -233,24 +228,13 @@ impl Protocol for GeminiStream {
         }
     }
 
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        if !text.contains("256-color") && !text.contains("Ripgrep") {
-            session.remember(text);
-        }
-    }
-
     /// Reads a line of the session file. An id comes again when tool calls are added; its last line counts.
     fn side_event(&mut self, line: Value, session: &mut Session) {
         if let ("gemini", Some(id), tokens @ Value::Object(_)) =
             (line.text("type"), line.owned("id"), &line["tokens"])
         {
-            let tokens = Tokens::read(tokens, &["input"], &["cached"], &["output", "thoughts"]);
-            session.answers.insert(id, tokens);
+            session.answers.insert(id, Tokens::read(tokens));
         }
-    }
-
-    fn skill_tool(&self) -> Option<&'static str> {
-        Some("activate_skill")
     }
 
     fn usage(&self, session: &Session) -> Usage {

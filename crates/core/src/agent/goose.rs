@@ -10,7 +10,7 @@ use super::errors;
 use super::fields::{Fields, text_of};
 use super::mcp::{McpServer, ServerTool, tool_name_part};
 use super::model_service::{ModelService, usual};
-use super::session::{self, Protocol, Session, failed};
+use super::session::{Protocol, Session};
 use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, StopSignal};
 use crate::process::Exit;
 use crate::text::json::object;
@@ -25,6 +25,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@aaif/goose-binary")),
         install: Some("https://goose-docs.ai/docs/getting-started/installation"),
         skills_dir: ".agents/skills",
+        reports_tokens: true,
         read_above: &["AGENTS.md", ".goosehints", ".goose", ".agents"],
         credential_variables: &[
             "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
@@ -44,14 +45,13 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| {
+    protocol: |inputs| {
         let mut servers = inputs.mcp_servers.iter();
         let unsupported = servers.find(|(_, server)| server.is_by_sse());
-        let stream = GooseStream {
+        Box::new(GooseStream {
             unsupported: unsupported.map(|(name, _)| name.clone()),
             ..GooseStream::default()
-        };
-        session::decoder(inputs, stream)
+        })
     },
 };
 
@@ -290,10 +290,6 @@ impl Protocol for GooseStream {
         }
     }
 
-    fn reports_tokens(&self) -> bool {
-        true
-    }
-
     fn usage(&self, session: &Session) -> Usage {
         let mut usage = session.counted(self.answers);
         if self.delegated {
@@ -315,10 +311,7 @@ impl Protocol for GooseStream {
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if let Some(name) = &self.unsupported {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
-            return failed(ErrorKind::Mcp, message);
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
+            session.fail(ErrorKind::Mcp, message);
         }
         if self.complete.is_some() {
             return Ending::Completed;

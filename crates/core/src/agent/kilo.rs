@@ -2,7 +2,7 @@
 //!
 //! Only the names differ, and what it would send to its makers.
 
-use super::opencode::{self, Flavour};
+use super::opencode::{self, Flavour, OpencodeStream};
 use super::{Agent, FilesYield, Package, Profile};
 
 pub(super) static AGENT: Agent = Agent {
@@ -13,6 +13,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@kilocode/cli")),
         logs_to_stderr: true,
         skills_dir: ".kilo/skills",
+        skill_tool: Some("skill"),
         read_above: &["AGENTS.md", "kilo.json", "kilo.jsonc", ".kilo", ".kilocode"],
         credential_variables: &[
             "KILO_API_KEY", "KILO_AUTH_CONTENT", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
@@ -27,7 +28,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),
-    decoder: opencode::decoder,
+    protocol: |_| Box::new(OpencodeStream::default()),
 };
 
 static FLAVOUR: Flavour = Flavour {

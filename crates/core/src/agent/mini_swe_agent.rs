@@ -44,7 +44,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, Trajectory::default()),
+    protocol: |_| Box::new(Trajectory::default()),
 };
 
 /// The number of attempts at a request, four seconds apart or more. The default of 10 takes minutes.

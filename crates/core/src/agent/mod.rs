@@ -84,7 +84,6 @@ mod qwen_code;
 pub mod redirect;
 mod session;
 mod setting_keys;
-mod stream_filter;
 mod tokens;
 
 use std::fmt;
@@ -102,7 +101,7 @@ pub use profile::provider_of;
 pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
 pub use project_servers::servers_in_project;
 pub use session::Decoder;
-pub use stream_filter::StreamFilter;
+use session::Protocol;
 
 use crate::text::prose;
 
@@ -170,7 +169,13 @@ pub fn profiles() -> impl Iterator<Item = &'static Profile> {
 struct Agent {
     profile: Profile,
     invocation: fn(&Inputs<'_>) -> Invocation,
-    decoder: fn(&Inputs<'_>) -> Decoder,
+    protocol: fn(&Inputs<'_>) -> Box<dyn Protocol>,
+}
+
+impl Agent {
+    fn decoder(&'static self, inputs: &Inputs<'_>) -> Decoder {
+        Decoder::new(&self.profile, inputs, (self.protocol)(inputs))
+    }
 }
 
 /// An entry of the table of agents.
@@ -190,7 +195,7 @@ impl AgentRef {
 
     /// Returns a decoder for the output of one trial's agent.
     pub fn decoder(self, inputs: &Inputs<'_>) -> Decoder {
-        (self.0.decoder)(inputs)
+        self.0.decoder(inputs)
     }
 }
 

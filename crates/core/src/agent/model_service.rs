@@ -20,8 +20,8 @@ pub struct ModelService {
 pub enum AddressPlace {
     /// An environment variable.
     Variable(&'static str),
-    /// A path in its settings.
-    Setting(&'static [&'static str]),
+    /// A JSON pointer into its settings.
+    Setting(&'static str),
 }
 
 impl ModelService {
@@ -43,7 +43,7 @@ impl ModelService {
     /// Returns a service whose address is in the agent's settings.
     pub(super) const fn by_setting(
         keys: &'static [&'static str],
-        setting: &'static [&'static str],
+        setting: &'static str,
         usual: &'static str,
     ) -> Self {
         ModelService {
@@ -51,30 +51,14 @@ impl ModelService {
             ..ModelService::by_variable(keys, "", usual)
         }
     }
-
-    /// Returns it, unless one of these variables or settings is there.
-    pub(super) const fn unless(self, names: &'static [&'static str]) -> Self {
-        ModelService {
-            unless: names,
-            ..self
-        }
-    }
-
-    /// Returns it with its key in another variable.
-    pub(super) const fn given_as(self, variable: &'static str) -> Self {
-        ModelService {
-            given_as: Some(variable),
-            ..self
-        }
-    }
 }
 
 /// The addresses of the large services, as their own libraries have them.
 pub(super) mod usual {
-    pub(in crate::agent) const ANTHROPIC: &str = "https://api.anthropic.com";
-    pub(in crate::agent) const OPENAI: &str = "https://api.openai.com";
-    pub(in crate::agent) const OPENAI_V1: &str = "https://api.openai.com/v1";
-    pub(in crate::agent) const GEMINI: &str = "https://generativelanguage.googleapis.com";
+    pub const ANTHROPIC: &str = "https://api.anthropic.com";
+    pub const OPENAI: &str = "https://api.openai.com";
+    pub const OPENAI_V1: &str = "https://api.openai.com/v1";
+    pub const GEMINI: &str = "https://generativelanguage.googleapis.com";
 }
 
 /// The services that programs of any kind are led to by these variables.

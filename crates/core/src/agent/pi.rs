@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 
 use super::fields::{Fields, text_of};
-use super::session::{self, Protocol, Session};
-use super::tokens::{Tokens, known_cost};
+use super::session::{Protocol, Session};
+use super::tokens::Tokens;
 use super::{
     Agent, Capabilities, Ending, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile,
     errors,
@@ -51,7 +51,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, PiStream::default()),
+    protocol: |_| Box::new(PiStream::default()),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
@@ -99,7 +99,6 @@ struct PiStream {
     /// Answers without an error, and the tokens and cost of all.
     answers: u64,
     tokens: Tokens,
-    cost: f64,
     compacted: bool,
     /// The reason for the end of the last answer, and whether the session has ended.
     stop_reason: String,
@@ -125,9 +124,8 @@ impl PiStream {
     fn answer(&mut self, answer: &Value, session: &mut Session) {
         let usage = &answer["usage"];
         // Input without the cached tokens, output with the reasoning.
-        let input = ["input", "cacheRead", "cacheWrite"];
-        self.tokens += Tokens::read(usage, &input, &["cacheRead"], &["output"]);
-        self.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
+        self.tokens += Tokens::read_apart(usage);
+        self.tokens.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
         if let Value::String(text) = &answer["content"] {
             session.message(Role::Assistant, text.as_str());
         }
@@ -197,24 +195,14 @@ impl Protocol for PiStream {
         }
     }
 
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        session.remember(text);
-    }
-
     fn usage(&self, session: &Session) -> Usage {
         let mut counted = session.counted(self.answers);
         if self.compacted {
             // A summary of the conversation is asked for on the side.
             counted.requests = None;
-        }
-        let tokens = self.tokens.known_usage();
-        if tokens.input_tokens.is_none() || self.compacted {
             return counted;
         }
-        Usage {
-            cost_usd: known_cost(self.cost),
-            ..tokens.or(counted)
-        }
+        self.tokens.known_usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
@@ -222,9 +210,6 @@ impl Protocol for PiStream {
             session.final_note(
                 "the tokens used to shorten the conversation are not known, so there are no figures",
             );
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         if !self.ended || self.answers == 0 {
             return session.no_end(exit);

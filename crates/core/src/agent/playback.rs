@@ -20,7 +20,7 @@ pub(super) fn recorded(name: &str) -> String {
 }
 
 /// The decoder of an agent that was given MCP servers of these names.
-pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Decoder {
+pub(super) fn decoder(agent: &'static Agent, servers: &[&str]) -> Decoder {
     let servers: Vec<_> = servers
         .iter()
         .map(|name| {
@@ -33,7 +33,7 @@ pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Decoder {
             ((*name).to_owned(), server)
         })
         .collect();
-    (agent.decoder)(&inputs(&servers, None, &BTreeSet::new()))
+    agent.decoder(&inputs(&servers, None, &BTreeSet::new()))
 }
 
 /// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.

@@ -35,6 +35,10 @@ pub struct Profile {
     pub rules_bytes: Option<u64>,
     /// The directory of its project skills, relative to the workspace.
     pub skills_dir: &'static str,
+    /// The tool by which it uses skills, if there is one. Agents without one read the files of a skill like any other.
+    pub skill_tool: Option<&'static str>,
+    /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
+    pub reports_tokens: bool,
     /// Names of files and directories that it reads in the directories above the workspace.
     pub read_above: &'static [&'static str],
     /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.
@@ -78,6 +82,8 @@ impl Profile {
         rules_file: "AGENTS.md",
         rules_bytes: None,
         skills_dir: "",
+        skill_tool: None,
+        reports_tokens: false,
         read_above: &["AGENTS.md"],
         credential_variables: &[],
         setting_variables: &[],

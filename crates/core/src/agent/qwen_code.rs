@@ -22,7 +22,7 @@ use crate::trial_error::ErrorKind;
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
     invocation,
-    decoder: |inputs| session::decoder(inputs, QwenStream::default()),
+    protocol: |_| Box::new(QwenStream::default()),
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -43,6 +43,7 @@ pub(super) const PROFILE: Profile = Profile {
     // It reads AGENTS.md as well, so the rules that the workspace has there stay in force.
     rules_file: "QWEN.md",
     skills_dir: ".qwen/skills",
+    skill_tool: Some("skill"),
     read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
     credential_variables: &["OPENAI_API_KEY"],
     setting_variables: &["OPENAI_BASE_URL"],
@@ -103,11 +104,6 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     inputs.with_config(settings)
 }
 
-/// Returns a reader of its session file and its standard error.
-pub(super) fn protocol() -> Box<dyn Protocol> {
-    Box::new(QwenStream::default())
-}
-
 #[derive(Debug, Default)]
 struct QwenStream {
     messages: Messages,
@@ -115,18 +111,6 @@ struct QwenStream {
     answers: u64,
     tokens: Tokens,
     result: Option<Value>,
-}
-
-/// Returns the tokens of the stream or the session file: input with the cached tokens, output with the thoughts.
-fn tokens(usage: &Value) -> Tokens {
-    let input = ["input_tokens", "input_token_count"];
-    let cached = ["cache_read_input_tokens", "cached_content_token_count"];
-    Tokens::read(
-        usage,
-        &input,
-        &cached,
-        &["output_tokens", "output_token_count"],
-    )
 }
 
 impl Protocol for QwenStream {
@@ -139,7 +123,7 @@ impl Protocol for QwenStream {
             }
             ("assistant", _) => {
                 // One response comes as a message for each of its blocks; only the last has figures.
-                let tokens = tokens(&message["usage"]);
+                let tokens = Tokens::read(&message["usage"]);
                 self.answers += u64::from(tokens != Tokens::default());
                 self.tokens += tokens;
                 let content = &message["content"];
@@ -161,12 +145,6 @@ impl Protocol for QwenStream {
         is_output.then_some(Skippable::Output)
     }
 
-    fn stderr(&mut self, text: &str, session: &mut Session) {
-        if !text.contains("Ripgrep") {
-            session.remember(text);
-        }
-    }
-
     /// Reads a line of the session file. Every answer of the model has one with telemetry.
     fn side_event(&mut self, line: Value, session: &mut Session) {
         let event = &line["systemPayload"]["uiEvent"];
@@ -174,15 +152,14 @@ impl Protocol for QwenStream {
             return;
         }
         let answer = line.text("uuid").to_owned();
-        let is_new = session.answers.insert(answer, tokens(event)).is_none();
+        let is_new = session
+            .answers
+            .insert(answer, Tokens::read(event))
+            .is_none();
         // The model that the service named; the stream only repeats what was asked for.
         if is_new && event["subagent_name"].is_null() {
             session.models.answered(event.text("model"));
         }
-    }
-
-    fn skill_tool(&self) -> Option<&'static str> {
-        Some("skill")
     }
 
     fn usage(&self, session: &Session) -> Usage {
@@ -191,7 +168,10 @@ impl Protocol for QwenStream {
             usage = self.tokens.usage();
             usage.requests = Some(self.answers);
         }
-        let reported = self.result.as_ref().map(|result| tokens(&result["usage"]));
+        let reported = self
+            .result
+            .as_ref()
+            .map(|result| Tokens::read(&result["usage"]));
         // The totals leave out an answer that broke off.
         let reported = reported
             .filter(|tokens| *tokens != Tokens::default() && !session.has_unknown_tokens())
@@ -201,9 +181,6 @@ impl Protocol for QwenStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if let Some(trouble) = session.trouble() {
-            return trouble;
-        }
         let Some(result) = &self.result else {
             if exit.code().is_some_and(|code| LIMITS.contains(&code)) {
                 session.final_note(session.last_words(exit));

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::config_texts::{is_name_of_address, texts_of};
+use super::config_texts::{is_place_of_address, texts_of};
 use super::model_service::{AddressPlace, ModelService};
 use super::profile::Profile;
 use super::setting_keys::SettingKeys;
-use crate::text::json::with_texts;
+use crate::text::json::{merge, with_texts};
 
 /// The ends of variables that have the address of a service.
 const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
@@ -45,7 +45,8 @@ pub struct ServiceKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Variable(String),
-    Setting(Vec<String>),
+    /// A JSON pointer.
+    Setting(String),
 }
 
 impl Redirect {
@@ -56,14 +57,14 @@ impl Redirect {
         config: Option<&Value>,
     ) -> Redirect {
         let mut redirect = Redirect::default();
-        let mut in_settings: Vec<(Vec<String>, usize)> = Vec::new();
+        let mut in_settings: Vec<(String, usize)> = Vec::new();
         for (path, text) in config.map(texts_of).unwrap_or_default() {
-            if path.last().is_some_and(|name| is_name_of_address(name)) {
+            if is_place_of_address(&path) {
                 let origin = redirect.add(Place::Setting(path.clone()), text);
                 in_settings.extend(origin.map(|origin| (path, origin)));
             }
         }
-        let of_settings = SettingKeys::find(config, &in_settings);
+        let of_settings = SettingKeys::find(config.unwrap_or(&Value::Null), &in_settings);
         let mut known: Vec<(String, usize)> = Vec::new();
         for service in profile.services {
             if let Some(origin) = redirect.add_service(service, env, config) {
@@ -86,7 +87,11 @@ impl Redirect {
             let own = known.iter().filter(|(key, _)| key == name);
             let mut origins: BTreeSet<usize> = own.map(|(_, origin)| *origin).collect();
             if is_credential {
-                origins.extend(of_settings.of_variable(!origins.is_empty()));
+                // Services in the settings may take their key from a variable. One that has a service of its own is not for
+                // those that have a key.
+                let is_for_all = origins.is_empty() && of_settings.without.is_empty();
+                let all = in_settings.iter().map(|(_, origin)| *origin);
+                origins.extend(all.filter(|it| is_for_all || of_settings.without.contains(it)));
             }
             if !origins.is_empty() {
                 redirect.add_key(value, origins);
@@ -133,8 +138,13 @@ impl Redirect {
                 }
                 Place::Setting(path) => {
                     let config = config.get_or_insert_with(|| json!({}));
-                    if let Some(place) = place_of(config, path) {
-                        *place = json!(address);
+                    match config.pointer_mut(path) {
+                        Some(place) => *place = json!(address),
+                        None => {
+                            let parts = path.trim_start_matches('/').rsplit('/');
+                            let nested = |inner: Value, part: &str| json!({ part: inner });
+                            merge(config, &parts.fold(json!(address), nested));
+                        }
                     }
                 }
             }
@@ -157,10 +167,7 @@ impl Redirect {
         }
         let (place, written) = match service.address {
             AddressPlace::Variable(name) => (Place::Variable(name.to_owned()), set(name)),
-            AddressPlace::Setting(path) => {
-                let path = path.iter().map(|part| (*part).to_owned());
-                (Place::Setting(path.collect()), None)
-            }
+            AddressPlace::Setting(path) => (Place::Setting(path.to_owned()), None),
         };
         let has_key = service.keys.iter().any(|name| set(name).is_some());
         let usual = has_key.then_some(service.usual);
@@ -265,20 +272,6 @@ fn split(address: &str) -> Option<(String, String)> {
         return None;
     }
     Some((format!("{scheme}://{host}"), path.to_owned()))
-}
-
-/// Returns a place in settings, which is made if it is not there.
-fn place_of<'a>(mut value: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
-    for part in path {
-        value = match value {
-            Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?)?,
-            Value::Object(entries) => entries
-                .entry(part.clone())
-                .or_insert_with(|| Value::Object(Map::new())),
-            _ => return None,
-        };
-    }
-    Some(value)
 }
 
 #[cfg(test)]

@@ -5,10 +5,12 @@
 //! that were overcome, last words, and the [`Reading`] that all of this ends in.
 
 mod ending;
+mod filter;
 mod steps;
 
 use std::collections::BTreeMap;
 
+use filter::Filter;
 use serde_json::Value;
 
 use super::conversation::{Conversation, Shows};
@@ -16,7 +18,7 @@ use super::errors::classify;
 use super::invocation::is_document;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
-use super::{Ending, Inputs, Line, Reading, Skippable};
+use super::{Ending, Inputs, Line, Profile, Reading, Skippable};
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
@@ -67,46 +69,46 @@ pub(super) trait Protocol: Send {
         Shows::Everything
     }
 
-    /// Returns whether every session that ends well has the tokens of its answers.
-    fn reports_tokens(&self) -> bool {
-        false
-    }
-
-    /// Returns the name of the tool by which skills are used, if there is one. Agents without one read the files of a
-    /// skill like any other.
-    fn skill_tool(&self) -> Option<&'static str> {
-        None
-    }
-
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
 
-    /// Returns how the session ended. Called once, after the last line and before the last call of `usage`.
+    /// Returns how the session ended, unless it failed with an error that nothing followed. Called once, after the last
+    /// line and before the last call of `usage`.
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending;
-}
-
-/// Returns the decoder of an agent that speaks this protocol.
-pub(super) fn decoder(inputs: &Inputs<'_>, protocol: impl Protocol + 'static) -> Decoder {
-    let servers = inputs.mcp_servers.iter();
-    Decoder {
-        session: Session {
-            servers: servers.map(|(name, _)| name.clone()).collect(),
-            requested_model: inputs.model.map(str::to_owned),
-            skill_tool: protocol.skill_tool(),
-            ..Session::default()
-        },
-        protocol: Box::new(protocol),
-    }
 }
 
 /// Reads an agent's output, a line at a time.
 #[expect(missing_debug_implementations, reason = "a protocol has none")]
 pub struct Decoder {
+    profile: &'static Profile,
     protocol: Box<dyn Protocol>,
     session: Session,
+    filter: Filter,
 }
 
 impl Decoder {
+    /// Returns the decoder of an agent that speaks this protocol.
+    pub(super) fn new(
+        profile: &'static Profile,
+        inputs: &Inputs<'_>,
+        protocol: Box<dyn Protocol>,
+    ) -> Self {
+        // The servers of the variant are not used by an agent without a session, so nothing is known of them.
+        let servers = inputs.mcp_servers.iter();
+        let servers = servers.filter(|_| !profile.is_built_in());
+        Decoder {
+            profile,
+            protocol,
+            session: Session {
+                servers: servers.map(|(name, _)| name.clone()).collect(),
+                requested_model: inputs.model.map(str::to_owned),
+                skill_tool: profile.skill_tool,
+                ..Session::default()
+            },
+            filter: Filter::default(),
+        }
+    }
+
     /// Reads a line of standard output.
     pub fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         let session = &mut self.session;
@@ -121,21 +123,9 @@ impl Decoder {
     }
 
     /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
-    /// [`StreamFilter`](super::StreamFilter) may leave out such lines.
+    /// Floods of such lines may be left out.
     pub fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
         self.protocol.skippable(beginning)
-    }
-
-    /// Counts lines that were left out, and returns the steps that were held back until now. `words` is true if some of
-    /// them are words of the agent.
-    pub fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
-        self.session.line += lines;
-        self.session.conversation.tools_ended();
-        if words {
-            self.session.answered();
-        }
-        self.session.flush();
-        std::mem::take(&mut self.session.records)
     }
 
     /// Reads a line of standard error.
@@ -169,20 +159,17 @@ impl Decoder {
         usage.plausible()
     }
 
-    /// Returns the talk with the model so far.
-    pub fn conversation(&self) -> &Conversation {
-        &self.session.conversation
-    }
-
     /// Ends the session.
     pub fn finish(mut self, exit: Exit) -> Reading {
+        self.end_gap();
         if self.session.compacted {
             self.session.final_note(
                 "the conversation was shortened, and the number of requests for that is not known",
             );
         }
         let ending = self.protocol.ending(exit, &mut self.session);
-        let ending = self.session.told_apart(ending);
+        let trouble = self.session.failure.take().map(Ending::Failed);
+        let ending = self.session.told_apart(trouble.unwrap_or(ending));
         let (usage, remarks) = self.figures();
         for remark in remarks {
             self.session.final_note(remark);
@@ -191,7 +178,7 @@ impl Decoder {
         let conversation = &mut self.session.conversation;
         conversation.shows = self.protocol.shows();
         conversation.has_answer |= has_tokens;
-        let ending = if self.protocol.reports_tokens() && !has_tokens {
+        let ending = if self.profile.reports_tokens && !has_tokens {
             self.session.without_tokens(ending)
         } else {
             ending
@@ -384,7 +371,7 @@ mod tests {
         session.fail(ErrorKind::ModelApi, "busy");
         session.recovered();
         session.recovered();
-        assert_eq!(session.trouble(), None);
+        assert_eq!(session.failure, None);
         assert_eq!(session.notes, ["busy"]);
         for _ in 0..MOST_NOTES {
             session.note("again".to_owned());

@@ -7,59 +7,43 @@ use serde_json::Value;
 use super::config_texts::secret_places;
 
 /// The keys that an agent's settings have, and the services of the settings that have none there.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SettingKeys {
     /// The keys, with the origins of the services next to them.
     pub(super) keys: Vec<(String, BTreeSet<usize>)>,
-    /// The origins of all services in the settings.
-    all: BTreeSet<usize>,
     /// The origins of services without a key in the settings: it is in a variable.
-    without: BTreeSet<usize>,
+    pub(super) without: BTreeSet<usize>,
 }
 
 impl SettingKeys {
     /// Finds the keys of the services that the settings describe. Without such a service, no key there is replaced.
     /// A service is the place of its address, and the index of its origin.
-    pub(super) fn find(config: Option<&Value>, services: &[(Vec<String>, usize)]) -> Self {
-        let all: BTreeSet<usize> = services.iter().map(|(_, origin)| *origin).collect();
-        let mut found = SettingKeys {
-            keys: Vec::new(),
-            without: all.clone(),
-            all,
-        };
-        let Some(config) = config.filter(|_| !services.is_empty()) else {
+    pub(super) fn find(config: &Value, services: &[(String, usize)]) -> Self {
+        let mut found = SettingKeys::default();
+        if services.is_empty() {
             return found;
-        };
+        }
+        found.without = services.iter().map(|(_, origin)| *origin).collect();
         for (place, key) in secret_places(config) {
-            let shared = |path: &[String]| {
-                let parts = place.iter().zip(path);
+            let shared = |path: &str| {
+                let parts = place.split('/').zip(path.split('/'));
                 parts.take_while(|(own, other)| own == other).count()
             };
             let most = services.iter().map(|(path, _)| shared(path)).max();
-            let mut origins = BTreeSet::new();
-            for (path, origin) in services {
-                let common = shared(path);
-                if Some(common) == most {
-                    origins.insert(*origin);
-                }
-                // The key is in the same map as the address, or further down in it.
-                if common + 1 == path.len() {
-                    found.without.remove(origin);
-                }
+            let nearest = services
+                .iter()
+                .filter(|(path, _)| Some(shared(path)) == most);
+            let nearest = nearest.map(|(_, origin)| *origin).collect();
+            found.keys.push((key, nearest));
+            // The key is in the same map as the address, or further down in it.
+            let beside = services
+                .iter()
+                .filter(|(path, _)| shared(path) + 1 == path.split('/').count());
+            for (_, origin) in beside {
+                found.without.remove(origin);
             }
-            found.keys.push((key, origins));
         }
         found
-    }
-
-    /// Returns the services in the settings that may take their key from a variable. One that has a service of its own
-    /// is not for those that have a key.
-    pub(super) fn of_variable(&self, has_own: bool) -> BTreeSet<usize> {
-        if has_own || !self.without.is_empty() {
-            self.without.clone()
-        } else {
-            self.all.clone()
-        }
     }
 }
 
@@ -76,11 +60,9 @@ mod tests {
             "b": {"options": {"baseURL": "http://b"}, "headers": {"Authorization": "key-of-b"}},
             "c": {"options": {"baseURL": "http://c"}},
         }, "token": "key-of-all"});
-        let paths =
-            ["a", "b", "c"].map(|name| ["provider", name, "options", "baseURL"].map(str::to_owned));
-        let services: Vec<(Vec<String>, usize)> =
-            paths.iter().map(|path| path.to_vec()).zip(0..).collect();
-        let found = SettingKeys::find(Some(&config), &services);
+        let paths = ["a", "b", "c"].map(|name| format!("/provider/{name}/options/baseURL"));
+        let services: Vec<(String, usize)> = paths.into_iter().zip(0..).collect();
+        let found = SettingKeys::find(&config, &services);
         let keys: Vec<(&str, Vec<usize>)> = found
             .keys
             .iter()
@@ -95,11 +77,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            found.of_variable(true),
+            found.without,
             BTreeSet::from([1, 2]),
             "the others may have theirs in a variable"
         );
-        let none = SettingKeys::find(Some(&config), &[]);
-        assert!(none.keys.is_empty() && none.of_variable(false).is_empty());
+        let none = SettingKeys::find(&config, &[]);
+        assert!(none.keys.is_empty() && none.without.is_empty());
     }
 }

@@ -6,26 +6,58 @@ use serde_json::Value;
 
 use crate::transcript::{Usage, total};
 
+/// The names of input tokens, as agents spell them: one of them is there.
+const INPUT: [&str; 4] = [
+    "/input_tokens", "/inputTokens", "/input_token_count", "/input",
+];
+/// The names of tokens that were read from a cache.
+const CACHED: [&str; 8] = [
+    "/cached_input_tokens", "/cache_read_input_tokens", "/cacheReadInputTokens",
+    "/cacheReadTokens", "/cached_content_token_count", "/cached", "/cacheRead", "/cache/read",
+];
+/// The names of tokens that were written to a cache.
+const WRITTEN: [&str; 4] = [
+    "/cache_creation_input_tokens", "/cacheCreationInputTokens", "/cacheWrite", "/cache/write",
+];
+/// The names of output tokens, and of thoughts that are told apart from them.
+const OUTPUT: [&str; 5] = [
+    "/output_tokens", "/outputTokens", "/output_token_count", "/output", "/thoughts",
+];
+
 /// The tokens of one or more requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tokens {
     /// All input, the cached tokens included.
     pub(super) input: u64,
     pub(super) cached: u64,
     /// All output, the reasoning included.
     pub(super) output: u64,
+    /// Their cost in dollars. Clients give the cost of a model without a price as 0, which means that it is not known.
+    pub(super) cost: f64,
 }
 
 impl Tokens {
-    /// Reads the tokens of an object. Each figure is the sum of the fields with these names; `a/b` is a field of a field.
-    pub(super) fn read(object: &Value, input: &[&str], cached: &[&str], output: &[&str]) -> Self {
-        let figure = |name: &&str| object.pointer(&format!("/{name}"))?.as_u64();
-        let sum = |names: &[&str]| total(names.iter().filter_map(figure));
+    /// Reads the tokens of an object whose input includes the cached tokens.
+    pub(super) fn read(object: &Value) -> Self {
+        let sum = |names: &[&str]| {
+            let figures = names.iter().map(|name| object.pointer(name));
+            total(figures.filter_map(|figure| figure?.as_u64()))
+        };
         Tokens {
-            input: sum(input),
-            cached: sum(cached),
-            output: sum(output),
+            input: sum(&INPUT),
+            cached: sum(&CACHED),
+            output: sum(&OUTPUT),
+            cost: 0.0,
         }
+    }
+
+    /// Reads the tokens of an object that has the cached tokens, read and written, apart from the other input.
+    pub(super) fn read_apart(object: &Value) -> Self {
+        let mut tokens = Tokens::read(object);
+        let written = WRITTEN.iter().map(|name| object.pointer(name));
+        let written = written.filter_map(|figure| figure?.as_u64());
+        tokens.input = total(written.chain([tokens.input, tokens.cached]));
+        tokens
     }
 
     /// Returns the tokens as figures of a session.
@@ -34,6 +66,7 @@ impl Tokens {
             input_tokens: Some(self.input),
             cached_input_tokens: Some(self.cached),
             output_tokens: Some(self.output),
+            cost_usd: known_cost(self.cost),
             ..Usage::default()
         }
     }
@@ -57,6 +90,7 @@ impl std::ops::AddAssign for Tokens {
         self.input = total([self.input, more.input]);
         self.cached = total([self.cached, more.cached]);
         self.output = total([self.output, more.output]);
+        self.cost += more.cost;
     }
 }
 
@@ -70,8 +104,7 @@ impl Sum for Tokens {
     }
 }
 
-/// Returns a sum of costs without the digits that only adding up has brought in. Clients give the cost of a model
-/// without a price as 0, which means that it is not known.
+/// Returns a sum of costs without the digits that only adding up has brought in.
 pub(super) fn known_cost(sum: f64) -> Option<f64> {
     let rounded = (sum * 1e9).round() / 1e9;
     (rounded > 0.0).then_some(rounded)

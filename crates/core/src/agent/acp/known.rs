@@ -4,7 +4,7 @@
 //! that is no loss, its MCP servers are given to it in the session.
 
 use super::super::invocation::variables;
-use super::super::{gemini_cli, qwen_code, session};
+use super::super::{gemini_cli, qwen_code};
 use super::stream::AcpStream;
 use super::through_client;
 use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
@@ -16,6 +16,9 @@ static GEMINI_CLI: Agent = Agent {
     profile: Profile {
         name: "acp:gemini-cli",
         aliases: &["acp:gemini"],
+        // In its session file.
+        reports_tokens: true,
+        skill_tool: None,
         ..gemini_cli::PROFILE
     },
     invocation: |inputs| {
@@ -23,13 +26,14 @@ static GEMINI_CLI: Agent = Agent {
         args.extend(inputs.model_option("--model"));
         other_mode(&without_servers(inputs), inputs, &gemini_cli::AGENT, &args)
     },
-    decoder: |inputs| session::decoder(inputs, AcpStream::of(gemini_cli::protocol(), true)),
+    protocol: |inputs| Box::new(AcpStream::of((gemini_cli::AGENT.protocol)(inputs))),
 };
 
 static QWEN_CODE: Agent = Agent {
     profile: Profile {
         name: "acp:qwen-code",
         aliases: &["acp:qwen"],
+        skill_tool: None,
         ..qwen_code::PROFILE
     },
     invocation: |inputs| {
@@ -42,7 +46,7 @@ static QWEN_CODE: Agent = Agent {
         started.env.extend(waits);
         started
     },
-    decoder: |inputs| session::decoder(inputs, AcpStream::of(qwen_code::protocol(), false)),
+    protocol: |inputs| Box::new(AcpStream::of((qwen_code::AGENT.protocol)(inputs))),
 };
 
 /// Returns the trial without MCP servers.

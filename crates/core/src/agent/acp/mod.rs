@@ -25,7 +25,7 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::model_service::COMMON_SERVICES;
-use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile, session};
+use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile};
 pub(super) use known::KNOWN;
 use stream::AcpStream;
 
@@ -49,7 +49,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, AcpStream::default()),
+    protocol: |_| Box::new(AcpStream::default()),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {

@@ -21,8 +21,6 @@ const MOST_NOISE: usize = 3;
 pub(super) struct AcpStream {
     /// The reader of the agent's session file and its standard error, where it has an adapter of its own.
     own: Option<Box<dyn Protocol>>,
-    /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
-    reports_tokens: bool,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -40,10 +38,9 @@ pub(super) struct AcpStream {
 
 impl AcpStream {
     /// Returns the stream of an agent that has an adapter of its own.
-    pub(super) fn of(own: Box<dyn Protocol>, reports_tokens: bool) -> Self {
+    pub(super) fn of(own: Box<dyn Protocol>) -> Self {
         AcpStream {
             own: Some(own),
-            reports_tokens,
             ..AcpStream::default()
         }
     }
@@ -223,10 +220,6 @@ impl Protocol for AcpStream {
         }
     }
 
-    fn reports_tokens(&self) -> bool {
-        self.reports_tokens
-    }
-
     fn usage(&self, session: &Session) -> Usage {
         let own = self.own.as_ref().map(|own| own.usage(session));
         own.unwrap_or_default().or(self.told).or(session.counted(0))
@@ -241,10 +234,7 @@ impl Protocol for AcpStream {
             ));
         }
         match &self.outcome {
-            Some(Event::End { stop_reason, .. }) => {
-                let trouble = session.trouble();
-                trouble.unwrap_or_else(|| stopped(stop_reason, session))
-            }
+            Some(Event::End { stop_reason, .. }) => stopped(stop_reason, session),
             Some(Event::Failed {
                 stage,
                 code,

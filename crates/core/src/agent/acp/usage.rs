@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::agent::fields::Fields;
 use crate::agent::tokens::{Tokens, known_cost};
 use crate::transcript::{Usage, total};
 
@@ -14,31 +15,25 @@ pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
 /// Reads `usage` of the protocol. Agents differ in whether cached and reasoning tokens are part of the others: the total
 /// tells.
 fn of_protocol(usage: &Value) -> Usage {
-    let of = |name: &str| usage[name].as_u64();
-    let (Some(input), Some(output)) = (of("inputTokens"), of("outputTokens")) else {
-        return Usage::default();
+    let input = ["inputTokens", "cachedReadTokens", "cachedWriteTokens"];
+    let output = ["outputTokens", "thoughtTokens"];
+    let sum = |names: &[&str]| total(names.iter().map(|name| usage.number(name)));
+    let is_apart = usage.number("totalTokens") >= total([sum(&input), sum(&output)]).max(1);
+    let first = |names: &[&str]| {
+        if is_apart {
+            sum(names)
+        } else {
+            sum(&names[..1])
+        }
     };
-    let cached = of("cachedReadTokens").unwrap_or(0);
-    let written = of("cachedWriteTokens").unwrap_or(0);
-    let thought = of("thoughtTokens").unwrap_or(0);
-    let all_apart = total([input, output, cached, written, thought]);
-    let is_apart = of("totalTokens").is_some_and(|sum| sum >= all_apart);
     let tokens = Tokens {
-        input: if is_apart {
-            total([input, cached, written])
-        } else {
-            input
-        },
-        cached,
-        output: if is_apart {
-            total([output, thought])
-        } else {
-            output
-        },
+        input: first(&input),
+        output: first(&output),
+        ..Tokens::default()
     };
     Usage {
         // What is not told is not 0.
-        cached_input_tokens: of("cachedReadTokens"),
+        cached_input_tokens: usage["cachedReadTokens"].as_u64(),
         ..tokens.known_usage()
     }
 }

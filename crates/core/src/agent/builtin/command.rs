@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::model_service::COMMON_SERVICES;
-use crate::agent::session::{self, Protocol, Session};
+use crate::agent::session::{Protocol, Session};
 use crate::agent::{Agent, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile};
 use crate::process::Exit;
 use crate::text::prose;
 use crate::transcript::{Role, Step, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-pub(in crate::agent) static AGENT: Agent = Agent {
+pub static AGENT: Agent = Agent {
     profile: Profile {
         name: "command",
         version_args: &[],
@@ -28,7 +28,7 @@ pub(in crate::agent) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, Plain::default()),
+    protocol: |_| Box::new(Plain::default()),
 };
 
 /// The lines of output that become messages of the transcript.

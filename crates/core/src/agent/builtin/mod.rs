@@ -4,8 +4,8 @@ pub mod cheat;
 pub(super) mod command;
 
 use super::control;
-use super::session::{self, Protocol, Session};
-use super::{Agent, Decoder, Ending, Inputs, Invocation, Launch, Profile, Stdin};
+use super::session::{Protocol, Session};
+use super::{Agent, Ending, Invocation, Launch, Profile, Stdin};
 use crate::process::Exit;
 use crate::transcript::Usage;
 
@@ -13,21 +13,21 @@ use crate::transcript::Usage;
 pub(super) static ORACLE: Agent = Agent {
     profile: profile(control::ORACLE),
     invocation: |_| invocation(Launch::LaySolution),
-    decoder,
+    protocol: |_| Box::new(Silent),
 };
 
 /// `nop`: does nothing. An eval that passes for it proves nothing.
 pub(super) static NOP: Agent = Agent {
     profile: profile(control::NOP),
     invocation: |_| invocation(Launch::Nothing),
-    decoder,
+    protocol: |_| Box::new(Silent),
 };
 
 /// `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
 pub(super) static CHEAT: Agent = Agent {
     profile: profile(control::CHEAT),
     invocation: |_| invocation(Launch::Cheat),
-    decoder,
+    protocol: |_| Box::new(Silent),
 };
 
 /// Returns the profile of a built-in agent. It takes every part of a variant, since it uses none.
@@ -47,15 +47,6 @@ fn invocation(launch: Launch) -> Invocation {
         stdin: Stdin::Empty,
         ..Invocation::of(launch)
     }
-}
-
-fn decoder(inputs: &Inputs<'_>) -> Decoder {
-    // The servers of the variant are not used, so nothing is known of them.
-    let inputs = Inputs {
-        mcp_servers: &[],
-        ..*inputs
-    };
-    session::decoder(&inputs, Silent)
 }
 
 /// Prints nothing, and always completes.

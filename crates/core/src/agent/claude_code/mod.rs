@@ -9,9 +9,7 @@ use camino::Utf8Path;
 use serde_json::json;
 
 use super::model_service::{ModelService, usual};
-use super::{
-    Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal, session,
-};
+use super::{Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -23,6 +21,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("@anthropic-ai/claude-code")),
         rules_file: "CLAUDE.md",
         skills_dir: ".claude/skills",
+        skill_tool: Some("Skill"),
         read_above: &["CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json"],
         credential_variables: &[
             "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
@@ -40,7 +39,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, stream::ClaudeStream::default()),
+    protocol: |_| Box::new(stream::ClaudeStream::default()),
 };
 
 /// The number of times that a failed request is tried again. The default of 10 takes three minutes, even for a refused

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::agent::anthropic_messages::{Messages, tokens};
+use crate::agent::anthropic_messages::Messages;
 use crate::agent::errors;
 use crate::agent::fields::{Fields, text_of};
 use crate::agent::session::{Protocol, Session, failed};
@@ -127,7 +127,11 @@ fn totals(result: &Value) -> Usage {
     let cost = result["total_cost_usd"].as_f64();
     Usage {
         cost_usd: cost.filter(|_| !guesses_cost(result)),
-        ..models.into_iter().map(tokens).sum::<Tokens>().usage()
+        ..models
+            .into_iter()
+            .map(Tokens::read_apart)
+            .sum::<Tokens>()
+            .usage()
     }
 }
 
@@ -185,14 +189,10 @@ impl Protocol for ClaudeStream {
             if message["usage"].is_object() {
                 session
                     .answers
-                    .insert(id.clone(), tokens(&message["usage"]));
+                    .insert(id.clone(), Tokens::read_apart(&message["usage"]));
             }
             self.requests.insert(id);
         }
-    }
-
-    fn skill_tool(&self) -> Option<&'static str> {
-        Some("Skill")
     }
 
     /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.

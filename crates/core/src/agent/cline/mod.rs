@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::invocation::variables;
 use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, session,
+    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -33,7 +33,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| session::decoder(inputs, stream::ClineStream::default()),
+    protocol: |_| Box::new(stream::ClineStream::default()),
 };
 
 /// The log, which says more than the stream.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::agent::fields::{Fields, text_of};
 use crate::agent::session::{Protocol, Session, failed};
-use crate::agent::tokens::{Tokens, known_cost};
+use crate::agent::tokens::Tokens;
 use crate::agent::{Ending, errors};
 use crate::process::Exit;
 use crate::transcript::{Role, Usage};
@@ -15,7 +15,6 @@ pub(super) struct ClineStream {
     /// Answered requests and their tokens, those of sub-agents too.
     answers: u64,
     tokens: Tokens,
-    cost: f64,
     /// The last error that ended an agent, as Cline classes it.
     failure: Option<Value>,
     /// The last request that a service did not answer, from the log.
@@ -52,11 +51,10 @@ impl ClineStream {
             ("usage", _) => {
                 session.answered();
                 self.answers += 1;
-                let cached = ["cacheReadTokens"];
-                self.tokens += Tokens::read(event, &["inputTokens"], &cached, &["outputTokens"]);
+                self.tokens += Tokens::read(event);
             }
             // The end of an agent: of the main one, or of a sub-agent.
-            ("done", _) => self.cost += event["usage"]["totalCost"].as_f64().unwrap_or(0.0),
+            ("done", _) => self.tokens.cost += event["usage"]["totalCost"].as_f64().unwrap_or(0.0),
             ("error", _) => {
                 session.error(message_of(event));
                 if event["recoverable"] != true {
@@ -150,8 +148,8 @@ impl Protocol for ClineStream {
         match serde_json::from_str::<Value>(text) {
             Ok(event) if event["type"] == "error" => session.remember(event.text("message")),
             Ok(event) if event.is_object() => {}
-            // Warnings of a library, each with the places in its code.
-            _ if text.contains("AI SDK Warning") || text.starts_with("at ") => {}
+            // The places in the code of a library that warns.
+            _ if text.starts_with("at ") => {}
             _ => session.remember(text),
         }
     }
@@ -172,16 +170,10 @@ impl Protocol for ClineStream {
         if self.answers == 0 {
             return counted;
         }
-        Usage {
-            cost_usd: known_cost(self.cost),
-            ..self.tokens.usage().or(counted)
-        }
+        self.tokens.usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if let Some(trouble) = session.trouble() {
-            return trouble;
-        }
         let result = self.result.take().unwrap_or_default();
         match result.text("finishReason") {
             "completed" => Ending::Completed,

@@ -12,7 +12,6 @@ use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
 use super::{
     Agent, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, StopSignal,
-    session,
 };
 use crate::text::json::{self as document, object};
 
@@ -26,14 +25,16 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &["AGENTS.md", ".codex", ".agents"],
         credential_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         credential_files: &[".codex/auth.json"],
-        services: &[ModelService::by_setting(
-            &["CODEX_API_KEY", "OPENAI_API_KEY"],
-            &["model_providers", KEY_PROVIDER, "base_url"],
-            usual::OPENAI_V1,
-        )
-        // The built-in provider would try a WebSocket first.
-        .given_as("OPENAI_API_KEY")
-        .unless(&["model_provider"])],
+        services: &[ModelService {
+            // The built-in provider would try a WebSocket first.
+            given_as: Some("OPENAI_API_KEY"),
+            unless: &["model_provider"],
+            ..ModelService::by_setting(
+                &["CODEX_API_KEY", "OPENAI_API_KEY"],
+                "/model_providers/openai-key/base_url",
+                usual::OPENAI_V1,
+            )
+        }],
         // It may be a login with ChatGPT, which a key would turn into another bill.
         files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.
@@ -42,10 +43,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    decoder: |inputs| {
-        let stream = stream::CodexStream::new(inputs.mcp_servers);
-        session::decoder(inputs, stream)
-    },
+    protocol: |inputs| Box::new(stream::CodexStream::new(inputs.mcp_servers)),
 };
 
 /// The number of times that a failed request, and a stream that broke off, are tried again. They multiply; by default

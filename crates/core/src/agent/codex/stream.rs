@@ -108,19 +108,13 @@ impl CodexStream {
     }
 }
 
-/// The cached tokens are part of the input.
-fn tokens(usage: &Value) -> Tokens {
-    let cached = ["cached_input_tokens"];
-    Tokens::read(usage, &["input_tokens"], &cached, &["output_tokens"])
-}
-
 impl Protocol for CodexStream {
     fn event(&mut self, event: Value, session: &mut Session) {
         match event.text("type") {
             "turn.started" => self.has_begun = true,
             "turn.completed" => {
                 if event["usage"].is_object() {
-                    self.turn_usage = tokens(&event["usage"]).usage();
+                    self.turn_usage = Tokens::read(&event["usage"]).usage();
                 }
                 self.turn = Some(Ok(()));
             }
@@ -167,7 +161,7 @@ impl Protocol for CodexStream {
             // One for each answer of the model.
             ("token_usage_record", _) => {
                 let id = payload.text("response_id").to_owned();
-                session.answers.insert(id, tokens(&payload["usage"]));
+                session.answers.insert(id, Tokens::read(&payload["usage"]));
             }
             ("response_item", "function_call" | "custom_tool_call") => {
                 self.asked_calls.extend(payload.owned("call_id"));

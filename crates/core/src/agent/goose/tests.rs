@@ -141,7 +141,7 @@ fn tools_have_their_server_and_one_by_sse_is_an_error() {
     assert!(
         matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "My.Server x")
     );
-    let mut stream = (AGENT.decoder)(&playback::inputs(
+    let mut stream = AGENT.decoder(&playback::inputs(
         &[("old".to_owned(), playback::by_sse())],
         None,
         &BTreeSet::new(),

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::mcp::{self, McpServer};
 use super::model_service::{ModelService, usual};
-use super::{
-    Agent, Decoder, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, session,
-};
+use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile};
 use crate::text::json::object;
+
+pub(super) use stream::OpencodeStream;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -24,6 +24,7 @@ pub(super) static AGENT: Agent = Agent {
         package: Some(Package::Npm("opencode-ai")),
         logs_to_stderr: true,
         skills_dir: ".opencode/skills",
+        skill_tool: Some("skill"),
         read_above: &[
             "AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".opencode",
         ],
@@ -40,54 +41,49 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),
-    decoder,
+    protocol: |_| Box::new(OpencodeStream::default()),
 };
-
-/// Returns the decoder of opencode and of the programs made from it.
-pub(super) fn decoder(inputs: &Inputs<'_>) -> Decoder {
-    session::decoder(inputs, stream::OpencodeStream::default())
-}
 
 /// The providers that it knows by themselves, with the addresses of their libraries.
 pub(super) const SERVICES: &[ModelService] = &[
     ModelService::by_setting(
         &["ANTHROPIC_API_KEY"],
-        &["provider", "anthropic", "options", "baseURL"],
+        "/provider/anthropic/options/baseURL",
         "https://api.anthropic.com/v1",
     ),
     ModelService::by_setting(
         &["OPENAI_API_KEY"],
-        &["provider", "openai", "options", "baseURL"],
+        "/provider/openai/options/baseURL",
         usual::OPENAI_V1,
     ),
     ModelService::by_setting(
         &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
-        &["provider", "google", "options", "baseURL"],
+        "/provider/google/options/baseURL",
         "https://generativelanguage.googleapis.com/v1beta",
     ),
     ModelService::by_setting(
         &["OPENROUTER_API_KEY"],
-        &["provider", "openrouter", "options", "baseURL"],
+        "/provider/openrouter/options/baseURL",
         "https://openrouter.ai/api/v1",
     ),
     ModelService::by_setting(
         &["DEEPSEEK_API_KEY"],
-        &["provider", "deepseek", "options", "baseURL"],
+        "/provider/deepseek/options/baseURL",
         "https://api.deepseek.com",
     ),
     ModelService::by_setting(
         &["GROQ_API_KEY"],
-        &["provider", "groq", "options", "baseURL"],
+        "/provider/groq/options/baseURL",
         "https://api.groq.com/openai/v1",
     ),
     ModelService::by_setting(
         &["MISTRAL_API_KEY"],
-        &["provider", "mistral", "options", "baseURL"],
+        "/provider/mistral/options/baseURL",
         "https://api.mistral.ai/v1",
     ),
     ModelService::by_setting(
         &["XAI_API_KEY"],
-        &["provider", "xai", "options", "baseURL"],
+        "/provider/xai/options/baseURL",
         "https://api.x.ai/v1",
     ),
 ];

@@ -5,21 +5,20 @@ use serde_json::Value;
 use super::log::Log;
 use crate::agent::fields::Fields;
 use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::tokens::{Tokens, known_cost};
+use crate::agent::tokens::Tokens;
 use crate::agent::{Ending, errors};
 use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Usage};
+use crate::transcript::{Role, Usage, total};
 use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
-pub(super) struct OpencodeStream {
+pub(in crate::agent) struct OpencodeStream {
     /// The id of the main session; sub-agents have sessions of their own.
     main: Option<String>,
     /// Steps that are over, with their tokens and cost. Each was one request.
     steps: u64,
     tokens: Tokens,
-    cost: f64,
     /// True if a step has no figures, as one whose answer broke off.
     unknown_step: bool,
     /// True if the session has ended and the tokens of some requests are not known.
@@ -35,15 +34,11 @@ impl OpencodeStream {
     fn step_finish(&mut self, part: &Value, session: &mut Session) {
         self.steps += 1;
         // Input without the cached tokens, output without the reasoning.
-        let tokens = Tokens::read(
-            &part["tokens"],
-            &["input", "cache/read", "cache/write"],
-            &["cache/read"],
-            &["output", "reasoning"],
-        );
+        let mut tokens = Tokens::read_apart(&part["tokens"]);
+        tokens.output = total([tokens.output, part["tokens"].number("reasoning")]);
         self.unknown_step |= tokens.is_unknown();
         self.tokens += tokens;
-        self.cost += part["cost"].as_f64().unwrap_or(0.0);
+        self.tokens.cost += part["cost"].as_f64().unwrap_or(0.0);
         session.ends_step();
         self.stop_reason = part.text("reason").to_owned();
         if is_known(&self.stop_reason) {
@@ -172,29 +167,19 @@ impl Protocol for OpencodeStream {
         session.remember(text);
     }
 
-    fn skill_tool(&self) -> Option<&'static str> {
-        Some("skill")
-    }
-
     fn usage(&self, session: &Session) -> Usage {
         let requests = self.main_requests() + self.other_requests();
         let counted = session.counted(requests);
         if self.steps == 0 || self.unknown_step || self.incomplete {
             return counted;
         }
-        Usage {
-            cost_usd: known_cost(self.cost),
-            ..self.tokens.usage().or(counted)
-        }
+        self.tokens.usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         self.note_unknown(session);
         if let Some(failure) = &mut session.failure {
             self.explain(failure);
-        }
-        if let Some(trouble) = session.trouble() {
-            return trouble;
         }
         match (exit, self.stop_reason.as_str(), self.rejected.take()) {
             (Exit::Code(0), "stop", _) => return Ending::Completed,

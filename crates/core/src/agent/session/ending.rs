@@ -12,12 +12,14 @@ use crate::trial_error::{ErrorKind, TrialError};
 
 /// The longest part of an agent's last words that is kept, in characters.
 const LONGEST_WORDS: usize = 300;
+/// Parts of lines that say nothing about the session.
+const NOISE: [&str; 3] = ["256-color", "Ripgrep", "AI SDK Warning"];
 /// The most notes that are kept. The first ones say what went wrong.
 pub(super) const MOST_NOTES: usize = 50;
 
 impl Session {
     /// Returns the document of a side file. One that cannot be read is a note.
-    pub(in crate::agent) fn read_document(&mut self, name: &str) -> Option<Value> {
+    pub fn read_document(&mut self, name: &str) -> Option<Value> {
         let text = std::mem::take(&mut self.document);
         if text.is_empty() {
             return None;
@@ -30,7 +32,7 @@ impl Session {
     }
 
     /// Notes an error that ends the session, unless something follows.
-    pub(in crate::agent) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
+    pub fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
         let error = TrialError::new(kind, message);
         if matches!(kind, ErrorKind::RateLimit | ErrorKind::ModelApi) {
             self.request_failed(kind, error.message.clone());
@@ -39,62 +41,59 @@ impl Session {
     }
 
     /// Notes that the session went on after its last error.
-    pub(in crate::agent) fn recovered(&mut self) {
+    pub fn recovered(&mut self) {
         if let Some(failure) = self.failure.take() {
             self.note(failure.message);
         }
     }
 
     /// Adds a note, up to a limit: an agent may complain for ever.
-    pub(in crate::agent) fn note(&mut self, text: String) {
+    pub fn note(&mut self, text: String) {
         if self.notes.len() < MOST_NOTES {
             self.notes.push(text);
         }
     }
 
     /// Adds a note about the whole session, in any case.
-    pub(in crate::agent) fn final_note(&mut self, text: impl Into<String>) {
+    pub fn final_note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
     /// Returns whether there is such a note.
-    pub(in crate::agent) fn has_note(&self, text: &str) -> bool {
+    pub fn has_note(&self, text: &str) -> bool {
         self.notes.iter().any(|note| note == text)
     }
 
     /// Keeps these words as the last ones, unless earlier words tell more: often advice follows.
-    pub(in crate::agent) fn remember(&mut self, text: &str) {
+    pub fn remember(&mut self, text: &str) {
+        let is_noise = NOISE.iter().any(|noise| text.contains(noise));
         let is_known = classify(None, &self.last_words).is_some();
-        if self.last_words.is_empty() || (!is_known && classify(None, text).is_some()) {
+        let tells_more = self.last_words.is_empty() || classify(None, text).is_some();
+        if tells_more && !is_known && !is_noise {
             self.remember_last(text);
         }
     }
 
     /// Keeps these words as the last ones.
-    pub(in crate::agent) fn remember_last(&mut self, text: &str) {
+    pub fn remember_last(&mut self, text: &str) {
         if !text.is_empty() {
             self.last_words = text.chars().take(LONGEST_WORDS).collect();
         }
     }
 
     /// Adds words to the last ones, for agents whose errors have several lines.
-    pub(in crate::agent) fn remember_more(&mut self, text: &str) {
+    pub fn remember_more(&mut self, text: &str) {
         let longer = format!("{} {text}", self.last_words);
         self.remember_last(longer.trim_start());
     }
 
     /// Returns the last words, or how the process ended where there are none.
-    pub(in crate::agent) fn last_words(&self, exit: Exit) -> String {
+    pub fn last_words(&self, exit: Exit) -> String {
         if self.last_words.is_empty() {
             exit.describe()
         } else {
             self.last_words.clone()
         }
-    }
-
-    /// Returns the ending of a session with an error that nothing followed.
-    pub(in crate::agent) fn trouble(&mut self) -> Option<Ending> {
-        self.failure.take().map(Ending::Failed)
     }
 
     /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
@@ -135,13 +134,13 @@ impl Session {
     }
 
     /// Returns the ending of a session that breaks off. The last words say why.
-    pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
+    pub fn no_end(&self, exit: Exit) -> Ending {
         let kind = classify(None, &self.last_words).unwrap_or(ErrorKind::Agent);
         failed(kind, self.broke_off(exit))
     }
 
     /// Says that the session broke off, with its last words.
-    pub(in crate::agent) fn broke_off(&self, exit: Exit) -> String {
+    pub fn broke_off(&self, exit: Exit) -> String {
         format!("the session broke off: {}", self.last_words(exit))
     }
 

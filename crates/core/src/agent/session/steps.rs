@@ -13,33 +13,33 @@ pub(super) const LONGEST_MESSAGE: usize = 1024 * 1024;
 
 impl Session {
     /// Returns the names of the MCP servers of the variant.
-    pub(in crate::agent) fn servers(&self) -> &[String] {
+    pub fn servers(&self) -> &[String] {
         &self.servers
     }
 
     /// Returns the server of a tool that is called `mcp__<server>__<tool>`.
-    pub(in crate::agent) fn mcp_server_of(&self, tool: &str) -> Option<ServerTool> {
+    pub fn mcp_server_of(&self, tool: &str) -> Option<ServerTool> {
         self.server_of(tool.strip_prefix("mcp__")?, "__")
     }
 
     /// Returns the server that the name of a tool begins with.
-    pub(in crate::agent) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
+    pub fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
     }
 
     /// Sets the time of the steps that follow.
-    pub(in crate::agent) fn at(&mut self, time: Option<String>) {
+    pub fn at(&mut self, time: Option<String>) {
         self.time = time;
     }
 
     /// Sets the time of the steps that follow, in milliseconds since 1970.
-    pub(in crate::agent) fn at_millisecond(&mut self, time: Option<i64>) {
+    pub fn at_millisecond(&mut self, time: Option<i64>) {
         let time = time.and_then(|time| Timestamp::from_millisecond(time).ok());
         self.time = time.map(|time| time.to_string());
     }
 
     /// Adds a message, unless it is empty.
-    pub(in crate::agent) fn message(&mut self, role: Role, text: impl Into<String>) {
+    pub fn message(&mut self, role: Role, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.push(Step::Message { role, text });
@@ -47,7 +47,7 @@ impl Session {
     }
 
     /// Adds a thought, unless it is empty.
-    pub(in crate::agent) fn reasoning(&mut self, text: impl Into<String>) {
+    pub fn reasoning(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.push(Step::Reasoning { text });
@@ -55,30 +55,25 @@ impl Session {
     }
 
     /// Adds a remark of the agent's program.
-    pub(in crate::agent) fn notice(&mut self, text: impl Into<String>) {
+    pub fn notice(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.push(Step::Notice { text });
     }
 
     /// Adds an error message.
-    pub(in crate::agent) fn error(&mut self, text: impl Into<String>) {
+    pub fn error(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.push(Step::Error { text });
     }
 
     /// Adds the result of a tool.
-    pub(in crate::agent) fn result(
-        &mut self,
-        id: Option<String>,
-        ok: bool,
-        output: Option<String>,
-    ) {
+    pub fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
         self.conversation.tool_ended(id.as_deref());
         self.push(Step::ToolResult { id, ok, output });
     }
 
     /// Adds and counts a call of a tool.
-    pub(in crate::agent) fn call(
+    pub fn call(
         &mut self,
         id: Option<String>,
         tool: impl Into<String>,
@@ -112,7 +107,7 @@ impl Session {
     }
 
     /// Adds a piece of a message or thought. Pieces of the same kind become one step.
-    pub(in crate::agent) fn piece(&mut self, step: Step) {
+    pub fn piece(&mut self, step: Step) {
         self.hear(&step);
         let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
         match (unfinished, &step) {
@@ -136,22 +131,22 @@ impl Session {
     }
 
     /// Ends the message that arrives in pieces.
-    pub(in crate::agent) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         self.records.extend(self.unfinished.take());
     }
 
     /// Adds a step.
-    pub(in crate::agent) fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: Step) {
         self.push_at(self.line, step);
     }
 
     /// Sets the line of the steps that follow to the number of an entry in a document, for agents that keep one.
-    pub(in crate::agent) fn read_entry(&mut self, number: u64) {
+    pub fn read_entry(&mut self, number: u64) {
         self.line = number;
     }
 
     /// Adds a step that began at an earlier line.
-    pub(in crate::agent) fn push_at(&mut self, line: u64, step: Step) {
+    pub fn push_at(&mut self, line: u64, step: Step) {
         self.hear(&step);
         self.flush();
         let record = self.record(line, step);
@@ -184,7 +179,7 @@ impl Session {
     }
 
     /// Returns the number of the line that is being read.
-    pub(in crate::agent) fn line_number(&self) -> u64 {
+    pub fn line_number(&self) -> u64 {
         self.line
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile, StreamFilter};
+use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
@@ -25,7 +25,7 @@ pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
 
 /// Reads an agent's output while the agent runs.
 pub(super) struct Listener<'a> {
-    filter: StreamFilter,
+    decoder: Decoder,
     transcript: Transcript,
     stdout: Heard<'a>,
     stderr: Heard<'a>,
@@ -91,7 +91,7 @@ impl<'a> Listener<'a> {
     ) -> Self {
         let now = Instant::now();
         Listener {
-            filter: StreamFilter::new(decoder),
+            decoder,
             transcript,
             stdout: Heard::new(stdout),
             stderr: Heard::new(stderr),
@@ -130,12 +130,12 @@ impl<'a> Listener<'a> {
 
     fn note_progress(&mut self) {
         let now = self.began.elapsed();
-        let progress = self.filter.progress();
+        let progress = self.decoder.progress();
         if progress != self.progress && now < self.limit {
             self.progress = progress;
             self.until_limit = UntilLimit {
                 progress_at: now,
-                is_tool_running: self.filter.is_tool_running(),
+                is_tool_running: self.decoder.is_tool_running(),
             };
         }
     }
@@ -143,7 +143,7 @@ impl<'a> Listener<'a> {
     /// Reads what is new of both outputs. Returns whether there is more.
     fn read(&mut self, log: &mut RunLog) -> io::Result<bool> {
         let Listener {
-            filter,
+            decoder,
             transcript,
             stdout,
             stderr,
@@ -151,12 +151,12 @@ impl<'a> Listener<'a> {
             ..
         } = self;
         let more_output = stdout.live.read(log, &mut |block| {
-            let on_line = &mut |line: RawLine<'_>| transcript.add_now(filter.line(line, mask));
+            let on_line = &mut |line: RawLine<'_>| transcript.add_now(decoder.line(line, mask));
             stdout.lines.feed(block, on_line);
         });
         let more_errors = stderr.live.read(log, &mut |block| {
             let on_line = &mut |line: RawLine<'_>| {
-                line.read(mask, |line| filter.decoder.stderr(line));
+                line.read(mask, |line| decoder.stderr(line));
             };
             stderr.lines.feed(block, on_line);
         });
@@ -169,7 +169,7 @@ impl<'a> Listener<'a> {
             return;
         }
         let activity = self.transcript.activity();
-        let usage = self.filter.decoder.usage();
+        let usage = self.decoder.usage();
         if activity != self.reported.activity || usage != self.reported.usage {
             self.reported = Reported {
                 at: Instant::now(),
@@ -194,7 +194,7 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let decoder = &mut self.filter.decoder;
+        let decoder = &mut self.decoder;
         for side in &mut self.side_tails {
             let label = side.label;
             let on_line = &mut |line: RawLine<'_>| side_line(decoder, label, line, &self.mask);
@@ -212,7 +212,7 @@ impl<'a> Listener<'a> {
         // Piece by piece, so that the log is not held in memory.
         while self.read(log)? {}
         let Listener {
-            mut filter,
+            mut decoder,
             mut transcript,
             stdout,
             stderr,
@@ -221,16 +221,15 @@ impl<'a> Listener<'a> {
             until_limit,
             ..
         } = self;
-        let on_line = &mut |line: RawLine<'_>| transcript.add_now(filter.line(line, &mask));
+        let on_line = &mut |line: RawLine<'_>| transcript.add_now(decoder.line(line, &mask));
         stdout.lines.finish(on_line);
-        let decoder = &mut filter.decoder;
         let on_line = &mut |line: RawLine<'_>| line.read(&mask, |line| decoder.stderr(line));
         stderr.lines.finish(on_line);
         for side in side_tails {
-            let on_line = &mut |line: RawLine<'_>| side_line(decoder, side.label, line, &mask);
+            let on_line = &mut |line: RawLine<'_>| side_line(&mut decoder, side.label, line, &mask);
             side.lines.finish(on_line);
         }
-        let mut reading = filter.finish(ended.exit);
+        let mut reading = decoder.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         stdout.live.finish(log, &mut |_| {})?;
         stderr.live.finish(log, &mut |_| {})?;

@@ -4,9 +4,8 @@
 //! gigabyte as a transcript, and it must not delay the trials beside it. So an agent's words and its tools' output are
 //! decoded up to a limit. The raw stream is still kept whole, and calls and tokens are counted to the last one.
 
-use super::decoder::{RawLine, Reading, Skippable};
-use super::session::Decoder;
-use crate::process::Exit;
+use super::Decoder;
+use crate::agent::decoder::{RawLine, Skippable};
 use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
 
@@ -17,14 +16,11 @@ const LIMIT: u64 = 4 * 1024 * 1024;
 /// The bytes of a line by which an adapter tells whether it is skippable.
 const DECIDING: usize = 64;
 
-/// A decoder that is spared most of a flood of skippable lines.
-#[expect(missing_debug_implementations, reason = "a decoder has none")]
-pub struct StreamFilter {
-    /// The decoder behind the filter.
-    pub decoder: Decoder,
-    limit: u64,
-    /// Lines so far.
-    line: u64,
+/// The lines that a decoder was spared.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    /// Another limit than the usual one.
+    limit: Option<u64>,
     /// Lines that were not decoded.
     skipped: u64,
     /// Bytes of skippable lines since the last event that counts.
@@ -32,101 +28,81 @@ pub struct StreamFilter {
     omitted: Option<Omitted>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Omitted {
-    first: u64,
     lines: u64,
     bytes: u64,
     words: bool,
 }
 
-impl StreamFilter {
-    /// Creates a filter with the usual limit.
-    pub fn new(decoder: Decoder) -> Self {
-        StreamFilter::with_limit(decoder, LIMIT)
+impl Decoder {
+    /// Returns it with another limit for the bytes of skippable lines that are decoded between two events that count.
+    pub fn with_limit(mut self, limit: u64) -> Self {
+        self.filter.limit = Some(limit);
+        self
     }
 
-    /// Creates a filter that decodes at most `limit` bytes of skippable lines between two events that count.
-    pub fn with_limit(decoder: Decoder, limit: u64) -> Self {
-        StreamFilter {
-            decoder,
-            limit,
-            line: 0,
-            skipped: 0,
-            skippable_bytes: 0,
-            omitted: None,
-        }
-    }
-
-    /// Reads a line without the keys in it, or leaves it out.
+    /// Reads a line of standard output without the keys in it, or leaves it out.
     pub fn line(&mut self, line: RawLine<'_>, mask: &Mask) -> Vec<Record> {
-        self.line += 1;
         let beginning = &line.text[..line.text.len().min(DECIDING)];
-        let skippable = self.decoder.skippable(beginning);
+        let skippable = self.skippable(beginning);
+        let filter = &mut self.filter;
         if let Some(kind) = skippable
-            && self.skippable_bytes >= self.limit
+            && filter.skippable_bytes >= filter.limit.unwrap_or(LIMIT)
         {
-            self.leave_out(line.bytes + 1, kind);
+            filter.skipped += 1;
+            let omitted = filter.omitted.get_or_insert_default();
+            omitted.lines += 1;
+            omitted.bytes = omitted.bytes.saturating_add(line.bytes + 1);
+            omitted.words |= kind == Skippable::Words;
             return Vec::new();
         }
-        self.skippable_bytes = match skippable {
-            Some(_) => self.skippable_bytes.saturating_add(line.bytes),
+        filter.skippable_bytes = match skippable {
+            Some(_) => filter.skippable_bytes.saturating_add(line.bytes),
             None => 0,
         };
-        let mut records = self.gap();
-        records.append(&mut line.read(mask, |line| self.decoder.stdout(line)));
-        records
+        self.end_gap();
+        line.read(mask, |line| self.stdout(line))
     }
 
     /// Returns a number that grows with every sign of life in the talk with the model. A line that is not decoded is one, because
     /// only an answer or the output of a tool is left out.
     pub fn progress(&self) -> u64 {
-        self.decoder.conversation().progress() + self.skipped
+        self.session.conversation.progress() + self.filter.skipped
     }
 
     /// Returns whether a tool is at work, as far as the agent shows it.
     pub fn is_tool_running(&self) -> bool {
-        self.decoder.conversation().is_tool_running()
+        self.session.conversation.is_tool_running()
     }
 
-    fn leave_out(&mut self, bytes: u64, kind: Skippable) {
-        self.skipped += 1;
-        let omitted = self.omitted.get_or_insert(Omitted {
-            first: self.line,
-            lines: 0,
-            bytes: 0,
-            words: false,
-        });
-        omitted.lines += 1;
-        omitted.bytes = omitted.bytes.saturating_add(bytes);
-        omitted.words |= kind == Skippable::Words;
-    }
-
-    /// Ends the session.
-    pub fn finish(mut self, exit: Exit) -> Reading {
-        let mut records = self.gap();
-        let mut reading = self.decoder.finish(exit);
-        records.append(&mut reading.records);
-        Reading { records, ..reading }
-    }
-
-    /// Returns the step that replaces the lines left out, after the steps that the decoder still holds.
-    fn gap(&mut self) -> Vec<Record> {
-        let Some(omitted) = self.omitted.take() else {
-            return Vec::new();
+    /// Adds the step that replaces the lines left out, after the steps that are still held back.
+    pub(super) fn end_gap(&mut self) {
+        let Some(omitted) = self.filter.omitted.take() else {
+            return;
         };
-        let mut records = self.decoder.skipped(omitted.lines, omitted.words);
-        records.push(Record {
+        let Omitted {
+            lines,
+            bytes,
+            words,
+        } = omitted;
+        let session = &mut self.session;
+        session.conversation.tools_ended();
+        if words {
+            session.answered();
+        }
+        session.flush();
+        session.records.push(Record {
             time: None,
             at_ms: None,
-            line: omitted.first,
+            line: session.line + 1,
             step: Step::Omitted {
-                lines: omitted.lines,
-                bytes: omitted.bytes,
-                words: omitted.words,
+                lines,
+                bytes,
+                words,
             },
         });
-        records
+        session.line += lines;
     }
 }
 
@@ -134,6 +110,7 @@ impl StreamFilter {
 mod tests {
     use super::*;
     use crate::agent::{Conversation, find, playback};
+    use crate::process::Exit;
     use crate::transcript::Role;
 
     fn decoder(agent: &str) -> Decoder {
@@ -142,12 +119,12 @@ mod tests {
         find(agent).unwrap().decoder(&inputs)
     }
 
-    fn read(filter: &mut StreamFilter, line: &str) -> Vec<Record> {
+    fn read(filter: &mut Decoder, line: &str) -> Vec<Record> {
         filter.line(RawLine::whole(line.as_bytes()), &Mask::default())
     }
 
     fn steps(limit: u64, lines: &[&str]) -> Vec<(u64, Step)> {
-        let mut filter = StreamFilter::with_limit(decoder("gemini-cli"), limit);
+        let mut filter = decoder("gemini-cli").with_limit(limit);
         let mut records: Vec<Record> = lines
             .iter()
             .flat_map(|line| read(&mut filter, line))
@@ -252,7 +229,7 @@ mod tests {
             for recording in recordings {
                 let text = playback::recorded(recording);
                 let session = |limit| {
-                    let mut filter = StreamFilter::with_limit(decoder(agent), limit);
+                    let mut filter = decoder(agent).with_limit(limit);
                     let mut records: Vec<Record> = text
                         .lines()
                         .flat_map(|line| read(&mut filter, line))
