@@ -95,7 +95,7 @@ impl Store {
         let journal =
             Journal::create(&opened, &text).map_err(refused("events.jsonl could not be made"))?;
         let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
-        let dir = draft.publish_first(places).map_err(refused(NO_FOLDER))?;
+        let (dir, _) = draft.publish(places).map_err(refused(NO_FOLDER))?;
         let store = Store::new(dir, journal).map_err(refused(NO_FOLDER))?;
         // The names are on the disk before anything is run.
         sync_dir(&store.opened).map_err(refused(NO_FOLDER))?;

@@ -94,7 +94,7 @@ impl BaseLayers {
             return Ok(layer);
         }
         // Another trial may have made the same layer from another directory meanwhile.
-        match draft.publish_first([layer.tree.clone()]) {
+        match draft.publish([layer.tree.clone()]) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(error)),
             Err(_) => Ok(layer),
             Ok(_) => {

@@ -125,7 +125,9 @@ impl LayerCache {
         fs_err::create_dir(&tree).map_err(LayerError::Machine)?;
         make(&tree).map_err(LayerError::Maker)?;
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
-        draft.publish(&place).map_err(LayerError::Machine)?;
+        draft
+            .publish([place.clone()])
+            .map_err(LayerError::Machine)?;
         if let Some(number) = latest {
             // An older one that is in use is removed by a later run.
             let _ = remove_unused(&self.dir.join(format!("{key}.{number}")));

@@ -95,7 +95,7 @@ impl WorkDir {
             .create(draft.path().join(TRIALS))?;
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
-        let lock = draft.publish(&path)?;
+        let (path, lock) = draft.publish([path])?;
         let above = FilesAbove::of(parent);
         Ok(WorkDir {
             path,

@@ -71,5 +71,5 @@ pub use keeper::{KEEPER, keep};
 pub use launcher::{Container, Enclosure, Launcher, Outlet};
 pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
-pub use protocol::{ARGUMENT, Ended, Job, Signal};
+pub use protocol::{ARGUMENT, Ended, Job, Signal, Swept};
 pub use supervisor::serve;

@@ -19,7 +19,7 @@ use terca_core::process::Exit;
 
 use super::condition::Condition;
 use super::freeze::Frozen;
-use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal};
+use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
 use super::sweep::end_children;
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Lines, Received, send};
@@ -59,13 +59,12 @@ pub fn serve() -> io::Result<()> {
             },
             Ok(Received::Message(Request::Sweep)) => {
                 let left_behind = end_children(|_| true);
-                send(&mut socket, &Response::Swept { left_behind })?;
-            }
-            Ok(Received::Message(Request::Rest)) => {
-                let as_new = end_children(|_| true) == 0
-                    && condition.is_some()
-                    && Condition::now() == condition;
-                send(&mut socket, &Response::Resting { as_new })?;
+                let is_same = condition.is_some() && Condition::now() == condition;
+                let swept = Swept {
+                    left_behind,
+                    as_new: left_behind == 0 && is_same,
+                };
+                send(&mut socket, &Response::Swept(swept))?;
             }
             Ok(Received::Message(Request::Listen(addresses))) => {
                 passed_sockets::listen(&socket, &addresses)?;
@@ -131,9 +130,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
                     watch.kill();
                 }
                 Ok(
-                    Received::Message(
-                        Request::Run(_) | Request::Sweep | Request::Rest | Request::Listen(_),
-                    )
+                    Received::Message(Request::Run(_) | Request::Sweep | Request::Listen(_))
                     | Received::Partial,
                 ) => {}
                 Ok(Received::Closed) | Err(_) => return None,
