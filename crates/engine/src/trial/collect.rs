@@ -336,9 +336,7 @@ fn move_changes(
     layers: &MergedLayers,
     folder: &Dir,
 ) -> Result<(), TreeError> {
-    let place = run.dirs.root.clone();
-    let refused = |error| TreeError::io(&place, error);
-    let left = match run.dirs.work_left().map_err(refused)? {
+    let left = match run.dirs.work_left()? {
         Left::Dir(left) | Left::Mounted(left) => Dir::open_no_link(left)?,
     };
     let found = Differences::find(&left, layers, run.snapshot.as_ref(), &run.agent_tree())?;
@@ -346,6 +344,6 @@ fn move_changes(
         return found.save(&left, folder, &run.agent_tree());
     };
     drop(left);
-    run.dirs.unmount().map_err(refused)?;
+    run.dirs.unmount()?;
     found.save(&Dir::open_no_link(changes)?, folder, &run.agent_tree())
 }

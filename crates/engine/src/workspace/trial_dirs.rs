@@ -356,8 +356,7 @@ impl TrialDirs {
 
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
-        let refused = |error| TreeError::io(&self.trials, error);
-        let sealed = SealedDir::create(&self.trials).map_err(refused)?;
+        let sealed = SealedDir::create(&self.trials)?;
         let before = sealed.before();
         let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);

@@ -64,7 +64,6 @@ mod passed_sockets;
 mod pool;
 mod protocol;
 mod supervisor;
-mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
 pub use keeper::{KEEPER, keep};

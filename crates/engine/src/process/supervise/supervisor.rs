@@ -20,7 +20,6 @@ use terca_core::process::Exit;
 use super::condition::Condition;
 use super::freeze::Frozen;
 use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
-use super::sweep::end_children;
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Lines, Received, send};
 use crate::process::{open_file_limit, own_process};
@@ -58,7 +57,7 @@ pub fn serve() -> io::Result<()> {
                 None => break,
             },
             Ok(Received::Message(Request::Sweep)) => {
-                let left_behind = end_children(|_| true);
+                let left_behind = os::end_children(|_| true);
                 let is_same = condition.is_some() && Condition::now() == condition;
                 let swept = Swept {
                     left_behind,
@@ -77,7 +76,7 @@ pub fn serve() -> io::Result<()> {
             Ok(Received::Closed) | Err(_) => break,
         }
     }
-    end_children(|_| true);
+    os::end_children(|_| true);
     Ok(())
 }
 
@@ -143,7 +142,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
     clock.go_on();
     let seconds = clock.started.elapsed().as_secs_f64();
     let sweep = job.sweep || watch.phase != Phase::Running;
-    let left_behind = if sweep { end_children(|_| true) } else { 0 };
+    let left_behind = if sweep { os::end_children(|_| true) } else { 0 };
     let exit = watch.status.unwrap_or(Exit::Signal(9));
     Some(Response::Ended(Ended {
         exit,

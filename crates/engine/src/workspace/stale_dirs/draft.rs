@@ -63,7 +63,7 @@ impl Draft {
         places: impl IntoIterator<Item = Utf8PathBuf>,
     ) -> io::Result<(Utf8PathBuf, Option<File>)> {
         for place in places {
-            match std::fs::rename(&self.path, &place) {
+            match fs_err::rename(&self.path, &place) {
                 Ok(()) => {
                     self.published = true;
                     return Ok((place, self.lock.take()));
