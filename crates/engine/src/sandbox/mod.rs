@@ -23,7 +23,6 @@ mod container;
 mod contents;
 mod landlock;
 pub mod limits;
-mod mount_points;
 mod mounts;
 mod names;
 mod programs;

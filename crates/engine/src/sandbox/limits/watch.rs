@@ -356,7 +356,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn children_count_with_their_parents() {
         let mut child = std::process::Command::new("sh")
-            .args(["-c", "sleep 600 & one=$!; sleep 600 & read -r _; kill $one $!"])
+            .args([
+                "-c",
+                "sleep 600 & one=$!; sleep 600 & read -r _; kill $one $!",
+            ])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
