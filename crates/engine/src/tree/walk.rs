@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -45,17 +44,12 @@ impl Entry<'_> {
 
     /// Returns the text of a symbolic link.
     pub fn read_link(&self) -> Result<PathBuf, TreeError> {
-        let text = rustix::fs::readlinkat(self.parent, self.name, Vec::new())
-            .map_err(|errno| self.error(errno))?;
-        Ok(std::ffi::OsString::from_vec(text.into_bytes()).into())
+        self.parent.read_link(self.name)
     }
 
     /// Returns the facts about the entry. None is an entry that went away.
     pub(super) fn meta(&self) -> Result<Option<Meta>, TreeError> {
-        match self.parent.meta_in(self.name) {
-            Err(Errno::NOENT) => Ok(None),
-            answer => answer.map(Some).map_err(|errno| self.error(errno)),
-        }
+        self.parent.meta_at(self.name)
     }
 
     pub(super) fn error(&self, errno: Errno) -> TreeError {

@@ -102,15 +102,24 @@ impl Supervisor {
     /// Starts a supervisor.
     pub fn start(launcher: &Arc<Launcher>) -> Result<Self, SuperviseError> {
         let (child, socket) = launcher.spawn().map_err(SuperviseError::Start)?;
-        Ok(Supervisor {
+        Ok(Supervisor::new(launcher, child, socket, None))
+    }
+
+    fn new(
+        launcher: &Arc<Launcher>,
+        child: Child,
+        socket: UnixStream,
+        keeper: Option<Keeper>,
+    ) -> Self {
+        Supervisor {
             launcher: launcher.clone(),
             connection: Some(Connection {
                 socket,
                 child,
                 lines: Lines::default(),
-                keeper: None,
+                keeper,
             }),
-        })
+        }
     }
 
     /// Starts a supervisor in an enclosure, and waits until it is there.
@@ -152,15 +161,7 @@ impl Supervisor {
                 }
             }
         }
-        let mut supervisor = Supervisor {
-            launcher: launcher.clone(),
-            connection: Some(Connection {
-                socket,
-                child,
-                lines: Lines::default(),
-                keeper,
-            }),
-        };
+        let mut supervisor = Supervisor::new(launcher, child, socket, keeper);
         loop {
             match supervisor.receive(interrupt, Passed::Kill, TURN) {
                 Ok(Some(Response::Ready)) => break,
