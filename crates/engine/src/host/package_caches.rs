@@ -9,6 +9,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::package_cache::PackageCache;
 
+use crate::host::placed_files::PlacedFiles;
 use crate::workspace::layers::cache_dir;
 
 /// The directory of all downloads in the cache of a suite.
@@ -19,62 +20,32 @@ pub fn store(suite_dir: &Utf8Path, cache: PackageCache) -> Utf8PathBuf {
     cache_dir(suite_dir).join(PACKAGES).join(cache.name())
 }
 
-/// Links to downloads in a home. They are removed with the value.
-#[derive(Debug, Default)]
-pub struct PackageCaches {
-    links: Vec<(Utf8PathBuf, Utf8PathBuf)>,
-    /// Keeps `terca clean` from removing downloads that are in use.
-    _lock: Option<File>,
-}
-
-impl PackageCaches {
-    /// Links the downloads into a home. A directory that is there already stays.
-    pub fn place(
-        caches: &[PackageCache],
-        suite_dir: &Utf8Path,
-        home: &Utf8Path,
-    ) -> io::Result<Self> {
-        let mut placed = PackageCaches::default();
-        if caches.is_empty() {
-            return Ok(placed);
+/// Links the downloads into a home. A directory that is there already stays.
+pub fn place(
+    caches: &[PackageCache],
+    suite_dir: &Utf8Path,
+    home: &Utf8Path,
+) -> io::Result<PlacedFiles> {
+    let mut placed = PlacedFiles::default();
+    if caches.is_empty() {
+        return Ok(placed);
+    }
+    let all = cache_dir(suite_dir).join(PACKAGES);
+    fs_err::create_dir_all(&all)?;
+    let lock = File::open(&all)?;
+    // `terca clean` looks for it. Where directories cannot be locked, they may be removed while they are used: then they are
+    // fetched again.
+    placed.lock = lock.try_lock_shared().is_ok().then_some(lock);
+    for cache in caches {
+        let link = home.join(cache.place_in_home());
+        if link.symlink_metadata().is_ok() {
+            continue;
         }
-        let all = cache_dir(suite_dir).join(PACKAGES);
-        fs_err::create_dir_all(&all)?;
-        let lock = File::open(&all)?;
-        // Where directories cannot be locked, they may be removed while they are used: then they are fetched again.
-        placed._lock = lock.try_lock_shared().is_ok().then_some(lock);
-        for cache in caches {
-            let link = home.join(cache.place_in_home());
-            if link.symlink_metadata().is_ok() {
-                continue;
-            }
-            let store = store(suite_dir, *cache);
-            fs_err::create_dir_all(&store)?;
-            fs_err::create_dir_all(link.parent().unwrap_or(home))?;
-            fs_err::os::unix::fs::symlink(&store, &link)?;
-            placed.links.push((link, store));
-        }
-        Ok(placed)
+        let store = store(suite_dir, *cache);
+        fs_err::create_dir_all(&store)?;
+        fs_err::create_dir_all(link.parent().unwrap_or(home))?;
+        fs_err::os::unix::fs::symlink(&store, &link)?;
+        placed.paths.push(link);
     }
-
-    /// Removes the links.
-    pub fn remove(mut self) -> io::Result<()> {
-        self.remove_all()
-    }
-
-    fn remove_all(&mut self) -> io::Result<()> {
-        for (link, store) in self.links.drain(..) {
-            // A command may have put something else there.
-            if std::fs::read_link(&link).is_ok_and(|target| target == store.as_std_path()) {
-                fs_err::remove_file(link)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for PackageCaches {
-    fn drop(&mut self) {
-        let _ = self.remove_all();
-    }
+    Ok(placed)
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::host::environment::{Host, Variables};
+use crate::host::placed_files::PlacedFiles;
 
 /// The files in a home that name registries, or have the tokens for them.
 const FILES: [&str; 10] = [
@@ -102,54 +103,26 @@ pub fn may_be_asked_by(command: &str) -> bool {
         .any(|word| PROGRAMS.contains(&word))
 }
 
-/// The files of registries in a trial's home, while commands of the suite run. They are removed with the value.
-#[derive(Debug, Default)]
-pub struct RegistryFiles {
-    placed: Vec<Utf8PathBuf>,
-}
-
-impl RegistryFiles {
-    /// Copies the files into a home, readable by its user only. A file that set-up has made there itself stays.
-    pub fn place(host: &Host, home: &Utf8Path) -> io::Result<Self> {
-        let mut placed = RegistryFiles::default();
-        for (name, path) in files(host) {
-            let target = home.join(name);
-            if target.symlink_metadata().is_ok() {
-                continue;
-            }
-            fs_err::create_dir_all(target.parent().unwrap_or(home))?;
-            let content = fs_err::read(path)?;
-            let mut copy = std::fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&target)?;
-            placed.placed.push(target);
-            copy.write_all(&content)?;
+/// Copies the files of registries into a trial's home, readable by its user only. A file that set-up has made there itself
+/// stays.
+pub fn place(host: &Host, home: &Utf8Path) -> io::Result<PlacedFiles> {
+    let mut placed = PlacedFiles::default();
+    for (name, path) in files(host) {
+        let target = home.join(name);
+        if target.symlink_metadata().is_ok() {
+            continue;
         }
-        Ok(placed)
+        fs_err::create_dir_all(target.parent().unwrap_or(home))?;
+        let content = fs_err::read(path)?;
+        let mut copy = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&target)?;
+        placed.paths.push(target);
+        copy.write_all(&content)?;
     }
-
-    /// Removes the files. One that set-up has changed is removed too: it still has what was in it.
-    pub fn remove(mut self) -> io::Result<()> {
-        self.remove_all()
-    }
-
-    fn remove_all(&mut self) -> io::Result<()> {
-        for path in self.placed.drain(..) {
-            match fs_err::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for RegistryFiles {
-    fn drop(&mut self) {
-        let _ = self.remove_all();
-    }
+    Ok(placed)
 }
 
 /// Returns every value that must not be written down. The address of a registry is none.

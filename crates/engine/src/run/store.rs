@@ -104,7 +104,7 @@ impl Store {
         write_document(run_file, &mut text)?;
         replace(&opened, RUN, |file| file.write_all(&text))?;
         let journal = Journal::create(&opened, &text)?;
-        let dir = draft.publish_first(names::free_dirs(runs, today)?)?;
+        let (dir, _) = draft.publish(names::free_dirs(runs, today)?)?;
         let store = Store::new(dir, journal)?;
         // The names are on the disk before anything is run.
         sync(&store.opened)?;

@@ -45,8 +45,7 @@ impl Bwrap {
         }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
-        keep_settings(&dir.join("settings"), &mut contents.base, host)
-            .map_err(SandboxError::Files)?;
+        keep_settings(&dir.join("settings"), &mut contents.base, host)?;
         let bwrap = Bwrap {
             program,
             contents,

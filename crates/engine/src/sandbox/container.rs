@@ -228,7 +228,7 @@ impl Containers {
         let containers = Containers {
             engine: program,
             dir: dir.to_owned(),
-            base: base(dir, (user, group), host).map_err(SandboxError::Files)?,
+            base: base(dir, (user, group), host)?,
             walls,
             secluded: secluded.to_vec(),
             is_superuser: user == 0,

@@ -23,7 +23,6 @@ mod container;
 mod contents;
 mod landlock;
 pub mod limits;
-mod mount_points;
 mod mounts;
 mod names;
 mod programs;
@@ -130,7 +129,7 @@ pub enum SandboxError {
     },
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
-    Files(#[source] io::Error),
+    Files(#[from] io::Error),
 }
 
 /// A kind of sandbox, as it works on this machine.
@@ -202,8 +201,8 @@ impl Builder<'_> {
             let containers = self.engine(engine)?;
             return Ok(Arc::new(containers.of_image(image, self.host)?));
         }
-        let dir = (self.new_dir)().map_err(SandboxError::Files)?;
-        let contents = Contents::set_up(&dir, &self.secluded).map_err(SandboxError::Files)?;
+        let dir = (self.new_dir)()?;
+        let contents = Contents::set_up(&dir, &self.secluded)?;
         Ok(match sandbox {
             Sandbox::Landlock => Arc::new(Landlock::set_up(contents)?),
             _ => Arc::new(Bwrap::set_up(&dir, self.host, contents)?),
@@ -214,7 +213,7 @@ impl Builder<'_> {
         if let Some(known) = self.engines.get(&engine) {
             return Ok(known.clone());
         }
-        let dir = (self.new_dir)().map_err(SandboxError::Files)?;
+        let dir = (self.new_dir)()?;
         let containers = Arc::new(Containers::set_up(engine, &dir, self.host, &self.secluded)?);
         self.engines.insert(engine, containers.clone());
         Ok(containers)
@@ -381,10 +380,10 @@ fn of_machine(host: &Host) -> Result<Option<Sandbox>, SandboxError> {
 
 /// Tries a sandbox. Returns the file of the program that made it.
 pub fn try_out(host: &Host) -> Result<Utf8PathBuf, SandboxError> {
-    let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(SandboxError::Files)?;
-    let dir = work.new_dir().map_err(SandboxError::Files)?;
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+    let dir = work.new_dir()?;
     let secluded = with_real_names(&[], host);
-    let contents = Contents::set_up(&dir, &secluded).map_err(SandboxError::Files)?;
+    let contents = Contents::set_up(&dir, &secluded)?;
     Bwrap::set_up(&dir, host, contents).map(Bwrap::into_program)
 }
 

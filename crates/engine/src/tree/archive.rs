@@ -63,16 +63,7 @@ impl<W: Write> Packer<W> {
             let path = at.as_std_path().join(entry.path);
             let added = match entry.kind {
                 Kind::Dir => self.add_dir(&path, meta),
-                Kind::Link => entry
-                    .read_link()
-                    .map_err(io::Error::from)
-                    .and_then(|text| self.add_link(&path, &text, meta)),
-                // A file that cannot be read is not the trial's own work.
-                Kind::File => match entry.open() {
-                    Ok(file) => self.add_file(&path, file, meta),
-                    Err(_) => Ok(()),
-                },
-                Kind::Fifo | Kind::Socket | Kind::Device => Ok(()),
+                _ => self.add_entry(entry.parent, Path::new(entry.name), &path),
             };
             if let Err(error) = added {
                 failed = Some(error);
@@ -83,13 +74,17 @@ impl<W: Write> Packer<W> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Adds a file or link of a directory, under another path. One that is not there any more is left out.
+    /// Adds a file or link of a directory, under another path. One that is not there any more is left out, and so is a file
+    /// that cannot be read: it is not the trial's own work.
     pub fn add_entry(&mut self, dir: &Dir, name: &Path, at: &Path) -> io::Result<()> {
         let Some(meta) = dir.meta_at(name)? else {
             return Ok(());
         };
         match meta.kind {
-            Kind::File => self.add_file(at, dir.open_file(name)?, &meta),
+            Kind::File => match dir.open_file(name) {
+                Ok(file) => self.add_file(at, file, &meta),
+                Err(_) => Ok(()),
+            },
             Kind::Link => self.add_link(at, &dir.read_link(name)?, &meta),
             Kind::Dir | Kind::Fifo | Kind::Socket | Kind::Device => Ok(()),
         }

@@ -32,9 +32,9 @@ impl fmt::Display for What {
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     /// The system refused something.
-    #[error("{}: {source}", shortened(path))]
+    #[error("{}{source}", before_reason(path))]
     Io {
-        /// The entry it was about.
+        /// The entry it was about. It is empty where the system's answer names it.
         path: PathBuf,
         /// The system's answer.
         source: io::Error,
@@ -138,9 +138,24 @@ impl TreeError {
     }
 }
 
+/// For errors that name their entries.
+impl From<io::Error> for TreeError {
+    fn from(source: io::Error) -> Self {
+        TreeError::io("", source)
+    }
+}
+
 impl From<TreeError> for io::Error {
     fn from(error: TreeError) -> Self {
         io::Error::new(error.kind(), error)
+    }
+}
+
+/// Returns the beginning of a message about a path.
+fn before_reason(path: &Path) -> String {
+    match path.as_os_str().is_empty() {
+        true => String::new(),
+        false => format!("{}: ", shortened(path)),
     }
 }
 

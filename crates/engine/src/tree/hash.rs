@@ -33,7 +33,7 @@ pub fn hash(root: &Dir, options: &Options<'_>) -> Result<String, TreeError> {
         add(&mut hasher, entry.path.as_os_str().as_bytes());
         hasher.update([u8::from(meta.permissions() & 0o111 != 0)]);
         match meta.kind {
-            Kind::File if !meta.is_mount_in(entry.parent.meta()) => match entry.open() {
+            Kind::File if !entry.is_mount => match entry.open() {
                 // Old kernels tell a mount only now.
                 Err(TreeError::MountPoint { .. }) => hasher.update(b"s"),
                 file => {

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -26,6 +25,8 @@ pub struct Entry<'a> {
     pub kind: Kind,
     /// The directory that has the entry.
     pub parent: &'a Dir,
+    /// Something is mounted there, as far as a walk has found out.
+    pub is_mount: bool,
     unlock: bool,
 }
 
@@ -43,17 +44,12 @@ impl Entry<'_> {
 
     /// Returns the text of a symbolic link.
     pub fn read_link(&self) -> Result<PathBuf, TreeError> {
-        let text = rustix::fs::readlinkat(self.parent, self.name, Vec::new())
-            .map_err(|errno| self.error(errno))?;
-        Ok(std::ffi::OsString::from_vec(text.into_bytes()).into())
+        self.parent.read_link(self.name)
     }
 
     /// Returns the facts about the entry. None is an entry that went away.
     pub(super) fn meta(&self) -> Result<Option<Meta>, TreeError> {
-        match self.parent.meta_in(self.name) {
-            Err(Errno::NOENT) => Ok(None),
-            answer => answer.map(Some).map_err(|errno| self.error(errno)),
-        }
+        self.parent.meta_at(self.name)
     }
 
     pub(super) fn error(&self, errno: Errno) -> TreeError {
@@ -233,6 +229,7 @@ impl<'a> Walker<'a> {
             name: self.path.file_name().unwrap_or_default(),
             kind,
             parent: self.here(),
+            is_mount: false,
             unlock: self.options.unlock,
         }
     }
@@ -302,7 +299,11 @@ pub fn walk(
         } else if meta.is_file() {
             walker.budget.take_bytes(meta.counted())?;
         }
-        match visit(&walker.entry(meta.kind), &meta)? {
+        let entry = Entry {
+            is_mount,
+            ..walker.entry(meta.kind)
+        };
+        match visit(&entry, &meta)? {
             Visit::End => return Ok(notes),
             Visit::Continue if meta.is_dir() && !is_mount => {
                 if walker.enter()? == Entering::Mount {
@@ -318,7 +319,7 @@ pub fn walk(
 pub fn list(root: &Dir, options: &Options<'_>) -> Result<Vec<(PathBuf, Meta)>, TreeError> {
     let mut found = Vec::new();
     walk(root, options, &mut |entry, meta| {
-        if !meta.is_dir() && !meta.is_mount_in(entry.parent.meta()) {
+        if !meta.is_dir() && !entry.is_mount {
             found.push((entry.path.to_owned(), *meta));
         }
         Ok(Visit::Continue)
@@ -331,7 +332,7 @@ pub fn list(root: &Dir, options: &Options<'_>) -> Result<Vec<(PathBuf, Meta)>, T
 pub fn measure(root: &Dir, options: &Options<'_>) -> Result<u64, TreeError> {
     let mut bytes: u64 = 0;
     walk(root, options, &mut |entry, meta| {
-        if meta.is_file() && !meta.is_mount_in(entry.parent.meta()) {
+        if meta.is_file() && !entry.is_mount {
             bytes = bytes.saturating_add(meta.allocated);
         }
         Ok(Visit::Continue)
@@ -354,7 +355,7 @@ pub fn make_readable(root: &Dir, options: &Options<'_>) -> Result<(), TreeError>
             _ => return Ok(Visit::Continue),
         };
         let is_locked = meta.permissions() & needed != needed;
-        if is_locked && !meta.is_mount_in(entry.parent.meta()) {
+        if is_locked && !entry.is_mount {
             os::set_mode_in(entry.parent.as_fd(), Path::new(entry.name), |found| {
                 (found.kind == meta.kind).then_some(found.permissions() | needed)
             })

@@ -22,7 +22,6 @@ use crate::tree::{Dir, Limits, Options, TreeError, copy, move_dir};
 use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::saved::save::Differences;
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
-use crate::workspace::trial_dirs::Left;
 
 /// Ends a trial, however far it came.
 pub(super) fn collect(
@@ -295,24 +294,18 @@ fn take_evidence(run: &TrialRun<'_>, report: &mut TrialReport) -> Result<(), Sta
 
 /// Keeps a workspace as it is.
 fn keep_whole(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
-    match run.dirs.work_left()? {
-        Left::Dir(left) => {
-            move_dir(
-                &Dir::open(&run.dirs.root)?,
-                left.file_name().unwrap_or_default().as_ref(),
-                folder,
-                WORKSPACE.as_ref(),
-                &run.agent_tree(),
-            )?;
-        }
-        Left::Mounted(left) => {
-            let to = folder.create_dir(WORKSPACE, 0o777)?;
-            let left = Dir::open(left)?;
-            copy(&left, &to, &run.agent_tree(), &mut |_| Ok(true))?;
-            to.set_facts(left.meta())?;
-        }
+    let left = run.dirs.work_left()?;
+    let options = run.agent_tree();
+    if run.dirs.changes().is_none() {
+        let name = left.file_name().unwrap_or_default().as_ref();
+        let root = Dir::open(&run.dirs.root)?;
+        return Ok(move_dir(&root, name, folder, WORKSPACE.as_ref(), &options)?);
     }
-    Ok(())
+    // A mount cannot be moved.
+    let to = folder.create_dir(WORKSPACE, 0o777)?;
+    let left = Dir::open(left)?;
+    copy(&left, &to, &options, &mut |_| Ok(true))?;
+    Ok(to.set_facts(left.meta())?)
 }
 
 /// Saves what changed in a workspace since its layers were copied or mounted.
@@ -336,16 +329,12 @@ fn move_changes(
     layers: &MergedLayers,
     folder: &Dir,
 ) -> Result<(), TreeError> {
-    let place = run.dirs.root.clone();
-    let refused = |error| TreeError::io(&place, error);
-    let left = match run.dirs.work_left().map_err(refused)? {
-        Left::Dir(left) | Left::Mounted(left) => Dir::open_no_link(left)?,
-    };
+    let left = Dir::open_no_link(run.dirs.work_left()?)?;
     let found = Differences::find(&left, layers, run.snapshot.as_ref(), &run.agent_tree())?;
     let Some(changes) = run.dirs.changes() else {
         return found.save(&left, folder, &run.agent_tree());
     };
     drop(left);
-    run.dirs.unmount().map_err(refused)?;
+    run.dirs.unmount()?;
     found.save(&Dir::open_no_link(changes)?, folder, &run.agent_tree())
 }

@@ -16,8 +16,8 @@ use super::context::Context;
 use super::folder::TrialFolder;
 use super::log::RunLog;
 use crate::host::environment::{Host, Variables};
-use crate::host::package_caches::PackageCaches;
-use crate::host::registries::{self, RegistryFiles};
+use crate::host::placed_files::PlacedFiles;
+use crate::host::{package_caches, registries};
 use crate::process::supervise::SupervisorGuard;
 use crate::tree::{Limits, Options};
 use crate::workspace::changes::Snapshot;
@@ -180,17 +180,17 @@ impl<'a> TrialRun<'a> {
     }
 
     /// Copies the files of registries into a home, if the suite passes them to its commands.
-    pub(super) fn place_registries(&self, home: &Utf8Path) -> io::Result<RegistryFiles> {
+    pub(super) fn place_registries(&self, home: &Utf8Path) -> io::Result<PlacedFiles> {
         if !self.spec.case.suite.pass_registries {
-            return Ok(RegistryFiles::default());
+            return Ok(PlacedFiles::default());
         }
-        RegistryFiles::place(&self.context.host, home)
+        registries::place(&self.context.host, home)
     }
 
     /// Links the downloads of package managers into a home, if the suite keeps them.
-    pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PackageCaches> {
+    pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PlacedFiles> {
         let caches = &self.spec.case.suite.package_caches;
-        PackageCaches::place(caches, &self.context.suite_dir, home)
+        package_caches::place(caches, &self.context.suite_dir, home)
     }
 
     /// Returns the image of the containers that the trial's commands run in.

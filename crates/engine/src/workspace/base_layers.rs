@@ -79,9 +79,8 @@ impl BaseLayers {
     }
 
     fn make(&self, source: &Utf8Path, options: &Options<'_>) -> Result<BaseLayer, TreeError> {
-        let refused = |error: io::Error| TreeError::io(&self.dir, error);
-        fs_err::create_dir_all(&self.dir).map_err(refused)?;
-        let draft = Draft::create_shared(&self.drafts).map_err(refused)?;
+        fs_err::create_dir_all(&self.dir)?;
+        let draft = Draft::create_shared(&self.drafts)?;
         let tree = Dir::open_no_link(draft.path())?;
         copy_visible(&Dir::open(source)?, &tree, options, &mut |_| Ok(()))?;
         let hash = name_of(&tree, options)?;
@@ -94,8 +93,8 @@ impl BaseLayers {
             return Ok(layer);
         }
         // Another trial may have made the same layer from another directory meanwhile.
-        match draft.publish_first([layer.tree.clone()]) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(error)),
+        match draft.publish([layer.tree.clone()]) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
             Err(_) => Ok(layer),
             Ok(_) => {
                 self.unneeded().insert(layer.hash.clone());

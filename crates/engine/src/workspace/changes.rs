@@ -8,17 +8,16 @@
 //! Afterwards one walk finds the differences, and reads what the diff will show. Nothing of a workspace is opened by
 //! its path, which may be longer than the system takes, and no more text is held than a diff can show.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
 
 use crate::tree::{
-    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, copy, hash_file, have_same_content,
-    make_readable, walk,
+    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, copy_file, hash_file,
+    have_same_content, make_readable, walk,
 };
 use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
 use crate::workspace::ignored::Ignored;
@@ -100,73 +99,39 @@ impl Snapshot {
         options: &Options<'_>,
     ) -> Result<Self, TreeError> {
         let root = &Dir::open(workspace)?;
+        fs_err::create_dir_all(store)?;
+        let store = Arc::new(Dir::open_no_link(store)?);
         let mut files = BTreeMap::new();
-        let mut unkept = BTreeSet::new();
         walk(root, options, &mut |entry, meta| {
             if meta.is_dir() {
                 return Ok(Visit::Continue);
             }
             let content = match meta.kind {
                 Kind::Link => FileContent::Link(entry.read_link()?),
-                Kind::File if !meta.is_mount_in(entry.parent.meta()) => {
-                    match layers.source_of(entry.path, meta) {
-                        Some(layer) => FileContent::In(layer.clone()),
-                        None => {
-                            unkept.insert(entry.path.to_owned());
-                            FileContent::NotKept
-                        }
+                Kind::File if !entry.is_mount => match layers.source_of(entry.path, meta) {
+                    Some(layer) => FileContent::In(layer.clone()),
+                    None => {
+                        keep(entry, &store, options)?;
+                        FileContent::In(store.clone())
                     }
-                }
+                },
                 _ => FileContent::NotKept,
             };
             files.insert(entry.path.to_owned(), Noted::new(meta, content));
             Ok(Visit::Continue)
         })?;
-        let mut snapshot = Snapshot {
+        make_readable(&store, options)?;
+        Ok(Snapshot {
             ignored: Ignored::read(root, files.keys().map(PathBuf::as_path))?,
             files,
-            taken: 0,
-        };
-        snapshot.keep(root, &unkept, store, options)?;
-        snapshot.taken = jiff::Timestamp::now().as_nanosecond();
-        Ok(snapshot)
+            taken: jiff::Timestamp::now().as_nanosecond(),
+        })
     }
 
     /// Returns whether nobody has touched a file since the snapshot: its identity is the same.
     pub fn is_untouched(&self, path: &Path, meta: &Meta) -> bool {
         let noted = self.files.get(path);
         noted.is_some_and(|noted| noted.has_same_identity(meta, self.taken))
-    }
-
-    /// Copies the files that no layer has.
-    fn keep(
-        &mut self,
-        root: &Dir,
-        unkept: &BTreeSet<PathBuf>,
-        store: &Utf8Path,
-        options: &Options<'_>,
-    ) -> Result<(), TreeError> {
-        if unkept.is_empty() {
-            return Ok(());
-        }
-        fs_err::create_dir_all(store).map_err(|source| TreeError::Io {
-            path: store.into(),
-            source,
-        })?;
-        let store = Arc::new(Dir::open_no_link(store)?);
-        copy(root, &store, options, &mut |entry| {
-            Ok(match entry.kind {
-                Kind::Dir => has_below(unkept, entry.path),
-                kind => kind == Kind::File && unkept.contains(entry.path),
-            })
-        })?;
-        make_readable(&store, options)?;
-        for path in unkept {
-            if let Some(noted) = self.files.get_mut(path) {
-                noted.content = FileContent::In(store.clone());
-            }
-        }
-        Ok(())
     }
 
     /// Compares the workspace with the snapshot. Ignored files are only counted, unless `track_ignored` is set.
@@ -198,12 +163,16 @@ impl Snapshot {
     }
 }
 
-/// Returns whether one of these paths is below a directory.
-fn has_below(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
-    paths
-        .range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded))
-        .next()
-        .is_some_and(|path| path.starts_with(dir))
+/// Copies a file that no layer has, to the same path.
+fn keep(entry: &Entry<'_>, store: &Dir, options: &Options<'_>) -> Result<(), TreeError> {
+    let file = entry.open()?;
+    match entry.path.parent().filter(|dir| *dir != Path::new("")) {
+        Some(dir) => {
+            let dir = store.create_dir_all(dir, 0o700)?;
+            copy_file(&file, &dir, entry.name, options)
+        }
+        None => copy_file(&file, store, entry.name, options),
+    }
 }
 
 /// A workspace that is being compared with its snapshot.
@@ -256,7 +225,7 @@ impl Comparison<'_> {
     fn version(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Version, TreeError> {
         match meta.kind {
             Kind::Link => return Ok(Version::link(&entry.read_link()?)),
-            Kind::File if !meta.is_mount_in(entry.parent.meta()) => {}
+            Kind::File if !entry.is_mount => {}
             _ => return Ok(Version::opaque(meta.mode)),
         }
         if meta.size > LARGEST_SHOWN {
@@ -273,14 +242,8 @@ impl Comparison<'_> {
         }
         self.text_left -= meta.size;
         let mut bytes = Vec::new();
-        entry
-            .open()?
-            .take(LARGEST_SHOWN)
-            .read_to_end(&mut bytes)
-            .map_err(|source| TreeError::Io {
-                path: entry.path.to_owned(),
-                source,
-            })?;
+        let file = entry.open()?.take(LARGEST_SHOWN).read_to_end(&mut bytes);
+        file.map_err(|error| TreeError::io(entry.path, error))?;
         Ok(Version::read(meta.mode, bytes))
     }
 
@@ -326,7 +289,7 @@ impl Noted {
         }
         match &self.content {
             FileContent::In(tree) => {
-                if meta.is_mount_in(entry.parent.meta()) {
+                if entry.is_mount {
                     return Ok(false);
                 }
                 // A layer of the suite may be gone by now.

@@ -71,24 +71,24 @@ impl Version {
 
     /// Describes a file that was read as a whole, with the mode that the system has.
     pub fn read(mode: u32, bytes: Vec<u8>) -> Self {
-        let size = Some(bytes.len() as u64);
-        match String::from_utf8(bytes) {
-            Ok(text) if !text.contains('\0') => Version::new(mode, size, Content::Text(text)),
-            Ok(text) => {
-                Version::new(mode, size, Content::Opaque).with_digest(sha256(text.as_bytes()))
-            }
-            Err(error) => {
-                Version::new(mode, size, Content::Opaque).with_digest(sha256(error.as_bytes()))
-            }
+        let (size, digest) = (bytes.len() as u64, sha256(&bytes));
+        let text = String::from_utf8(bytes).ok();
+        let text = text.filter(|text| !text.contains('\0'));
+        Version {
+            digest: Some(digest).into(),
+            ..Version::new(
+                mode,
+                Some(size),
+                text.map_or(Content::Opaque, Content::Text),
+            )
         }
     }
 
     /// Describes a file that is too large to be shown. The hash is that of `tree::hash_file`.
     pub fn large(mode: u32, size: u64, digest: Option<String>) -> Self {
-        let version = Version::new(mode, Some(size), Content::Opaque);
-        match digest {
-            Some(digest) => version.with_digest(digest),
-            None => version,
+        Version {
+            digest: digest.into(),
+            ..Version::new(mode, Some(size), Content::Opaque)
         }
     }
 
@@ -114,13 +114,6 @@ impl Version {
         Version::new(mode, None, Content::Opaque)
     }
 
-    fn with_digest(self, digest: String) -> Self {
-        Version {
-            digest: Some(digest).into(),
-            ..self
-        }
-    }
-
     /// Returns whether this file may have been renamed to the other. Links and empty files never are.
     pub fn may_become(&self, other: &Version) -> bool {
         self.mode & TYPE == other.mode & TYPE && self.size.unwrap_or(0) > 0
@@ -141,7 +134,6 @@ impl Version {
     fn digest(&self, options: &Options<'_>) -> Result<Option<&str>, TreeError> {
         if self.digest.get().is_none() {
             let made = match &self.content {
-                Content::Text(text) => Some(sha256(text.as_bytes())),
                 Content::Kept(tree, path) if self.size > Some(LARGEST_SHOWN) => {
                     match tree.open_file(path) {
                         Ok(file) => Some(hash_file(&file, options)?),
@@ -152,7 +144,7 @@ impl Version {
                     let bytes = tree.read_file(path, LARGEST_SHOWN).ok();
                     bytes.map(|bytes| sha256(&bytes))
                 }
-                Content::Opaque | Content::NotRead => None,
+                _ => None,
             };
             let _ = self.digest.set(made);
         }

@@ -26,12 +26,6 @@ pub enum Followed {
     Nowhere,
 }
 
-/// The place that a path leads to, and the names that are not there.
-struct End {
-    place: PathBuf,
-    missing: usize,
-}
-
 impl Workspace {
     /// Describes a workspace that is known by one path and reached by another.
     pub fn new(path: impl AsRef<Path>, here: impl AsRef<Path>) -> Self {
@@ -51,14 +45,14 @@ impl Workspace {
     /// directories.
     pub fn stays_inside(&self, path: impl AsRef<Path>) -> bool {
         self.end(path.as_ref())
-            .is_ok_and(|end| end.place.starts_with(&self.path))
+            .is_ok_and(|(place, _)| place.starts_with(&self.path))
     }
 
     /// Follows the links of a path. Nothing is opened on the way.
     pub fn follow(&self, path: impl AsRef<Path>) -> io::Result<Followed> {
-        let end = self.end(path.as_ref())?;
-        Ok(match end.place.strip_prefix(&self.path) {
-            _ if end.missing > 0 => Followed::Nowhere,
+        let (place, missing) = self.end(path.as_ref())?;
+        Ok(match place.strip_prefix(&self.path) {
+            _ if missing > 0 => Followed::Nowhere,
             Ok(inside) => Followed::Inside(inside.to_owned()),
             Err(_) => Followed::Outside,
         })
@@ -72,7 +66,8 @@ impl Workspace {
         }
     }
 
-    fn end(&self, path: &Path) -> io::Result<End> {
+    /// Returns the place that a path leads to, and the number of its names that are not there.
+    fn end(&self, path: &Path) -> io::Result<(PathBuf, usize)> {
         let mut place = self.path.clone();
         let mut missing: usize = 0;
         let mut links = 0;
@@ -115,7 +110,7 @@ impl Workspace {
                 Err(error) => return Err(error),
             }
         }
-        Ok(End { place, missing })
+        Ok((place, missing))
     }
 }
 

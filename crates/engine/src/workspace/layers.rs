@@ -52,6 +52,12 @@ pub enum LayerError<E> {
     Maker(E),
 }
 
+impl<E> From<io::Error> for LayerError<E> {
+    fn from(error: io::Error) -> Self {
+        LayerError::Machine(error)
+    }
+}
+
 /// Returns the directory of a suite's layers.
 pub fn cache_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
     suite_dir.join(".terca/cache")
@@ -113,30 +119,29 @@ impl LayerCache {
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
     ) -> Result<Held, LayerError<E>> {
-        fs_err::create_dir_all(&self.dir).map_err(LayerError::Machine)?;
+        fs_err::create_dir_all(&self.dir)?;
         let _making = self.wait_for_turn(key, interrupt)?;
         let latest = self.latest(key);
         if let (false, Some(number)) = (self.anew, latest) {
-            return hold(&self.dir.join(format!("{key}.{number}"))).map_err(LayerError::Machine);
+            return Ok(hold(&self.dir.join(format!("{key}.{number}")))?);
         }
         stale_dirs::remove_drafts(&self.dir);
-        let draft = stale_dirs::Draft::create(&self.dir).map_err(LayerError::Machine)?;
+        let draft = stale_dirs::Draft::create(&self.dir)?;
         let tree = draft.path().join("tree");
-        fs_err::create_dir(&tree).map_err(LayerError::Machine)?;
+        fs_err::create_dir(&tree)?;
         make(&tree).map_err(LayerError::Maker)?;
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
-        draft.publish(&place).map_err(LayerError::Machine)?;
+        draft.publish([place.clone()])?;
         if let Some(number) = latest {
             // An older one that is in use is removed by a later run.
             let _ = remove_unused(&self.dir.join(format!("{key}.{number}")));
         }
-        hold(&place).map_err(LayerError::Machine)
+        Ok(hold(&place)?)
     }
 
     /// Waits until no other run makes this layer. It is then usually there.
     fn wait_for_turn<E>(&self, key: &str, interrupt: &Interrupt) -> Result<File, LayerError<E>> {
-        let lock =
-            File::create(self.dir.join(format!("{key}.lock"))).map_err(LayerError::Machine)?;
+        let lock = File::create(self.dir.join(format!("{key}.lock")))?;
         while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
             if interrupt.is_stop() {
                 return Err(LayerError::Interrupted);

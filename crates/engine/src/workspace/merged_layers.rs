@@ -1,8 +1,6 @@
 //! The layers of a workspace, one over the other, without their content.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -17,16 +15,16 @@ use crate::workspace::base_layers::BaseLayer;
 pub struct MergedLayers {
     names: Vec<String>,
     places: Vec<Utf8PathBuf>,
-    layers: Vec<Arc<Dir>>,
     entries: BTreeMap<PathBuf, Held>,
     /// The bytes that the files take.
     bytes: u64,
 }
 
 /// An entry of a layer that no higher layer replaces.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Held {
-    layer: usize,
+    /// The layer.
+    pub layer: Arc<Dir>,
     /// The facts about it.
     pub meta: Meta,
 }
@@ -40,13 +38,12 @@ impl MergedLayers {
             ..MergedLayers::default()
         };
         for layer in layers {
-            let dir = Dir::open_no_link(&layer.tree)?;
-            let number = merged.layers.len();
-            walk(&dir, options, &mut |entry, meta| {
-                merged.add(entry.path, number, *meta);
+            let layer = Arc::new(Dir::open_no_link(&layer.tree)?);
+            walk(&layer, options, &mut |entry, meta| {
+                let (layer, meta) = (layer.clone(), *meta);
+                merged.add(entry.path, Held { layer, meta });
                 Ok(Visit::Continue)
             })?;
-            merged.layers.push(Arc::new(dir));
         }
         let files = merged.entries.values().map(|held| held.meta);
         for meta in files.filter(Meta::is_file) {
@@ -56,23 +53,13 @@ impl MergedLayers {
     }
 
     /// Adds an entry over those that are there: two directories are joined, anything else is replaced.
-    fn add(&mut self, path: &Path, layer: usize, meta: Meta) {
-        let before = self.entries.insert(path.to_owned(), Held { layer, meta });
-        if before.is_some_and(|before| before.meta.is_dir()) && !meta.is_dir() {
-            let below: Vec<PathBuf> = self.below(path).map(|(path, _)| path.to_owned()).collect();
-            for path in below {
-                self.entries.remove(&path);
-            }
+    fn add(&mut self, path: &Path, held: Held) {
+        let is_dir = held.meta.is_dir();
+        let before = self.entries.insert(path.to_owned(), held);
+        if before.is_some_and(|before| before.meta.is_dir()) && !is_dir {
+            self.entries
+                .retain(|other, _| other == path || !other.starts_with(path));
         }
-    }
-
-    /// Returns the entries in a directory and in those below it.
-    pub fn below(&self, dir: &Path) -> impl Iterator<Item = (&Path, &Held)> {
-        let start = (Bound::Excluded(dir), Bound::Unbounded);
-        let entries = self.entries.range::<Path, _>(start);
-        entries
-            .map(|(path, held)| (path.as_path(), held))
-            .take_while(move |(path, _)| path.starts_with(dir))
     }
 
     /// Returns the number of entries, and the bytes that files take.
@@ -100,29 +87,13 @@ impl MergedLayers {
     pub fn source_of(&self, path: &Path, meta: &Meta) -> Option<&Arc<Dir>> {
         let (_, held) = self.get(path)?;
         let is_same = (held.meta.size, held.meta.modified) == (meta.size, meta.modified);
-        (held.meta.is_file() && is_same).then(|| self.layer(held).ok())?
+        (held.meta.is_file() && is_same).then_some(&held.layer)
     }
 
     /// Returns all entries, a directory before what is in it.
     pub fn entries(&self) -> impl Iterator<Item = (&Path, &Held)> {
         let entries = self.entries.iter();
         entries.map(|(path, held)| (path.as_path(), held))
-    }
-
-    /// Opens a file of a layer.
-    pub fn open(&self, path: &Path, held: &Held) -> Result<File, TreeError> {
-        self.layer(held)?.open_file(path)
-    }
-
-    /// Returns the text of a link of a layer.
-    pub fn read_link(&self, path: &Path, held: &Held) -> Result<PathBuf, TreeError> {
-        self.layer(held)?.read_link(path)
-    }
-
-    /// Returns the layer of an entry.
-    pub fn layer(&self, held: &Held) -> Result<&Arc<Dir>, TreeError> {
-        let missing = || TreeError::io("", std::io::ErrorKind::NotFound);
-        self.layers.get(held.layer).ok_or_else(missing)
     }
 }
 

@@ -19,9 +19,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::process::confine::Confinement;
 use crate::process::mount_space::{MountSpace, OverlayMount};
 use crate::tree::{Dir, Kind, Options, list};
-use crate::workspace::own_dirs::private_dir;
-use crate::workspace::own_dirs::remove_and_tell;
-use crate::workspace::own_dirs::secret_name;
+use crate::workspace::own_dirs::{remove_and_tell, secret_dir};
 
 /// The workspace of a trial as an overlay.
 #[derive(Debug)]
@@ -47,8 +45,7 @@ impl Overlay {
         at: &Utf8Path,
         layers: &[Utf8PathBuf],
     ) -> io::Result<Self> {
-        let dir = trials.join(secret_name()?);
-        private_dir(&dir)?;
+        let dir = secret_dir(trials)?;
         for (number, layer) in layers.iter().enumerate() {
             fs_err::os::unix::fs::symlink(layer, dir.join(format!("l{number}")))?;
         }

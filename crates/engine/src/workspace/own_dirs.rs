@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::tree::{Options, remove};
@@ -11,6 +11,13 @@ use crate::tree::{Options, remove};
 /// Makes a directory that no other user can look into.
 pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
     std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Makes such a directory under a name that nobody can foresee.
+pub(crate) fn secret_dir(parent: &Utf8Path) -> io::Result<Utf8PathBuf> {
+    let path = parent.join(secret_name()?);
+    private_dir(&path)?;
+    Ok(path)
 }
 
 /// The characters of a name: no two of them look alike, and none is special to a shell.

@@ -9,8 +9,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Dir, Identity, TreeError, identity};
-use crate::workspace::own_dirs::private_dir;
-use crate::workspace::own_dirs::secret_name;
+use crate::workspace::own_dirs::secret_dir;
 
 /// A directory that is kept from the agent while it works.
 #[derive(Debug)]
@@ -23,10 +22,8 @@ pub(crate) struct SealedDir {
 impl SealedDir {
     /// Makes an empty one.
     pub(crate) fn create(parent: &Utf8Path) -> io::Result<Self> {
-        let path = parent.join(secret_name()?);
-        private_dir(&path)?;
         Ok(SealedDir {
-            path,
+            path: secret_dir(parent)?,
             identity: None,
         })
     }

@@ -19,7 +19,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -266,7 +265,7 @@ impl SealedSuite {
         }
         let place = self.place(path);
         if let Some(above) = place.parent() {
-            make_dirs(above)?;
+            fs_err::create_dir_all(above)?;
         }
         let copied = match path.is_dir() {
             true => copy_dir(path, &place),
@@ -311,7 +310,7 @@ impl SealedSuite {
             return Ok(());
         }
         let place = self.place(path);
-        make_dirs(&place)?;
+        fs_err::create_dir_all(&place)?;
         let dir = Dir::open(path)?;
         let target = Dir::open(&place)?;
         for name in dir.names(MOST_LINKS)? {
@@ -351,7 +350,7 @@ impl SealedSuite {
             return Ok(());
         };
         let place = self.place(dir);
-        make_dirs(&place)?;
+        fs_err::create_dir_all(&place)?;
         let place = Dir::open(&place)?;
         for name in names {
             if place.meta_at(&name)?.is_none() {
@@ -362,12 +361,8 @@ impl SealedSuite {
     }
 }
 
-fn make_dirs(path: &Utf8Path) -> Result<(), TreeError> {
-    std::fs::create_dir_all(path).map_err(|error| TreeError::io(path, error))
-}
-
 fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
-    make_dirs(to)?;
+    fs_err::create_dir_all(to)?;
     let is_copied = &mut |entry: &tree::Entry<'_>| {
         let name = entry.path.file_name().unwrap_or_default();
         Ok(!NOT_COPIED.iter().any(|left_out| name == *left_out))
@@ -376,10 +371,10 @@ fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
 }
 
 fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
-    let file = File::open(from).map_err(|error| TreeError::io(from, error))?;
+    let file = fs_err::File::open(from)?;
     let above = Dir::open(to.parent().unwrap_or(to))?;
     let name = OsStr::new(to.file_name().unwrap_or_default());
-    tree::copy_file(&file, &above, name, &options()).map(|_| ())
+    tree::copy_file(file.file(), &above, name, &options())
 }
 
 /// Returns the identity of a whole tree, or of one file.

@@ -31,9 +31,7 @@ use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::files_above::{self, FilesAbove};
 use crate::workspace::inside::Workspace;
 use crate::workspace::overlay::Overlay;
-use crate::workspace::own_dirs::private_dir;
-use crate::workspace::own_dirs::remove_and_tell;
-use crate::workspace::own_dirs::secret_name;
+use crate::workspace::own_dirs::{private_dir, remove_and_tell, secret_dir, secret_name};
 use crate::workspace::sealed_dir::SealedDir;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::Draft;
@@ -58,7 +56,7 @@ pub struct WorkDir {
 impl WorkDir {
     /// Makes a new directory, in the chosen one if there is a choice. Removes what dead runs have left there.
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
-        let parent = parent(chosen)?;
+        let parent = WorkDir::parent(chosen)?;
         files_above::nothing_for_agents(&parent)?;
         let left_by_others = stale_dirs::remove_all(&parent);
         let mut work = WorkDir::in_parent(&parent)
@@ -69,7 +67,16 @@ impl WorkDir {
 
     /// Returns the directory in which all runs have theirs.
     pub fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
-        parent(chosen)
+        let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
+            return own_dir(Utf8Path::new("/var/tmp"));
+        };
+        let made = std::fs::create_dir_all(dir).and_then(|()| std::fs::canonicalize(dir));
+        let made = made.map_err(|error| {
+            let words = format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}");
+            io::Error::new(error.kind(), words)
+        })?;
+        Utf8PathBuf::from_path_buf(made)
+            .map_err(|_| io::Error::other("the work directory is not UTF-8"))
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
@@ -85,7 +92,7 @@ impl WorkDir {
     /// Removes what dead runs have left, and makes no new directory. Returns a line for each thing that could not be
     /// removed.
     pub fn remove_stale(chosen: Option<&str>) -> io::Result<Vec<String>> {
-        Ok(stale_dirs::remove_all(&parent(chosen)?))
+        Ok(stale_dirs::remove_all(&WorkDir::parent(chosen)?))
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
@@ -95,7 +102,7 @@ impl WorkDir {
             .create(draft.path().join(TRIALS))?;
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
-        let lock = draft.publish(&path)?;
+        let (path, lock) = draft.publish([path])?;
         let above = FilesAbove::of(parent);
         Ok(WorkDir {
             path,
@@ -118,9 +125,7 @@ impl WorkDir {
 
     /// Makes a directory of the run's own, under a name that nobody can foresee.
     pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
-        let path = self.path.join(TRIALS).join(secret_name()?);
-        private_dir(&path)?;
-        Ok(path)
+        secret_dir(&self.path.join(TRIALS))
     }
 
     /// Makes the directories of a trial.
@@ -148,25 +153,6 @@ impl WorkDir {
         files_above::clear(&self.path);
         files_above::clear(&self.path.join(TRIALS));
     }
-}
-
-/// Returns the directory in which all runs have theirs.
-fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
-    let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
-        return own_dir(Utf8Path::new("/var/tmp"));
-    };
-    std::fs::create_dir_all(dir)
-        .and_then(|()| std::fs::canonicalize(dir))
-        .map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"),
-            )
-        })
-        .and_then(|dir| {
-            Utf8PathBuf::from_path_buf(dir)
-                .map_err(|_| io::Error::other("the work directory is not UTF-8"))
-        })
 }
 
 impl Drop for WorkDir {
@@ -220,15 +206,6 @@ pub struct TakenBack {
     pub breach: Option<String>,
 }
 
-/// The workspace as an agent left it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Left {
-    /// A directory, which may be moved.
-    Dir(Utf8PathBuf),
-    /// A mount, for this process alone.
-    Mounted(Utf8PathBuf),
-}
-
 /// The directories that a command finds in its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDirs<'a> {
@@ -242,8 +219,7 @@ pub struct CommandDirs<'a> {
 
 impl TrialDirs {
     fn create(trials: &Utf8Path) -> io::Result<Self> {
-        let root = trials.join(secret_name()?);
-        private_dir(&root)?;
+        let root = secret_dir(trials)?;
         let meta = fs_err::symlink_metadata(&root)?;
         let dirs = TrialDirs {
             workspace: root.join(WORKSPACE),
@@ -317,21 +293,16 @@ impl TrialDirs {
         Ok(Some(self.left.clone()))
     }
 
-    /// Returns the workspace as the agent left it. The tests are over.
-    pub fn work_left(&mut self) -> io::Result<Left> {
+    /// Returns the workspace as the agent left it, for this process. The tests are over.
+    pub fn work_left(&mut self) -> io::Result<Utf8PathBuf> {
         if let Some(overlay) = &mut self.overlay {
             overlay.drop_changes_of_tests()?;
-            return Ok(Left::Mounted(overlay.here()));
+            return Ok(overlay.here());
         }
-        Ok(Left::Dir(self.dir_left().to_owned()))
-    }
-
-    /// Returns the directory that has the agent's work, where it is not mounted.
-    pub fn dir_left(&self) -> &Utf8Path {
-        match self.left.exists() {
-            true => &self.left,
-            false => &self.workspace,
-        }
+        Ok(match self.left.exists() {
+            true => self.left.clone(),
+            false => self.workspace.clone(),
+        })
     }
 
     /// Unmounts the workspace, so that its changes can be moved.
@@ -356,8 +327,7 @@ impl TrialDirs {
 
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
-        let refused = |error| TreeError::io(&self.trials, error);
-        let sealed = SealedDir::create(&self.trials).map_err(refused)?;
+        let sealed = SealedDir::create(&self.trials)?;
         let before = sealed.before();
         let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);

@@ -1,14 +1,11 @@
 //! Control groups: limits of memory, processes and processors that the kernel keeps.
 //!
 //! A group is made for a command, beneath a group that Terca is in itself, and is removed after it. Who is not the superuser
-//! needs a part of the tree that was given to them (delegated). The kernel has two interfaces ([`v1`], [`v2`]), which may
-//! be there side by side.
+//! needs a part of the tree that was given to them (delegated). The kernel has two interfaces, which may be there side by
+//! side.
 //!
 //! The names of groups have the number of the run in them, and the run's work directory has a list of the places: a run
 //! that was killed leaves groups which the next one removes.
-
-mod v1;
-mod v2;
 
 use std::io;
 use std::time::Duration;
@@ -24,6 +21,8 @@ const NAME: &str = "terca-";
 const PROCESSES: &str = "cgroup.procs";
 /// The period in which the time of processors is measured, in microseconds.
 const PERIOD: u64 = 100_000;
+/// The file with the controllers that the groups beneath a group of version 2 have.
+const ENABLED: &str = "cgroup.subtree_control";
 
 /// A resource that the kernel can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,30 +59,68 @@ impl Controller {
 }
 
 /// A version of the kernel's interface.
-#[derive(Debug)]
-struct Version {
-    number: &'static str,
-    /// The file that counts the processes which were ended for want of memory.
-    kills: &'static str,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// A tree for each controller.
+    One,
+    /// One tree for all controllers.
+    Two,
+}
+
+impl Version {
+    fn number(self) -> &'static str {
+        match self {
+            Version::One => "1",
+            Version::Two => "2",
+        }
+    }
+
+    /// Returns the file that counts the processes which were ended for want of memory.
+    fn kills(self) -> &'static str {
+        match self {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        }
+    }
+
     /// Returns the files of a limit and their content. The first is always there; others are where they are needed.
-    settings: fn(Controller, &TrialLimits) -> Vec<(&'static str, String)>,
-    /// Finds a place for groups with some of these controllers at which making one works.
-    #[expect(clippy::type_complexity, reason = "it is used once")]
-    find: fn(&OwnGroup, &[Controller], &dyn Fn(&Utf8Path, &[Controller]) -> bool) -> Option<Place>,
+    fn settings(self, controller: Controller, limits: &TrialLimits) -> Vec<(&'static str, String)> {
+        // More than any machine has is as good as no limit.
+        let memory = limits.memory.unwrap_or(u64::MAX).min(1 << 50).to_string();
+        // The time of processors in a period.
+        let quota = (limits.cpus.unwrap_or(1.0) * PERIOD as f64) as u64;
+        match (controller, self) {
+            (Controller::Memory, Version::One) => vec![
+                ("memory.limit_in_bytes", memory.clone()),
+                ("memory.memsw.limit_in_bytes", memory),
+            ],
+            (Controller::Memory, Version::Two) => {
+                vec![("memory.max", memory), ("memory.swap.max", "0".to_owned())]
+            }
+            (Controller::Processes, _) => {
+                vec![("pids.max", limits.processes.unwrap_or(u32::MAX).to_string())]
+            }
+            (Controller::Cpus, Version::One) => vec![
+                ("cpu.cfs_period_us", PERIOD.to_string()),
+                ("cpu.cfs_quota_us", quota.to_string()),
+            ],
+            (Controller::Cpus, Version::Two) => vec![("cpu.max", format!("{quota} {PERIOD}"))],
+        }
+    }
 }
 
 /// A group: one that others can be made beneath, or one that was made, in one of the trees.
 #[derive(Debug)]
 struct Place {
     dir: Utf8PathBuf,
-    version: &'static Version,
+    version: Version,
     controllers: Vec<Controller>,
 }
 
 /// The group of this process in one of the trees.
 #[derive(Debug)]
 struct OwnGroup {
-    version: &'static Version,
+    version: Version,
     /// The controllers of a tree of version 1.
     controllers: Vec<String>,
     /// The root of the tree, as it is mounted.
@@ -119,11 +156,7 @@ impl Cgroups {
         for group in own {
             let mut missing = wanted.to_vec();
             missing.retain(|controller| cgroups.version_of(*controller).is_none());
-            let works = |parent: &Utf8Path, controllers: &[Controller]| {
-                is_made_and_entered(&parent.join(&name), controllers, group.version)
-            };
-            let found = (group.version.find)(group, &missing, &works);
-            cgroups.parents.extend(found);
+            cgroups.parents.extend(group.place(&missing, &name));
         }
         cgroups
     }
@@ -132,7 +165,7 @@ impl Cgroups {
     pub fn version_of(&self, controller: Controller) -> Option<&'static str> {
         let mut parents = self.parents.iter();
         let parent = parents.find(|parent| parent.controllers.contains(&controller))?;
-        Some(parent.version.number)
+        Some(parent.version.number())
     }
 
     /// Returns a line for each place in which groups are made: the list for [`remove_left`].
@@ -165,39 +198,75 @@ impl Cgroups {
     }
 }
 
-/// Returns whether a group can be made that has these controllers and that processes can be put into.
-fn is_made_and_entered(dir: &Utf8Path, controllers: &[Controller], version: &Version) -> bool {
-    if std::fs::create_dir(dir).is_err() {
-        return false;
+impl OwnGroup {
+    /// Finds a place for groups with some of these controllers at which making one of this name works. A group of version 2
+    /// with processes of its own can have no groups with limits beneath it, so those above are tried too.
+    fn place(&self, wanted: &[Controller], name: &str) -> Option<Place> {
+        let is_unified = self.version == Version::Two;
+        let above = self.dir.ancestors();
+        let above = above.take_while(|dir| dir.starts_with(&self.mount));
+        let mut dirs = above.take(if is_unified { usize::MAX } else { 1 });
+        dirs.find_map(|dir| {
+            let mut controllers = wanted.to_vec();
+            controllers.retain(|controller| match self.version {
+                Version::One => self
+                    .controllers
+                    .iter()
+                    .any(|name| name == controller.name()),
+                Version::Two => lists(dir, "cgroup.controllers", *controller),
+            });
+            // Who moves a process needs a right on the group above both places.
+            if controllers.is_empty() || is_unified && !can_write(dir, PROCESSES) {
+                return None;
+            }
+            for controller in controllers.iter().filter(|_| is_unified) {
+                if !lists(dir, ENABLED, *controller) {
+                    // A refusal is noticed when a group is tried.
+                    let _ = std::fs::write(dir.join(ENABLED), format!("+{}", controller.name()));
+                }
+            }
+            let place = Place {
+                dir: dir.join(name),
+                version: self.version,
+                controllers,
+            };
+            place.is_made_and_entered().then(|| Place {
+                dir: dir.to_owned(),
+                ..place
+            })
+        })
     }
-    let can_write = |name: &str| access(dir.join(name).as_std_path(), Access::WRITE_OK).is_ok();
-    let works = can_write(PROCESSES)
-        && controllers.iter().all(|controller| {
-            let settings = (version.settings)(*controller, &TrialLimits::default());
-            settings.first().is_some_and(|(file, _)| can_write(file))
-        });
-    let _ = std::fs::remove_dir(dir);
-    works
 }
 
-fn memory(limits: &TrialLimits) -> String {
-    // More than any machine has is as good as no limit.
-    limits.memory.unwrap_or(u64::MAX).min(1 << 50).to_string()
+fn lists(dir: &Utf8Path, file: &str, controller: Controller) -> bool {
+    let text = std::fs::read_to_string(dir.join(file)).unwrap_or_default();
+    text.split_whitespace()
+        .any(|name| name == controller.name())
 }
 
-fn processes(limits: &TrialLimits) -> Vec<(&'static str, String)> {
-    vec![("pids.max", limits.processes.unwrap_or(u32::MAX).to_string())]
-}
-
-/// Returns the time of processors in a [`PERIOD`].
-fn quota(limits: &TrialLimits) -> u64 {
-    (limits.cpus.unwrap_or(1.0) * PERIOD as f64) as u64
+fn can_write(dir: &Utf8Path, file: &str) -> bool {
+    access(dir.join(file).as_std_path(), Access::WRITE_OK).is_ok()
 }
 
 impl Place {
+    /// Returns whether this group can be made, has its controllers, and processes can be put into it.
+    fn is_made_and_entered(&self) -> bool {
+        if std::fs::create_dir(&self.dir).is_err() {
+            return false;
+        }
+        let works = can_write(&self.dir, PROCESSES)
+            && self.controllers.iter().all(|controller| {
+                let settings = self.version.settings(*controller, &TrialLimits::default());
+                let first = settings.first();
+                first.is_some_and(|(file, _)| can_write(&self.dir, file))
+            });
+        let _ = std::fs::remove_dir(&self.dir);
+        works
+    }
+
     fn set(&self, limits: &TrialLimits) -> io::Result<()> {
         for controller in &self.controllers {
-            let settings = (self.version.settings)(*controller, limits);
+            let settings = self.version.settings(*controller, limits);
             for (index, (file, value)) in settings.into_iter().enumerate() {
                 let path = self.dir.join(file);
                 // A kernel without swapping has no limit for it.
@@ -247,7 +316,7 @@ impl Group {
     pub fn met(&self) -> Met {
         let mut met = Met::default();
         for part in &self.parts {
-            met.memory += part.count(Controller::Memory, part.version.kills, "oom_kill");
+            met.memory += part.count(Controller::Memory, part.version.kills(), "oom_kill");
             met.processes += part.count(Controller::Processes, "pids.events", "max");
         }
         met
@@ -323,7 +392,7 @@ fn remove(dir: &Utf8Path) -> io::Result<()> {
 
 /// A tree that is mounted.
 struct Tree<'a> {
-    version: &'static Version,
+    version: Version,
     /// The group that is at the root of the mount.
     root: &'a str,
     mount: &'a str,
@@ -336,8 +405,8 @@ impl<'a> Tree<'a> {
         let (place, kind) = line.split_once(" - ")?;
         let mut kind = kind.split(' ');
         let version = match kind.next()? {
-            "cgroup" => &v1::V1,
-            "cgroup2" => &v2::V2,
+            "cgroup" => Version::One,
+            "cgroup2" => Version::Two,
             _ => return None,
         };
         let mut place = place.split(' ').skip(3);
@@ -352,7 +421,7 @@ impl<'a> Tree<'a> {
     /// Returns the group of a line of `/proc/self/cgroup`, if it is in this tree. One above the root of the mount cannot be
     /// reached.
     fn own_group(&self, controllers: &[&str], path: &str) -> Option<OwnGroup> {
-        let is_unified = self.version.number == v2::V2.number;
+        let is_unified = self.version == Version::Two;
         let is_meant = controllers.is_empty() == is_unified
             && (is_unified || controllers.iter().all(|name| self.options.contains(name)));
         let inside = Utf8Path::new(path).strip_prefix(self.root).ok()?;
@@ -395,7 +464,7 @@ mod tests {
             fs_err::write(place.join(PROCESSES), "").unwrap();
         }
         let own = OwnGroup {
-            version: &v2::V2,
+            version: Version::Two,
             controllers: Vec::new(),
             mount,
             dir,
@@ -419,7 +488,7 @@ mod tests {
         let (_temporary, own) = tree("");
         let part = Place {
             dir: own.dir.clone(),
-            version: &v2::V2,
+            version: Version::Two,
             controllers: Controller::ALL.to_vec(),
         };
         fs_err::write(own.dir.join("memory.swap.max"), "max").unwrap();
@@ -442,7 +511,7 @@ mod tests {
             );
         }
         let old = Place {
-            version: &v1::V1,
+            version: Version::One,
             ..part
         };
         fs_err::write(own.dir.join("cpu.cfs_quota_us"), "-1").unwrap();
@@ -467,7 +536,7 @@ mod tests {
         fs_err::write(own.dir.join("pids.events"), "max 7\n").unwrap();
         let part = Place {
             dir: own.dir,
-            version: &v2::V2,
+            version: Version::Two,
             controllers: Controller::ALL.to_vec(),
         };
         let group = Group { parts: vec![part] };
@@ -495,7 +564,7 @@ mod tests {
             .into_iter()
             .map(|own| {
                 (
-                    own.version.number,
+                    own.version.number(),
                     own.controllers.join(","),
                     own.dir.into_string(),
                 )

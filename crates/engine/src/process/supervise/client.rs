@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::keeper::{self, NOT_REMOVED};
 use super::launcher::{Container, Enclosure, Launcher, pid_of};
-use super::protocol::{Ended, Job, Request, Response};
+use super::protocol::{Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
 use crate::process::json_lines::{Lines, Received, send};
@@ -102,15 +102,24 @@ impl Supervisor {
     /// Starts a supervisor.
     pub fn start(launcher: &Arc<Launcher>) -> Result<Self, SuperviseError> {
         let (child, socket) = launcher.spawn().map_err(SuperviseError::Start)?;
-        Ok(Supervisor {
+        Ok(Supervisor::new(launcher, child, socket, None))
+    }
+
+    fn new(
+        launcher: &Arc<Launcher>,
+        child: Child,
+        socket: UnixStream,
+        keeper: Option<Keeper>,
+    ) -> Self {
+        Supervisor {
             launcher: launcher.clone(),
             connection: Some(Connection {
                 socket,
                 child,
                 lines: Lines::default(),
-                keeper: None,
+                keeper,
             }),
-        })
+        }
     }
 
     /// Starts a supervisor in an enclosure, and waits until it is there.
@@ -152,15 +161,7 @@ impl Supervisor {
                 }
             }
         }
-        let mut supervisor = Supervisor {
-            launcher: launcher.clone(),
-            connection: Some(Connection {
-                socket,
-                child,
-                lines: Lines::default(),
-                keeper,
-            }),
-        };
+        let mut supervisor = Supervisor::new(launcher, child, socket, keeper);
         loop {
             match supervisor.receive(interrupt, Passed::Kill, TURN) {
                 Ok(Some(Response::Ready)) => break,
@@ -222,7 +223,34 @@ impl Supervisor {
 
     /// Runs a command to its end. `on_turn` is called about ten times a second meanwhile, and again at once when it
     /// returns that there is more to do. A command that it has stopped ends like one that was interrupted.
+    ///
+    /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone. An agent
+    /// must not be able to make an error of its trial, which would be tried again. That the kernel kills supervisors for
+    /// want of memory looks the same, and is judged the same.
     pub fn run(
+        &mut self,
+        job: &Job,
+        interrupt: &Interrupt,
+        on_turn: &mut dyn FnMut() -> Turn,
+    ) -> Result<Ended, SuperviseError> {
+        let started = Stopwatch::start();
+        let is_stuck = match self.run_to_its_end(job, interrupt, on_turn) {
+            Err(SuperviseError::Lost) => false,
+            Err(SuperviseError::Stuck) => true,
+            result => return result,
+        };
+        let stopped = interrupt.is_stop();
+        Ok(Ended {
+            exit: Exit::Signal(9),
+            timed_out: is_stuck && !stopped,
+            stopped,
+            seconds: started.elapsed().as_secs_f64(),
+            lost: true,
+            ..Ended::without_process(0)
+        })
+    }
+
+    fn run_to_its_end(
         &mut self,
         job: &Job,
         interrupt: &Interrupt,
@@ -247,13 +275,7 @@ impl Supervisor {
                         reason,
                     });
                 }
-                Some(
-                    Response::Ready
-                    | Response::Swept { .. }
-                    | Response::Resting { .. }
-                    | Response::Listening { .. },
-                )
-                | None => {}
+                _ => {}
             }
             if let Some(begins) = pausable.news() {
                 self.send(if begins {
@@ -290,36 +312,13 @@ impl Supervisor {
         }
     }
 
-    /// Ends everything that commands have left running. Returns how many could not be ended.
-    pub fn sweep(&mut self, interrupt: &Interrupt) -> Result<usize, SuperviseError> {
-        self.ask(&Request::Sweep, interrupt, |answer| match answer {
-            Response::Swept { left_behind } => Some(left_behind),
-            _ => None,
-        })
-    }
-
-    /// Ends everything that is left. Returns whether it may look after another trial.
-    pub(super) fn rest(&mut self, interrupt: &Interrupt) -> bool {
-        let rested = self.ask(&Request::Rest, interrupt, |response| match response {
-            Response::Resting { as_new } => Some(as_new),
-            _ => None,
-        });
-        rested.unwrap_or(false)
-    }
-
-    /// Asks for something that takes the supervisor milliseconds.
-    fn ask<T>(
-        &mut self,
-        request: &Request,
-        interrupt: &Interrupt,
-        expected: impl Fn(Response) -> Option<T>,
-    ) -> Result<T, SuperviseError> {
-        self.send(request)?;
+    /// Ends everything that commands have left running, which takes milliseconds.
+    pub fn sweep(&mut self, interrupt: &Interrupt) -> Result<Swept, SuperviseError> {
+        self.send(&Request::Sweep)?;
         let started = Stopwatch::start();
         loop {
-            let response = self.receive(interrupt, Passed::Kill, TURN)?;
-            if let Some(response) = response.and_then(&expected) {
-                return Ok(response);
+            if let Some(Response::Swept(swept)) = self.receive(interrupt, Passed::Kill, TURN)? {
+                return Ok(swept);
             }
             if started.elapsed() >= PATIENCE {
                 return Err(self.give_up(SuperviseError::Stuck));

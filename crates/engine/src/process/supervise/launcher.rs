@@ -17,7 +17,6 @@ use rustix::process::Pid;
 use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
-use super::sweep::end_children;
 use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::{open_file_limit, socket};
@@ -236,7 +235,7 @@ impl Launcher {
             alive.remove(&pid);
         }
         if !cleanly {
-            end_children(|pid| !alive.contains(&pid));
+            os::end_children(|pid| !alive.contains(&pid));
         }
     }
 

@@ -64,12 +64,11 @@ mod passed_sockets;
 mod pool;
 mod protocol;
 mod supervisor;
-mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
 pub use keeper::{KEEPER, keep};
 pub use launcher::{Container, Enclosure, Launcher, Outlet};
 pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
-pub use protocol::{ARGUMENT, Ended, Job, Signal};
+pub use protocol::{ARGUMENT, Ended, Job, Signal, Swept};
 pub use supervisor::serve;

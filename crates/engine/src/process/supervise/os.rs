@@ -1,10 +1,11 @@
-//! The kernel's means to watch processes.
+//! The kernel's means to watch processes, and to end them.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::Pid;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::process::own_process::state_and_parent;
 
@@ -43,10 +44,10 @@ pub(super) fn exit_watch(_pid: Pid) -> Option<OwnedFd> {
 }
 
 /// Returns whether this process has no children. Much quicker than the list of them.
-pub(super) fn has_no_children() -> bool {
+fn has_no_children() -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    matches!(waitid(WaitId::All, looks), Err(rustix::io::Errno::CHILD))
+    matches!(waitid(WaitId::All, looks), Err(Errno::CHILD))
 }
 
 /// Returns the children of this process, adopted ones included.
@@ -85,4 +86,32 @@ fn children_from_stat() -> Vec<Pid> {
 
 fn pid(text: &str) -> Option<Pid> {
     text.parse().ok().and_then(Pid::from_raw)
+}
+
+/// Kills and reaps children until none is left that `is_unwanted` selects. The children of a killed child come to
+/// this process, which is their subreaper, and are ended in the next round. Returns how many could not be ended: a
+/// program that runs as another user (`sudo`, setuid) is out of reach.
+pub(super) fn end_children(is_unwanted: impl Fn(Pid) -> bool) -> usize {
+    let mut out_of_reach: Vec<Pid> = Vec::new();
+    if has_no_children() {
+        return 0;
+    }
+    loop {
+        let doomed: Vec<Pid> = children()
+            .into_iter()
+            .filter(|pid| is_unwanted(*pid) && !out_of_reach.contains(pid))
+            .collect();
+        if doomed.is_empty() {
+            return out_of_reach.len();
+        }
+        for pid in &doomed {
+            if kill_process(*pid, Signal::KILL) == Err(Errno::PERM) {
+                out_of_reach.push(*pid);
+            }
+        }
+        for pid in doomed.into_iter().filter(|pid| !out_of_reach.contains(pid)) {
+            // It is dying: this does not take long.
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
 }

@@ -3,14 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
-use terca_core::process::Exit;
 
 use super::client::{SuperviseError, Supervisor, Turn};
 use super::launcher::{Enclosure, Launcher};
 use super::protocol::{Ended, Job};
 use crate::locked;
 use crate::process::interrupt::Interrupt;
-use crate::process::pause::Stopwatch;
 
 /// Supervisors that can be used again. All of them end with this value.
 ///
@@ -53,21 +51,11 @@ impl SupervisorPool {
 
     /// Takes a supervisor back. One that cannot prove that it is as good as new ends here.
     fn release(&self, mut supervisor: Supervisor, interrupt: &Interrupt) {
-        if !interrupt.is_stop() && supervisor.rest(interrupt) {
+        let is_as_new =
+            !interrupt.is_stop() && supervisor.sweep(interrupt).is_ok_and(|swept| swept.as_new);
+        if is_as_new {
             locked(&self.resting).push(supervisor);
         }
-    }
-}
-
-/// Returns the end of a command whose supervisor did not live to see it.
-fn lost(started: Stopwatch, timed_out: bool, stopped: bool) -> Ended {
-    Ended {
-        exit: Exit::Signal(9),
-        timed_out: timed_out && !stopped,
-        stopped,
-        seconds: started.elapsed().as_secs_f64(),
-        left_behind: 0,
-        lost: true,
     }
 }
 
@@ -84,12 +72,8 @@ pub struct SupervisorGuard<'a> {
 }
 
 impl SupervisorGuard<'_> {
-    /// Runs a command to its end: see [`Supervisor::run`].
-    ///
-    /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone,
-    /// and another supervisor takes the next command. An agent must not be able to make an error of its trial, which
-    /// would be tried again. That the kernel kills supervisors for want of memory looks the same, and is judged the
-    /// same. `on_turn` is given the process that all processes of the command are below.
+    /// Runs a command to its end: see [`Supervisor::run`]. After one that has killed or stopped its supervisor, another
+    /// supervisor takes the next command. `on_turn` is given the process that all processes of the command are below.
     pub fn run(
         &mut self,
         job: &Job,
@@ -103,21 +87,14 @@ impl SupervisorGuard<'_> {
         if self.supervisor.has_ended() {
             self.replace()?;
         }
-        let started = Stopwatch::start();
         let root = self.supervisor.root();
         let ended = self
             .supervisor
-            .run(job, self.interrupt, &mut || on_turn(root));
-        let timed_out = match ended {
-            Err(SuperviseError::Lost) => false,
-            Err(SuperviseError::Stuck) => true,
-            result => return result,
-        };
-        let stopped = self.interrupt.is_stop();
-        if !stopped {
+            .run(job, self.interrupt, &mut || on_turn(root))?;
+        if ended.lost && !ended.stopped {
             self.replace()?;
         }
-        Ok(lost(started, timed_out, stopped))
+        Ok(ended)
     }
 
     fn run_in(
@@ -127,14 +104,8 @@ impl SupervisorGuard<'_> {
         on_turn: &mut dyn FnMut(Option<Pid>) -> Turn,
     ) -> Result<Ended, SuperviseError> {
         let mut inside = Supervisor::start_in(&self.pool.launcher, enclosure, self.interrupt)?;
-        let started = Stopwatch::start();
         let root = inside.root();
-        let ended = match inside.run(job, self.interrupt, &mut || on_turn(root)) {
-            Err(SuperviseError::Lost) => lost(started, false, self.interrupt.is_stop()),
-            Err(SuperviseError::Stuck) => lost(started, true, self.interrupt.is_stop()),
-            Err(error) => return Err(error),
-            Ok(ended) => ended,
-        };
+        let ended = inside.run(job, self.interrupt, &mut || on_turn(root))?;
         if job.sweep {
             drop(inside);
             self.enclosed.clear();
@@ -157,7 +128,7 @@ impl SupervisorGuard<'_> {
                 self.replace()?;
                 Ok(0)
             }
-            result => result,
+            swept => Ok(swept?.left_behind),
         }
     }
 

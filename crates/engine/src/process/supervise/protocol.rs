@@ -63,10 +63,8 @@ pub(super) enum Request {
     Pause,
     /// Go on after a pause.
     GoOn,
-    /// End what earlier commands have left running.
+    /// End what earlier commands have left running. The answer is `Swept`.
     Sweep,
-    /// End what is left of the trial, and say whether another one may begin here.
-    Rest,
     /// Listen on these addresses. The sockets come with the answer `Listening`.
     Listen(Vec<SocketAddr>),
 }
@@ -78,16 +76,20 @@ pub(super) enum Response {
     Ready,
     Ended(Ended),
     CouldNotStart(String),
-    Swept {
-        left_behind: usize,
-    },
-    Resting {
-        as_new: bool,
-    },
+    Swept(Swept),
     /// The sockets that were asked for come with this message, unless there is a reason why not.
     Listening {
         failure: Option<String>,
     },
+}
+
+/// The state of a supervisor when everything below it was ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Swept {
+    /// The number of processes that could not be ended, because they run as another user.
+    pub left_behind: usize,
+    /// It is as it was started, so that it may look after another trial.
+    pub as_new: bool,
 }
 
 /// The end of a command.

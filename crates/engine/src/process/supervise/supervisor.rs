@@ -19,8 +19,7 @@ use terca_core::process::Exit;
 
 use super::condition::Condition;
 use super::freeze::Frozen;
-use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal};
-use super::sweep::end_children;
+use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Lines, Received, send};
 use crate::process::{open_file_limit, own_process};
@@ -58,14 +57,13 @@ pub fn serve() -> io::Result<()> {
                 None => break,
             },
             Ok(Received::Message(Request::Sweep)) => {
-                let left_behind = end_children(|_| true);
-                send(&mut socket, &Response::Swept { left_behind })?;
-            }
-            Ok(Received::Message(Request::Rest)) => {
-                let as_new = end_children(|_| true) == 0
-                    && condition.is_some()
-                    && Condition::now() == condition;
-                send(&mut socket, &Response::Resting { as_new })?;
+                let left_behind = os::end_children(|_| true);
+                let is_same = condition.is_some() && Condition::now() == condition;
+                let swept = Swept {
+                    left_behind,
+                    as_new: left_behind == 0 && is_same,
+                };
+                send(&mut socket, &Response::Swept(swept))?;
             }
             Ok(Received::Message(Request::Listen(addresses))) => {
                 passed_sockets::listen(&socket, &addresses)?;
@@ -78,7 +76,7 @@ pub fn serve() -> io::Result<()> {
             Ok(Received::Closed) | Err(_) => break,
         }
     }
-    end_children(|_| true);
+    os::end_children(|_| true);
     Ok(())
 }
 
@@ -131,9 +129,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
                     watch.kill();
                 }
                 Ok(
-                    Received::Message(
-                        Request::Run(_) | Request::Sweep | Request::Rest | Request::Listen(_),
-                    )
+                    Received::Message(Request::Run(_) | Request::Sweep | Request::Listen(_))
                     | Received::Partial,
                 ) => {}
                 Ok(Received::Closed) | Err(_) => return None,
@@ -146,7 +142,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
     clock.go_on();
     let seconds = clock.started.elapsed().as_secs_f64();
     let sweep = job.sweep || watch.phase != Phase::Running;
-    let left_behind = if sweep { end_children(|_| true) } else { 0 };
+    let left_behind = if sweep { os::end_children(|_| true) } else { 0 };
     let exit = watch.status.unwrap_or(Exit::Signal(9));
     Some(Response::Ended(Ended {
         exit,

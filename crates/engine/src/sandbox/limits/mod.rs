@@ -247,11 +247,6 @@ pub(crate) struct LimitedCommand {
 }
 
 impl LimitedCommand {
-    /// Takes the enclosure out.
-    pub(crate) fn take_enclosure(&mut self) -> Option<Enclosure> {
-        self.enclosure.take()
-    }
-
     /// Looks whether the command is beyond its limits, if it is time to look. `root` is the process above all of its
     /// own.
     pub(crate) fn on_turn(&mut self, root: Option<Pid>) -> Turn {

@@ -70,7 +70,7 @@ impl Watch {
             return None;
         }
         self.next_look = now + PAUSE;
-        let usage = usage_of_tree(root?);
+        let usage = usage_of(tree_of(root?));
         let tasks = usage.tasks.saturating_sub(self.own_processes);
         if let Some(most) = memory.filter(|most| usage.memory > *most) {
             return Some(format!("limits.memory ({})", prose::bytes(most)));
@@ -84,7 +84,7 @@ impl Watch {
 /// milliseconds, and nobody would get to look any more. Far beyond the limit, since other trials and everything else of the
 /// user count too. It does not hold for the superuser.
 pub(super) fn most_of_user(processes: u32) -> u64 {
-    usage_of_user().tasks + u64::from(processes) * 8 + 500
+    usage_of(of_user()).tasks + u64::from(processes) * 8 + 500
 }
 
 /// A directory whose space has a limit.
@@ -245,28 +245,23 @@ fn tree_of(root: Pid) -> impl Iterator<Item = String> {
     })
 }
 
-/// Adds up what a process and all below it use.
-fn usage_of_tree(root: Pid) -> Usage {
+/// Adds up what these processes use, from their numbers.
+fn usage_of(processes: impl Iterator<Item = String>) -> Usage {
     let mut usage = Usage::default();
-    for pid in tree_of(root) {
+    for pid in processes {
+        // What is no process has no such file.
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         usage.add(&status);
     }
     usage
 }
 
-/// Adds up what all processes of this user use.
-fn usage_of_user() -> Usage {
-    let mut usage = Usage::default();
+/// Returns the numbers of all processes of this user.
+fn of_user() -> impl Iterator<Item = String> {
     let user = rustix::process::getuid().as_raw();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        if entry.metadata().is_ok_and(|meta| meta.uid() == user) {
-            // What is no process has no such file.
-            let status = std::fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-            usage.add(&status);
-        }
-    }
-    usage
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = entries.filter(move |entry| entry.metadata().is_ok_and(|meta| meta.uid() == user));
+    own.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
 impl Usage {
@@ -361,15 +356,18 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn children_count_with_their_parents() {
         let mut child = std::process::Command::new("sh")
-            .args(["-c", "sleep 600 & sleep 600 & read -r _; kill $(jobs -p)"])
+            .args([
+                "-c",
+                "sleep 600 & one=$!; sleep 600 & read -r _; kill $one $!",
+            ])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
         let root = Pid::from_raw(child.id() as i32).unwrap();
-        terca_testkit::wait_until("three processes run", || usage_of_tree(root).tasks == 3);
-        assert!(usage_of_tree(root).memory > 0);
+        terca_testkit::wait_until("three processes run", || usage_of(tree_of(root)).tasks == 3);
+        assert!(usage_of(tree_of(root)).memory > 0);
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert_eq!(usage_of_tree(root), Usage::default());
+        assert_eq!(usage_of(tree_of(root)), Usage::default());
     }
 }

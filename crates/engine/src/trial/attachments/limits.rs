@@ -57,7 +57,7 @@ impl Attachment for Limits<'_> {
     fn enclose(&mut self, walls: Option<Enclosure>) -> Result<Option<Enclosure>, StageError> {
         let watched = std::mem::take(&mut self.watched);
         let mut command = self.keeper.begin(&self.limits, walls, watched)?;
-        let walls = command.take_enclosure();
+        let walls = command.enclosure.take();
         self.command = Some(command);
         Ok(walls)
     }

@@ -46,8 +46,7 @@ impl Differences {
         walk(workspace, options, &mut |entry, meta| {
             let held = layers.get(entry.path);
             seen.extend(held.map(|(path, _)| path));
-            let is_mount = meta.is_mount_in(entry.parent.meta());
-            if let Some((path, held)) = held.filter(|_| !is_mount) {
+            if let Some((path, held)) = held.filter(|_| !entry.is_mount) {
                 if held.meta.is_dir() && meta.is_dir() {
                     joined.insert(path);
                     if !held.has_same_facts(meta) {
@@ -55,7 +54,7 @@ impl Differences {
                     }
                     return Ok(Visit::Continue);
                 }
-                if is_same(layers, held, entry, meta, snapshot, options)? {
+                if is_same(held, entry, meta, snapshot, options)? {
                     return Ok(Visit::Continue);
                 }
             }
@@ -107,7 +106,6 @@ impl Differences {
 
 /// Returns whether an entry that is no directory is as its layer has it.
 fn is_same(
-    layers: &MergedLayers,
     held: &Held,
     entry: &Entry<'_>,
     meta: &Meta,
@@ -122,10 +120,10 @@ fn is_same(
             Ok(true)
         }
         Kind::File => {
-            let before = layers.open(entry.path, held)?;
+            let before = held.layer.open_file(entry.path)?;
             have_same_content(&before, &entry.open()?, options)
         }
-        Kind::Link => Ok(layers.read_link(entry.path, held)? == entry.read_link()?),
+        Kind::Link => Ok(held.layer.read_link(entry.path)? == entry.read_link()?),
         Kind::Fifo => Ok(true),
         Kind::Dir | Kind::Socket | Kind::Device => Ok(false),
     }

@@ -56,24 +56,17 @@ impl Draft {
         &self.path
     }
 
-    /// Gives it its name. The lock stays with the caller.
-    pub(crate) fn publish(mut self, place: &Utf8Path) -> io::Result<Option<File>> {
-        std::fs::rename(&self.path, place)?;
-        self.published = true;
-        Ok(self.lock.take())
-    }
-
     /// Gives it the first of these names that is free. A directory with something in it cannot be replaced by another,
-    /// so two that are published together get two names.
-    pub(crate) fn publish_first(
+    /// so two that are published together get two names. The lock stays with the caller.
+    pub(crate) fn publish(
         mut self,
         places: impl IntoIterator<Item = Utf8PathBuf>,
-    ) -> io::Result<Utf8PathBuf> {
+    ) -> io::Result<(Utf8PathBuf, Option<File>)> {
         for place in places {
-            match std::fs::rename(&self.path, &place) {
+            match fs_err::rename(&self.path, &place) {
                 Ok(()) => {
                     self.published = true;
-                    return Ok(place);
+                    return Ok((place, self.lock.take()));
                 }
                 Err(error) if is_taken(&error) => {}
                 Err(error) => return Err(error),
