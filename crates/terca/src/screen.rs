@@ -11,7 +11,7 @@ use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_report::MaxWidth;
 use terca_report::github::{Defused, Printed, defused};
 use terca_report::{Door, DoorKind, Painted, Palette, shown, shown_json};

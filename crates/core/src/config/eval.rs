@@ -5,16 +5,14 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, Runs, actions, added_actions};
-use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::limits::{LimitSettings, limits};
+use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::grade::TestSpec;
 use crate::reader::values::{count, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::text::{Code, Diagnostic, Located, Place};
 
 /// A prompt, and the tests that verify the work.
 #[derive(Debug, Clone, Default)]

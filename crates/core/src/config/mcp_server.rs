@@ -7,9 +7,7 @@ use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::variables::{Template, Variables, variables};
 use crate::reader::values::{filled_text, plain_text, word};
 use crate::reader::{Entries, Fields, Kind, Patch, PathKind, Reader, map_of, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located};
 
 /// MCP servers by name; `null` removes one of the environment.
 pub type McpServers = Entries<McpServer<Template>>;

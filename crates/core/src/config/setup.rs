@@ -18,9 +18,7 @@ use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::values::{boolean, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Node, Patch, PathKind, Reader, Value, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 
 /// An environment, or an experiment that is applied to one.

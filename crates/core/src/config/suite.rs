@@ -8,46 +8,38 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::config::ConfigFiles;
 use crate::config::action::{Runs, actions};
-use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
-use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::limits;
-use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::network::{hosts, network};
 use crate::config::package_cache::{self, PackageCache, package_caches};
-use crate::config::prices::prices;
-use crate::config::repetitions::repetitions;
 use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
+use crate::config::suite_settings::{
+    ABOUT, allowed_warnings, concurrency, mcp_preflight, prices, repetitions,
+};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
 use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value as Yaml, object};
+use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 use crate::worker_pool::WorkerPool;
 
-pub use crate::config::action::{Action, ShellCommand};
-pub use crate::config::concurrency::Concurrency;
+pub use crate::config::action::{Action, Input, ShellCommand};
 pub use crate::config::eval::Eval;
-pub use crate::config::inputs::Input;
 pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits};
-pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
-pub use crate::config::repetitions::Repetitions;
 pub use crate::config::setup::{AppliedSetup, Setup};
+pub use crate::config::suite_settings::{Concurrency, McpPreflight, Repetitions};
 pub use crate::config::variables::{Template, Variables};
 pub use crate::config::verdict::VerdictSettings;
 
@@ -55,110 +47,89 @@ const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 
 /// A suite as resolved.
 ///
-/// Serialized, it has the settings that reach every trial unchanged (see [`settings`](crate::config::settings)). A new
-/// field is among them, unless it is skipped: because the plan makes something else of it, or because it does not
-/// change what is tested.
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// A new field is also in [`settings`](Suite::settings), unless the plan makes something else of it, or it does not change what
+/// is tested.
+#[derive(Debug, Clone, Default)]
 pub struct Suite {
     /// Its name.
-    #[serde(skip)]
     pub name: String,
     /// A text for people.
-    #[serde(skip)]
     pub description: Option<String>,
     /// The suite's directory.
-    #[serde(skip)]
     pub root: Utf8PathBuf,
     /// The number of repetitions of each eval in each variant.
-    #[serde(skip)]
     pub repetitions: Repetitions,
     /// Trials to run at once.
-    #[serde(skip)]
     pub concurrency: Concurrency,
     /// The number of further attempts after a trial that ended in an error.
-    #[serde(skip)]
     pub retries: u32,
     /// The agent's time limit.
-    #[serde(skip)]
     pub timeout: Duration,
     /// The most that a trial may use.
-    #[serde(skip)]
     pub limits: LimitSettings,
     /// The sandbox of variants that ask for none of their own.
-    #[serde(skip)]
     pub sandbox: Option<Sandbox>,
     /// The network of variants that ask for none of their own; `None` is the default of their sandbox.
-    #[serde(skip)]
     pub network: Option<Network>,
     /// Further hosts that every agent reaches.
-    #[serde(skip)]
     pub allow: Vec<HostPattern>,
     /// Text before every prompt.
-    #[serde(skip)]
     pub preamble: Option<String>,
     /// Text after every prompt.
-    #[serde(skip)]
     pub postamble: Option<String>,
     /// Directories that every workspace starts from, lowest first.
-    #[serde(skip)]
     pub layers: Vec<Utf8PathBuf>,
     /// Actions that run once. Every workspace starts from the result.
-    #[serde(skip)]
     pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
-    #[serde(skip)]
     pub before: Vec<Action<Template>>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
     /// Pass the registries of packages that this machine is set up for to the suite's own commands.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
     /// Package managers whose downloads are kept. It changes nothing about the task.
-    #[serde(skip)]
     pub package_caches: Vec<PackageCache>,
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
-    #[serde(skip)]
     pub mcp_preflight: McpPreflight,
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing
     /// about the task.
-    #[serde(skip)]
     pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and
     /// experiment do not
     /// say. It changes nothing about the task.
-    #[serde(skip)]
     pub require_delivery: bool,
     /// The prices of models. They change nothing about the task.
-    #[serde(skip)]
     pub prices: Prices,
     /// Variables of every command of a trial.
-    #[serde(skip)]
     pub env: Variables,
     /// The evals of `terca.yaml`, then those with a file of their own.
-    #[serde(skip)]
     pub evals: Vec<Arc<Eval>>,
     /// The environments; at least one.
-    #[serde(skip)]
     pub environments: Vec<Setup>,
     /// The experiments; at least one.
-    #[serde(skip)]
     pub experiments: Vec<Setup>,
     /// The name of the experiment that the others are compared with.
-    #[serde(skip)]
     pub baseline: String,
     /// Warnings that are not shown.
-    #[serde(skip)]
     pub allowed_warnings: Vec<Code>,
     /// The figure that experiments are compared by, and the smallest difference that matters.
-    #[serde(skip)]
     pub verdict: VerdictSettings,
     /// The pools of workers that `--on` can name. They are about machines, and change nothing about the task.
-    #[serde(skip)]
     pub workers: Vec<WorkerPool>,
     /// Trials to run at once on this machine, where `--on` names `local` and the suite says how many.
-    #[serde(skip)]
     pub local_slots: Option<u32>,
+}
+
+impl Suite {
+    /// Returns the settings that reach every trial unchanged, by key. They are in `run.json` and in fingerprints.
+    pub fn settings(&self) -> Map<String, Value> {
+        let mut settings = Map::new();
+        settings.insert("trackIgnored".into(), self.track_ignored.into());
+        if self.pass_registries {
+            settings.insert("passRegistries".into(), true.into());
+        }
+        settings
+    }
 }
 
 /// Loads the suite's file and those of the evals.
@@ -414,7 +385,7 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
 fn layers(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
     let mut layers = fields.reader.layers.clone();
     if let Some(node) = fields.peek("workspaceDir")
-        && let Value::Text(written) = &node.value
+        && let Yaml::Text(written) = &node.value
     {
         let written = Located::new(written.clone(), node.place);
         let Some(path) = fields.reader.filled(&written) else {

@@ -6,10 +6,7 @@ use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
 use crate::reader::values::{filled_text, positive, text};
 use crate::reader::{Empty, Fields, Node, object};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located, prose};
 
 const DEFAULT_TEST_SECONDS: f64 = 120.0;
 

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::test::TestKind;
 use crate::reader::{Kind, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::text::{Code, Diagnostic};
 
 /// The declaration of a kind of test.
 pub(crate) struct TestKindDeclaration {

@@ -12,8 +12,7 @@ use super::test::{Question, TestKind};
 use super::verdict::{Verdict, is_match, on_one_line};
 use crate::reader::values::plain_text;
 use crate::reader::{Fields, object, patterns};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::text::{Code, Diagnostic};
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "fileContains",

@@ -8,9 +8,7 @@ use crate::agent::Capabilities;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::Setup;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::wire::network::Network;
 
 /// A variant, with the setups that it is made of.

@@ -6,10 +6,7 @@ use camino::Utf8Path;
 use globset::GlobMatcher;
 
 use crate::config::suite::{Eval, Setup, Suite};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::globs;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, globs, prose};
 
 /// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!`
 /// before it leaves out. An empty list

@@ -9,10 +9,7 @@ use super::describe::{Definitions, Description, Field};
 use super::kind::{list_of, optional};
 use super::values::without_fraction;
 use super::{Kind, Node, Patch, Reader, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::{Located, Place};
+use crate::text::{Code, Diagnostic, Located, Place, prose};
 
 /// The keys of one map.
 pub(crate) struct Fields<'f, 'a> {

@@ -2,9 +2,7 @@
 
 use serde_saphyr::Error;
 
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Place;
+use crate::text::{Code, Diagnostic, Place};
 
 /// Returns true when a key is repeated.
 pub(super) fn is_duplicate(error: &Error) -> bool {

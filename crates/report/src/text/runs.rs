@@ -13,7 +13,7 @@ use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
 /// A run in a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
     pub run: String,

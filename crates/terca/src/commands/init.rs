@@ -9,7 +9,7 @@ use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
 use terca_core::new_suite::scaffold::library::Library;
 use terca_core::new_suite::scaffold::{self, LibrarySuite, NewFile, NewSuite, Sample};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
 

@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::saved_workspace::restore_workspace;
 
