@@ -142,8 +142,16 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
     );
     let written = fields.peek("inputs").map(|node| node.place);
     let inputs = inputs(fields);
-    if let (Some(place), [kind]) = (written, given.as_slice()) {
-        check_inputs(place, &kind.value, runs, fields.reader)?;
+    if let (Some(place), [kind]) = (written, given.as_slice())
+        && (kind.value != "command" || runs == Runs::InEveryTrial)
+    {
+        let message = "`inputs` belongs to a `command` of `prepare`";
+        let reason = "here a file is an input already: it is read in every trial, or copied";
+        return fields.refuse(
+            Diagnostic::error(Code::MisplacedKey, message)
+                .at(place, reason)
+                .help("remove `inputs`, or move the command to `prepare`"),
+        );
     }
     let command = command.map(|command| ShellCommand { inputs, ..command });
     match given.as_slice() {
@@ -172,29 +180,6 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
             .help("make it two entries of the list"),
         ),
     }
-}
-
-/// Refuses inputs where they would do nothing.
-fn check_inputs(place: Place, kind: &str, runs: Runs, reader: &mut Reader<'_>) -> Option<()> {
-    let (reason, help) = match (kind, runs) {
-        ("command", Runs::Once) => return Some(()),
-        ("command", Runs::InEveryTrial) => (
-            "`before` runs in every trial, and reads its files each time",
-            "move the action to `prepare`, or remove `inputs`",
-        ),
-        _ => (
-            "a copied or written file is an input already",
-            "remove `inputs`, or write it beside a `command`",
-        ),
-    };
-    reader.refuse(
-        Diagnostic::error(
-            Code::MisplacedKey,
-            "`inputs` belongs to a `command` of `prepare`",
-        )
-        .at(place, reason)
-        .help(help),
-    )
 }
 
 /// A shell command, or `{command, timeoutSeconds}`.
@@ -344,10 +329,7 @@ fn one_input(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<I
 fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {
     let (above, pattern) = split(&glob.value);
     let pattern = globs::literal_names(pattern).text;
-    let compiled = globs::compiled(&pattern, |builder| {
-        builder.literal_separator(true);
-    });
-    let matcher = match compiled {
+    let matcher = match globs::compiled(&pattern, true) {
         Ok(matcher) => matcher,
         Err(reason) => {
             let message = format!("invalid glob `{}`", glob.value);

@@ -155,13 +155,12 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
             seconds(),
             "The agent's time limit in one trial. It takes precedence over every other.",
         ),
-        limits: fields.optional(
+        limits: fields.defaulted(
             "limits",
             limits(),
             "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
              variants.",
-        )
-        .unwrap_or_default(),
+        ),
         prepare: actions(
             fields,
             "prepare",
@@ -175,23 +174,17 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
              [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
         tests: tests(fields),
-        env: fields
-            .optional(
+        env: fields.defaulted(
                 "env",
                 trial_variables(),
                 "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
-            )
-            .unwrap_or_default(),
-        tags: fields
-            .optional(
+            ),
+        tags: fields.defaulted(
                 "tags",
                 one_or_more(filled_text().value()),
                 "Labels for selections: `terca -t tag:smoke`.",
-            )
-            .unwrap_or_default(),
-        allowed_warnings: fields
-            .optional("allowWarnings", allowed_warnings(), ABOUT)
-            .unwrap_or_default(),
+            ),
+        allowed_warnings: fields.defaulted("allowWarnings", allowed_warnings(), ABOUT),
         ..Eval::default()
     }
 }

@@ -139,7 +139,6 @@ pub(super) enum Role {
 /// A set-up as read.
 pub(super) struct ReadSetup {
     pub(super) setup: Setup,
-    pub(super) name: Located<String>,
     /// The place of `baseline: true`.
     pub(super) baseline: Option<Place>,
 }
@@ -180,12 +179,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
     let name = name?;
     Some(ReadSetup {
         setup: Setup {
-            name: name.value.clone(),
             description,
+            name: name.value,
             place: Some(name.place),
             ..setup
         },
-        name,
         baseline,
     })
 }

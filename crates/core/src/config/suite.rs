@@ -29,7 +29,7 @@ use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value as Yaml, object};
+use crate::reader::{Fields, Kind, Node, PathKind, Presence, Reader, Value as Yaml, object};
 use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 use crate::worker_pool::WorkerPool;
@@ -211,9 +211,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
          `workers.yaml` beside this one.",
     );
-    suite.allowed_warnings = fields
-        .optional("allowWarnings", allowed_warnings(), ABOUT)
-        .unwrap_or_default();
+    suite.allowed_warnings = fields.defaulted("allowWarnings", allowed_warnings(), ABOUT);
     Some((suite, evals, workers.unwrap_or_default()))
 }
 
@@ -226,18 +224,18 @@ fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
     );
     suite.name = name.unwrap_or_else(|| suite.root.file_name().unwrap_or("suite").to_owned());
     suite.description = fields.optional("description", text().value(), "A text for people.");
-    suite.repetitions = fields.optional(
+    suite.repetitions = fields.defaulted(
         "repetitions",
         repetitions(),
         "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` to repeat until \
          the comparison is decided.",
-    ).unwrap_or_default();
-    suite.concurrency = fields.optional(
+    );
+    suite.concurrency = fields.defaulted(
         "concurrency",
         concurrency(),
         "Trials to run at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
          `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
-    ).unwrap_or_default();
+    );
     suite.retries = fields.or(
         "retries",
         times(),
@@ -253,9 +251,7 @@ fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "The agent's time limit in one trial.",
     );
     suite.timeout = Duration::from_secs_f64(timeout);
-    suite.limits = fields
-        .optional("limits", limits(), "The most that a trial may use.")
-        .unwrap_or_default();
+    suite.limits = fields.defaulted("limits", limits(), "The most that a trial may use.");
     suite.preamble = fields.optional(
         "preamble",
         text().value(),
@@ -282,7 +278,7 @@ fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
     let evals = fields.renamed_list(
         "evals",
         &["tests"],
-        Empty::Nothing,
+        Presence::Optional,
         eval(Home::Suite).with("required", json!(["name"])),
         "Evals that are written here, beside those that are found in directories. Each needs a `name`.",
     );
@@ -306,11 +302,11 @@ fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
 
 /// Declares what surrounds the commands of a trial.
 fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
-    suite.env = fields.optional(
+    suite.env = fields.defaulted(
         "env",
         trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
-    ).unwrap_or_default();
+    );
     suite.sandbox = fields.optional(
         "sandbox",
         sandbox(),
@@ -322,12 +318,12 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         network(),
         "The [network](terca-yaml.md#network) of an agent in a sandbox. Default: `model`.",
     );
-    suite.allow = fields.optional(
+    suite.allow = fields.defaulted(
         "allow",
         hosts(),
         "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network), such as \
          `registry.npmjs.org`, `*.example.com` or `localhost:5432`.",
-    ).unwrap_or_default();
+    );
     fields.optional(
         "workspaceDir",
         filled_text()
@@ -349,14 +345,12 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
-    suite.package_caches = fields
-        .optional("cache", package_caches(), package_cache::ABOUT)
-        .unwrap_or_default();
-    suite.mcp_preflight = fields.optional(
+    suite.package_caches = fields.defaulted("cache", package_caches(), package_cache::ABOUT);
+    suite.mcp_preflight = fields.defaulted(
         "mcpPreflight",
         mcp_preflight(),
         "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
-    ).unwrap_or_default();
+    );
     suite.gateway = fields.optional(
         "gateway",
         gateway(),
@@ -371,13 +365,11 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It turns \
          the gateway on.",
     );
-    suite.prices = fields
-        .optional(
-            "prices",
-            prices(),
-            "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
-        )
-        .unwrap_or_default();
+    suite.prices = fields.defaulted(
+        "prices",
+        prices(),
+        "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
+    );
 }
 
 /// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so
@@ -407,9 +399,13 @@ fn setups(read: Vec<ReadSetup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setu
     if read.is_empty() {
         return vec![Setup::named_default()];
     }
-    let names: Vec<Located<String>> = read.iter().map(|read| read.name.clone()).collect();
-    unique_folders(&names, what, reader);
-    read.into_iter().map(|read| read.setup).collect()
+    let setups: Vec<Setup> = read.into_iter().map(|read| read.setup).collect();
+    let named = setups.iter().filter_map(|setup| {
+        let place = setup.place?;
+        Some(Located::new(setup.name.clone(), place))
+    });
+    unique_folders(&named.collect::<Vec<_>>(), what, reader);
+    setups
 }
 
 /// Returns the name of the experiment that is marked, or else of the first.
@@ -431,7 +427,7 @@ fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
     }
     let marked = marked.first().map(|(experiment, _)| *experiment);
     let chosen = marked.or(experiments.first());
-    chosen.map_or_else(|| "default".into(), |chosen| chosen.name.value.clone())
+    chosen.map_or_else(|| "default".into(), |chosen| chosen.setup.name.clone())
 }
 
 /// Refuses variants that would share a folder of a run, such as `a.b` × `c` and `a` × `b.c`.

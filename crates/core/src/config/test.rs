@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
 use crate::reader::values::{filled_text, positive, text};
-use crate::reader::{Empty, Fields, Node, object};
+use crate::reader::{Fields, Node, Presence, object};
 use crate::text::{Code, Diagnostic, Located, prose};
 
 const DEFAULT_TEST_SECONDS: f64 = 120.0;
@@ -22,7 +22,7 @@ pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
     let read = fields.renamed_list(
         "tests",
         &["eval", "evaluate"],
-        Empty::Mistake,
+        Presence::Filled,
         test,
         "The tests that verify the work. The score is their weighted mean.",
     );

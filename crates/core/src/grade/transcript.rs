@@ -36,20 +36,16 @@ struct Transcript {
 
 fn fields(fields: &mut Fields<'_, '_>) -> Option<Transcript> {
     Some(Transcript {
-        used_tool: fields
-            .optional(
-                "usedTool",
-                one_or_more(tool_glob()),
-                "For each glob, the agent must have used a tool whose name matches.",
-            )
-            .unwrap_or_default(),
-        not_used_tool: fields
-            .optional(
-                "notUsedTool",
-                one_or_more(tool_glob()),
-                "The agent must have used no tool whose name matches.",
-            )
-            .unwrap_or_default(),
+        used_tool: fields.defaulted(
+            "usedTool",
+            one_or_more(tool_glob()),
+            "For each glob, the agent must have used a tool whose name matches.",
+        ),
+        not_used_tool: fields.defaulted(
+            "notUsedTool",
+            one_or_more(tool_glob()),
+            "The agent must have used no tool whose name matches.",
+        ),
         output_contains: fields.optional(
             "outputContains",
             plain_text().value(),

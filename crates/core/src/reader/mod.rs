@@ -21,7 +21,7 @@ mod yaml;
 mod yaml_errors;
 
 pub(crate) use context::Reader;
-pub(crate) use fields::{Empty, Fields};
+pub(crate) use fields::{Fields, Presence};
 pub(crate) use kind::{Entries, Kind, list_of, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use patch::Patch;

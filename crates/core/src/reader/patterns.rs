@@ -50,9 +50,7 @@ impl PathPattern {
     pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
         let pattern = globs::literal_names(path.as_str());
         let wildcards = match pattern.has_wildcards {
-            true => Some(globs::compiled(&pattern.text, |builder| {
-                builder.literal_separator(true);
-            })?),
+            true => Some(globs::compiled(&pattern.text, true)?),
             false => None,
         };
         Ok(PathPattern {
@@ -136,17 +134,12 @@ pub(crate) fn path_pattern(called: &'static str) -> Kind<PathPattern> {
 /// A glob over the names of tools.
 pub(crate) fn tool_glob() -> Kind<Glob> {
     filled_text()
-        .then(|name, reader| {
-            let compiled = globs::compiled(&name.value, |builder| {
-                builder.literal_separator(true);
-            });
-            match compiled {
-                Ok(matcher) => Some(Glob {
-                    written: name.value,
-                    matcher,
-                }),
-                Err(reason) => refuse_glob(&name, reason, reader),
-            }
+        .then(|name, reader| match globs::compiled(&name.value, true) {
+            Ok(matcher) => Some(Glob {
+                written: name.value,
+                matcher,
+            }),
+            Err(reason) => refuse_glob(&name, reason, reader),
         })
         .called("glob")
 }
