@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::config::setup::added;
 use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
-use crate::reader::values::{command_line, filled_text, plain_text, positive};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, list_of, object, or_map, pairs_of};
+use crate::reader::{
+    Fields, Kind, Patch, PathKind, Reader, command_line, filled_text, list_of, object, or_map,
+    pairs_of, plain_text, positive,
+};
 use crate::text::{Code, Diagnostic, Located, Place, globs, json, prose};
 
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;

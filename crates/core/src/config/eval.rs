@@ -10,8 +10,9 @@ use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::grade::TestSpec;
-use crate::reader::values::{count, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
+use crate::reader::{
+    Fields, Kind, Patch, PathKind, Reader, count, filled_text, object, one_or_more, seconds, text,
+};
 use crate::text::{Code, Diagnostic, Located, Place};
 
 /// A prompt, and the tests that verify the work.

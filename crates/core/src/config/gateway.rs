@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::values::word;
-use crate::reader::{Kind, Value};
+use crate::reader::{Kind, Value, word};
 use crate::text::{Code, Diagnostic};
 
 /// The part that Terca's gateway has between an agent and its models.

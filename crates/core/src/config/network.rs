@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::reader::values::filled_text;
-use crate::reader::{Kind, Node, Reader, Value, list_of, unlike};
+use crate::reader::{Kind, Node, Reader, Value, filled_text, list_of, unlike};
 use crate::text::{Code, Diagnostic};
 use crate::wire::network::{HostPattern, Network};
 

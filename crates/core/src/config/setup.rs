@@ -16,8 +16,10 @@ use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::{agent_choice, agent_settings};
-use crate::reader::values::{boolean, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, Node, Patch, PathKind, Reader, Value, object, one_or_more};
+use crate::reader::{
+    Fields, Kind, Node, Patch, PathKind, Reader, Value, boolean, filled_text, object, one_or_more,
+    seconds, text,
+};
 use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 

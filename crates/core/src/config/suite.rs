@@ -28,8 +28,10 @@ use crate::config::verdict::verdict_settings;
 use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
-use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Fields, Kind, Node, PathKind, Presence, Reader, Value as Yaml, object};
+use crate::reader::{
+    Fields, Kind, Node, PathKind, Presence, Reader, Value as Yaml, boolean, filled_text, object,
+    positive, text, times,
+};
 use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 use crate::worker_pool::WorkerPool;

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::agent;
 use crate::config::adaptive::Adaptive;
 use crate::prices::{Price, Prices};
-use crate::reader::values::{boolean, count, filled_text, not_negative, seconds, word};
 use crate::reader::{
-    Entries, Fields, Kind, Patch, Reader, Value, map_of, object, one_or_more, or_map, unlike,
+    Entries, Fields, Kind, Patch, Reader, Value, boolean, count, filled_text, map_of, not_negative,
+    object, one_or_more, or_map, seconds, unlike, word,
 };
 use crate::text::{Code, Diagnostic, Located, prose};
 

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
-use crate::reader::values::{filled_text, positive, text};
-use crate::reader::{Fields, Node, Presence, object};
+use crate::reader::{Fields, Node, Presence, filled_text, object, positive, text};
 use crate::text::{Code, Diagnostic, Located, prose};
 
 const DEFAULT_TEST_SECONDS: f64 = 120.0;

@@ -8,8 +8,7 @@ use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::Session;
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict};
-use crate::reader::values::{not_negative, positive, whole};
-use crate::reader::{Fields, object};
+use crate::reader::{Fields, not_negative, object, positive, whole};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -68,6 +67,9 @@ impl TestKind for Budget {
 /// A figure, or the least that it can be, and whether it is exact.
 type Used = (f64, bool);
 
+/// What is limited, its limit, what was used of it, and the way to write it.
+type Line = (&'static str, Option<f64>, Used, fn(f64) -> String);
+
 impl Budget {
     fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         let usage = &session.usage;
@@ -79,7 +81,7 @@ impl Budget {
             input.is_some() && output.is_some(),
         );
         let requests = known(usage.requests.map(|requests| requests as f64));
-        let lines: [(&str, Option<f64>, Used, fn(f64) -> String); 4] = [
+        let lines: [Line; 4] = [
             (
                 "tokens",
                 self.max_tokens.map(|limit| limit as f64),

@@ -12,8 +12,7 @@ use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::agent::AgentChoice;
 use crate::reader::agent::{agent_choice, agent_settings};
-use crate::reader::values::{filled_text, share};
-use crate::reader::{Fields, Kind, Node, Reader, Value, object};
+use crate::reader::{Fields, Kind, Node, Reader, Value, filled_text, object, share};
 use crate::text::mask::Masked;
 use crate::text::{Code, Diagnostic, Located, prose};
 

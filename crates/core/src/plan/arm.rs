@@ -20,6 +20,9 @@ pub(super) struct Arm<'a> {
     pub(super) require_delivery: bool,
 }
 
+/// Tells whether a setup gives something to its agent.
+type Gives = fn(&Setup) -> bool;
+
 impl Arm<'_> {
     /// Reports settings that do not fit together. `experiments` are all of the suite.
     pub(super) fn check(&self, experiments: &[Setup], problems: &mut Diagnostics) {
@@ -33,7 +36,7 @@ impl Arm<'_> {
     }
 
     /// Puts a problem at the setup that gives something: the experiment, or else the environment.
-    fn at_giver(&self, problem: Diagnostic, gives: fn(&Setup) -> bool, label: &str) -> Diagnostic {
+    fn at_giver(&self, problem: Diagnostic, gives: Gives, label: &str) -> Diagnostic {
         let mut setups = [self.setups.experiment, self.setups.environment].into_iter();
         let giver = setups.find(|setup| gives(setup));
         problem.maybe_at(giver.and_then(|giver| giver.place), label)
@@ -120,7 +123,7 @@ impl Arm<'_> {
             skills,
             config,
         } = profile.capabilities;
-        let given: [(&str, bool, fn(&Setup) -> bool); 5] = [
+        let given: [(&str, bool, Gives); 5] = [
             ("model", variant.model.is_some() && !model, |setup| {
                 setup.model.set().is_some()
             }),

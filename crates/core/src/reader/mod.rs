@@ -16,7 +16,7 @@ mod patch;
 pub(crate) mod paths;
 pub(crate) mod patterns;
 mod surroundings;
-pub(crate) mod values;
+mod values;
 mod yaml;
 mod yaml_errors;
 
@@ -26,4 +26,5 @@ pub(crate) use kind::{Entries, Kind, list_of, map_of, one_or_more, or_map, pairs
 pub(crate) use object::object;
 pub use patch::Patch;
 pub use surroundings::{PathKind, Surroundings};
+pub(crate) use values::*;
 pub(crate) use yaml::{Node, Value};
