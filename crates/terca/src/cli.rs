@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 
 use crate::args::{Colour, Common};
 use crate::commands::{Command, RunArgs};

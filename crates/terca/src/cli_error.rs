@@ -14,9 +14,7 @@ use terca_core::analysis::summary::By;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
-use terca_core::text::shell;
+use terca_core::text::{Code, prose, shell};
 use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
@@ -94,7 +92,7 @@ impl CliError {
     }
 
     /// Makes an error of its exit status, its code and what to do next, if that is known.
-    fn told(error: impl Display, (status, code, help): (u8, Code, impl Display)) -> Self {
+    pub fn told(error: impl Display, (status, code, help): (u8, Code, impl Display)) -> Self {
         let help = help.to_string();
         let told = CliError {
             status,

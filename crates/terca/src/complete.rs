@@ -11,7 +11,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use terca_core::agent;
 use terca_core::config::Suite;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_core::worker_pool::LOCAL;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
@@ -40,31 +40,15 @@ fn with_names(command: Command) -> Command {
 
 fn with_candidates(argument: Arg) -> Arg {
     let candidates: fn() -> Vec<String> = match argument.get_id().as_str() {
-        "evals" | "words" => {
-            || of_suite(|suite| suite.evals.iter().map(|eval| eval.name.clone()).collect())
+        "evals" | "words" => || of_suite(|suite| named(&suite.evals, |eval| &eval.name)),
+        "experiment" | "experiments" => {
+            || of_suite(|suite| named(&suite.experiments, |it| &it.name))
         }
-        "experiment" | "experiments" => || {
-            of_suite(|suite| {
-                suite
-                    .experiments
-                    .iter()
-                    .map(|one| one.name.clone())
-                    .collect()
-            })
-        },
-        "environments" => || {
-            of_suite(|suite| {
-                suite
-                    .environments
-                    .iter()
-                    .map(|one| one.name.clone())
-                    .collect()
-            })
-        },
+        "environments" => || of_suite(|suite| named(&suite.environments, |it| &it.name)),
         "on" => || {
-            let pools =
-                of_suite(|suite| suite.workers.iter().map(|pool| pool.name.clone()).collect());
-            pools.into_iter().chain([LOCAL.to_owned()]).collect()
+            let mut pools = of_suite(|suite| named(&suite.workers, |pool| &pool.name));
+            pools.push(LOCAL.to_owned());
+            pools
         },
         "agent" | "agents" | "describe_with" => {
             || agent::names().into_iter().map(str::to_owned).collect()
@@ -98,6 +82,10 @@ fn is_run(argument: &Arg) -> bool {
     let called = argument.get_value_names().and_then(|names| names.first());
     argument.is_positional()
         && (argument.get_id() == "run" || called.is_some_and(|name| name.as_str() == "RUN"))
+}
+
+fn named<T>(all: &[T], name: fn(&T) -> &String) -> Vec<String> {
+    all.iter().map(|one| name(one).clone()).collect()
 }
 
 /// Names of a suite that can be read; a broken one is `terca check`'s to explain.

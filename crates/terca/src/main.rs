@@ -15,7 +15,7 @@ mod viewer;
 
 use std::process::ExitCode;
 
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 
 /// The version of Terca.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -11,7 +11,7 @@ use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_report::github::{Printed, defused};
 use terca_report::{
     Answer, Filtered, Palette, Role, Size, UNLIMITED, shown, shown_json, shown_painted,

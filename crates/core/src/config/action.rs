@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::config::inputs::{self, Input};
 use crate::config::setup::added;
 use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
-use crate::reader::values::{command_line, filled_text, plain_text, positive};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, list_of, object, or_map, pairs_of};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::json;
-use crate::text::prose;
-use crate::text::source::{Located, Place};
+use crate::reader::{
+    Fields, Kind, Patch, PathKind, Reader, command_line, filled_text, list_of, object, or_map,
+    pairs_of, plain_text, positive,
+};
+use crate::text::{Code, Diagnostic, Located, Place, globs, json, prose};
 
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 
@@ -145,10 +142,18 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
         "A shell command, run in the workspace with `sh -c`. The directory of the YAML file, then the workspace, \
          are at the end of `PATH`, so that a script beside the suite is found by its name.",
     );
-    let written = fields.peek(inputs::KEY).map(|node| node.place);
-    let inputs = inputs::inputs(fields);
-    if let (Some(place), [kind]) = (written, given.as_slice()) {
-        check_inputs(place, &kind.value, runs, fields.reader)?;
+    let written = fields.peek("inputs").map(|node| node.place);
+    let inputs = inputs(fields);
+    if let (Some(place), [kind]) = (written, given.as_slice())
+        && (kind.value != "command" || runs == Runs::InEveryTrial)
+    {
+        let message = "`inputs` belongs to a `command` of `prepare`";
+        let reason = "here a file is an input already: it is read in every trial, or copied";
+        return fields.refuse(
+            Diagnostic::error(Code::MisplacedKey, message)
+                .at(place, reason)
+                .help("remove `inputs`, or move the command to `prepare`"),
+        );
     }
     let command = command.map(|command| ShellCommand { inputs, ..command });
     match given.as_slice() {
@@ -177,29 +182,6 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
             .help("make it two entries of the list"),
         ),
     }
-}
-
-/// Refuses inputs where they would do nothing.
-fn check_inputs(place: Place, kind: &str, runs: Runs, reader: &mut Reader<'_>) -> Option<()> {
-    let (reason, help) = match (kind, runs) {
-        ("command", Runs::Once) => return Some(()),
-        ("command", Runs::InEveryTrial) => (
-            "`before` runs in every trial, and reads its files each time",
-            "move the action to `prepare`, or remove `inputs`",
-        ),
-        _ => (
-            "a copied or written file is an input already",
-            "remove `inputs`, or write it beside a `command`",
-        ),
-    };
-    reader.refuse(
-        Diagnostic::error(
-            Code::MisplacedKey,
-            "`inputs` belongs to a `command` of `prepare`",
-        )
-        .at(place, reason)
-        .help(help),
-    )
 }
 
 /// A shell command, or `{command, timeoutSeconds}`.
@@ -301,4 +283,99 @@ fn destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf
         .at(written.place, reason)
         .help("a destination is a path inside the workspace, such as `src/app.js`"),
     )
+}
+
+/// A file or a directory that a command reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The path as its author would write it. It does not depend on the directory of the suite.
+    pub name: String,
+    /// The absolute path.
+    pub path: Utf8PathBuf,
+}
+
+/// Declares the inputs of a command.
+fn inputs(fields: &mut Fields<'_, '_>) -> Vec<Input> {
+    let found = fields.list(
+        "inputs",
+        filled_text().then(|written, reader| one_input(&written, reader)),
+        "Files, directories and globs that the `command` reads, relative to the YAML file; they may be outside of the \
+         suite. The command runs again when one of them changes. In `prepare` only.",
+    );
+    found.into_iter().flatten().collect()
+}
+
+fn one_input(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {
+    let filled = reader.filled(written)?;
+    if reader.surroundings.kind(&reader.beside(&filled)) == PathKind::Missing
+        && globs::literal_names(&filled.value).has_wildcards
+    {
+        return matching(&filled, reader);
+    }
+    let path = reader.existing(written, "the input", &[PathKind::File, PathKind::Directory])?;
+    if reader.dir(written.place).starts_with(&path) {
+        let message = format!("the input `{}` contains the suite", filled.value);
+        return reader.refuse(
+            Diagnostic::error(Code::WrongValue, message)
+                .at(written.place, "every run would change it")
+                .help("name the files and directories that the command reads, such as `../src`"),
+        );
+    }
+    Some(vec![Input {
+        name: filled.value,
+        path,
+    }])
+}
+
+/// Returns the files that match a glob. There must be one.
+fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {
+    let (above, pattern) = split(&glob.value);
+    let pattern = globs::literal_names(pattern).text;
+    let matcher = match globs::compiled(&pattern, true) {
+        Ok(matcher) => matcher,
+        Err(reason) => {
+            let message = format!("invalid glob `{}`", glob.value);
+            return reader
+                .refuse(Diagnostic::error(Code::InvalidPattern, message).at(glob.place, reason));
+        }
+    };
+    let dir = reader.beside(&Located::new(above.to_owned(), glob.place));
+    let files = reader.surroundings.files_below(&dir);
+    let found: Vec<Input> = files
+        .iter()
+        .filter_map(|path| Some((path, path.strip_prefix(&dir).ok()?)))
+        .filter(|(_, relative)| matcher.is_match(relative))
+        .map(|(path, relative)| Input {
+            name: Utf8Path::new(above).join(relative).into_string(),
+            path: path.clone(),
+        })
+        .collect();
+    if found.is_empty() && !reader.surroundings.is_partial() {
+        return reader.refuse(
+            Diagnostic::error(
+                Code::MissingFile,
+                format!("the input `{}` matches no file", glob.value),
+            )
+            .at(glob.place, format!("looked for files in {dir}"))
+            .help("a relative path is relative to the file that names it"),
+        );
+    }
+    Some(found)
+}
+
+/// Splits a glob into the directory before the first wildcard, and the rest.
+fn split(glob: &str) -> (&str, &str) {
+    let mut end = 0;
+    for (slash, _) in glob.match_indices('/') {
+        if globs::literal_names(&glob[..slash]).has_wildcards {
+            break;
+        }
+        end = slash + 1;
+    }
+    let (above, rest) = glob.split_at(end);
+    if above.is_empty() {
+        (".", rest)
+    } else {
+        (above, rest)
+    }
 }

@@ -5,16 +5,15 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, Runs, actions, added_actions};
-use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
 use crate::config::limits::{LimitSettings, limits};
+use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::grade::TestSpec;
-use crate::reader::values::{count, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::reader::{
+    Fields, Kind, Patch, PathKind, Reader, count, filled_text, object, one_or_more, seconds, text,
+};
+use crate::text::{Code, Diagnostic, Located, Place};
 
 /// A prompt, and the tests that verify the work.
 #[derive(Debug, Clone, Default)]
@@ -157,13 +156,12 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
             seconds(),
             "The agent's time limit in one trial. It takes precedence over every other.",
         ),
-        limits: fields.optional(
+        limits: fields.defaulted(
             "limits",
             limits(),
             "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
              variants.",
-        )
-        .unwrap_or_default(),
+        ),
         prepare: actions(
             fields,
             "prepare",
@@ -177,23 +175,17 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
              [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
         tests: tests(fields),
-        env: fields
-            .optional(
+        env: fields.defaulted(
                 "env",
                 trial_variables(),
                 "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
-            )
-            .unwrap_or_default(),
-        tags: fields
-            .optional(
+            ),
+        tags: fields.defaulted(
                 "tags",
                 one_or_more(filled_text().value()),
                 "Labels for selections: `terca -t tag:smoke`.",
-            )
-            .unwrap_or_default(),
-        allowed_warnings: fields
-            .optional("allowWarnings", allowed_warnings(), ABOUT)
-            .unwrap_or_default(),
+            ),
+        allowed_warnings: fields.defaulted("allowWarnings", allowed_warnings(), ABOUT),
         ..Eval::default()
     }
 }

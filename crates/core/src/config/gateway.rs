@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::values::word;
-use crate::reader::{Kind, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::reader::{Kind, Value, word};
+use crate::text::{Code, Diagnostic};
 
 /// The part that Terca's gateway has between an agent and its models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::values::{count, processors, size, size_from};
-use crate::reader::{Fields, Kind, object};
+use crate::reader::{Fields, Kind, count, object, processors, size, size_from};
 
 /// The least memory that can be asked for. Terca's own supervisor counts, and takes a part of it.
 const LEAST_MEMORY: u64 = 16_000_000;

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::variables::{Template, Variables, variables};
-use crate::reader::values::{filled_text, plain_text, word};
-use crate::reader::{Entries, Fields, Kind, Patch, PathKind, Reader, map_of, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::reader::{
+    Entries, Fields, Kind, Patch, PathKind, Reader, filled_text, map_of, object, one_or_more,
+    plain_text, word,
+};
+use crate::text::{Code, Diagnostic, Located};
 
 /// MCP servers by name; `null` removes one of the environment.
 pub type McpServers = Entries<McpServer<Template>>;

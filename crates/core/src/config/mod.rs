@@ -7,23 +7,18 @@
 
 mod action;
 pub mod adaptive;
-mod allowed_warnings;
-mod concurrency;
 mod eval;
 pub mod gateway;
-mod inputs;
 mod limits;
-mod mcp_preflight;
 mod mcp_server;
 mod names;
 mod network;
 pub mod package_cache;
-mod prices;
-mod repetitions;
 pub mod sandbox;
 pub mod schema;
 pub(crate) mod setup;
 pub mod suite;
+mod suite_settings;
 mod test;
 mod variables;
 pub mod verdict;
@@ -41,7 +36,7 @@ pub use crate::reader::paths::folder_name;
 pub use crate::reader::{Patch, PathKind, Surroundings};
 
 use crate::reader::Reader;
-use crate::text::diagnostic::Diagnostics;
+use crate::text::Diagnostics;
 use crate::text::source::{FileId, Sources};
 
 /// The configuration files of a suite.
@@ -57,8 +52,7 @@ pub struct ConfigFiles {
     pub evals: Vec<FileId>,
 }
 
-/// Returns the settings of a [`Suite`] that reach its trials unchanged, or all of a [`suite::AppliedSetup`], by key. They
-/// are in `run.json` and in fingerprints.
+/// Returns the settings of a [`suite::AppliedSetup`] by key. They are in `run.json` and in fingerprints.
 pub fn settings(of: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(of) {
         Ok(Value::Object(settings)) => settings,

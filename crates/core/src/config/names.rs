@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use crate::reader::Reader;
 use crate::reader::paths::folder_name;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located};
 
 /// Refuses the names of a run's own files: an eval's folder is beside them.
 pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
@@ -75,7 +73,7 @@ fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader
             Diagnostic::error(code, message)
                 .at(name.place, whose(name, "another is here", reader))
                 .beside(first.place, whose(first, "the first is here", reader))
-                .help("rename one of them"),
+                .help("rename or remove one of them"),
         );
     }
 }

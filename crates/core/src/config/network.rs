@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::reader::values::filled_text;
-use crate::reader::{Kind, Node, Reader, Value, list_of, unlike};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::reader::{Kind, Node, Reader, Value, filled_text, list_of, unlike};
+use crate::text::{Code, Diagnostic};
 use crate::wire::network::{HostPattern, Network};
 
 const EXPECTED: &str = "`off`, `model`, `open` or a list of hosts";

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::reader::values::word;
-use crate::reader::{Kind, one_or_more};
+use crate::reader::{Kind, one_or_more, word};
 
 /// The text of the reference.
 pub(super) const ABOUT: &str = "Package managers whose [downloads are kept](terca-yaml.md#downloads) for `prepare` and `before` of all trials \

@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thiserror::Error;
 
-use crate::reader::values::word;
-use crate::reader::{Fields, Kind, Value, object, or_map, unlike};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::reader::{Fields, Kind, Value, object, or_map, unlike, word};
+use crate::text::{Code, Diagnostic};
 
 /// The sandbox that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

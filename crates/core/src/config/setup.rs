@@ -16,11 +16,11 @@ use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::{agent_choice, agent_settings};
-use crate::reader::values::{boolean, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, Node, Patch, PathKind, Reader, Value, object, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::reader::{
+    Fields, Kind, Node, Patch, PathKind, Reader, Value, boolean, filled_text, object, one_or_more,
+    seconds, text,
+};
+use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 
 /// An environment, or an experiment that is applied to one.
@@ -141,7 +141,6 @@ pub(super) enum Role {
 /// A set-up as read.
 pub(super) struct ReadSetup {
     pub(super) setup: Setup,
-    pub(super) name: Located<String>,
     /// The place of `baseline: true`.
     pub(super) baseline: Option<Place>,
 }
@@ -182,12 +181,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
     let name = name?;
     Some(ReadSetup {
         setup: Setup {
-            name: name.value.clone(),
             description,
+            name: name.value,
             place: Some(name.place),
             ..setup
         },
-        name,
         baseline,
     })
 }

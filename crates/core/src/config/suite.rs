@@ -8,46 +8,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::config::ConfigFiles;
 use crate::config::action::{Runs, actions};
-use crate::config::allowed_warnings::{ABOUT, allowed_warnings};
-use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::limits;
-use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::network::{hosts, network};
 use crate::config::package_cache::{self, PackageCache, package_caches};
-use crate::config::prices::prices;
-use crate::config::repetitions::repetitions;
 use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
+use crate::config::suite_settings::{
+    ABOUT, allowed_warnings, concurrency, mcp_preflight, prices, repetitions,
+};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
 use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
-use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::{Located, Place};
+use crate::reader::{
+    Fields, Kind, Node, PathKind, Presence, Reader, Value as Yaml, boolean, filled_text, object,
+    positive, text, times,
+};
+use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
 use crate::worker_pool::WorkerPool;
 
-pub use crate::config::action::{Action, ShellCommand};
-pub use crate::config::concurrency::Concurrency;
+pub use crate::config::action::{Action, Input, ShellCommand};
 pub use crate::config::eval::Eval;
-pub use crate::config::inputs::Input;
 pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits};
-pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
-pub use crate::config::repetitions::Repetitions;
 pub use crate::config::setup::{AppliedSetup, Setup};
+pub use crate::config::suite_settings::{Concurrency, McpPreflight, Repetitions};
 pub use crate::config::variables::{Template, Variables};
 pub use crate::config::verdict::VerdictSettings;
 
@@ -55,110 +49,89 @@ const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 
 /// A suite as resolved.
 ///
-/// Serialized, it has the settings that reach every trial unchanged (see [`settings`](crate::config::settings)). A new
-/// field is among them, unless it is skipped: because the plan makes something else of it, or because it does not
-/// change what is tested.
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// A new field is also in [`settings`](Suite::settings), unless the plan makes something else of it, or it does not change what
+/// is tested.
+#[derive(Debug, Clone, Default)]
 pub struct Suite {
     /// Its name.
-    #[serde(skip)]
     pub name: String,
     /// A text for people.
-    #[serde(skip)]
     pub description: Option<String>,
     /// The suite's directory.
-    #[serde(skip)]
     pub root: Utf8PathBuf,
     /// The number of repetitions of each eval in each variant.
-    #[serde(skip)]
     pub repetitions: Repetitions,
     /// Trials to run at once.
-    #[serde(skip)]
     pub concurrency: Concurrency,
     /// The number of further attempts after a trial that ended in an error.
-    #[serde(skip)]
     pub retries: u32,
     /// The agent's time limit.
-    #[serde(skip)]
     pub timeout: Duration,
     /// The most that a trial may use.
-    #[serde(skip)]
     pub limits: LimitSettings,
     /// The sandbox of variants that ask for none of their own.
-    #[serde(skip)]
     pub sandbox: Option<Sandbox>,
     /// The network of variants that ask for none of their own; `None` is the default of their sandbox.
-    #[serde(skip)]
     pub network: Option<Network>,
     /// Further hosts that every agent reaches.
-    #[serde(skip)]
     pub allow: Vec<HostPattern>,
     /// Text before every prompt.
-    #[serde(skip)]
     pub preamble: Option<String>,
     /// Text after every prompt.
-    #[serde(skip)]
     pub postamble: Option<String>,
     /// Directories that every workspace starts from, lowest first.
-    #[serde(skip)]
     pub layers: Vec<Utf8PathBuf>,
     /// Actions that run once. Every workspace starts from the result.
-    #[serde(skip)]
     pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
-    #[serde(skip)]
     pub before: Vec<Action<Template>>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
     /// Pass the registries of packages that this machine is set up for to the suite's own commands.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
     /// Package managers whose downloads are kept. It changes nothing about the task.
-    #[serde(skip)]
     pub package_caches: Vec<PackageCache>,
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
-    #[serde(skip)]
     pub mcp_preflight: McpPreflight,
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing
     /// about the task.
-    #[serde(skip)]
     pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and
     /// experiment do not
     /// say. It changes nothing about the task.
-    #[serde(skip)]
     pub require_delivery: bool,
     /// The prices of models. They change nothing about the task.
-    #[serde(skip)]
     pub prices: Prices,
     /// Variables of every command of a trial.
-    #[serde(skip)]
     pub env: Variables,
     /// The evals of `terca.yaml`, then those with a file of their own.
-    #[serde(skip)]
     pub evals: Vec<Arc<Eval>>,
     /// The environments; at least one.
-    #[serde(skip)]
     pub environments: Vec<Setup>,
     /// The experiments; at least one.
-    #[serde(skip)]
     pub experiments: Vec<Setup>,
     /// The name of the experiment that the others are compared with.
-    #[serde(skip)]
     pub baseline: String,
     /// Warnings that are not shown.
-    #[serde(skip)]
     pub allowed_warnings: Vec<Code>,
     /// The figure that experiments are compared by, and the smallest difference that matters.
-    #[serde(skip)]
     pub verdict: VerdictSettings,
     /// The pools of workers that `--on` can name. They are about machines, and change nothing about the task.
-    #[serde(skip)]
     pub workers: Vec<WorkerPool>,
     /// Trials to run at once on this machine, where `--on` names `local` and the suite says how many.
-    #[serde(skip)]
     pub local_slots: Option<u32>,
+}
+
+impl Suite {
+    /// Returns the settings that reach every trial unchanged, by key. They are in `run.json` and in fingerprints.
+    pub fn settings(&self) -> Map<String, Value> {
+        let mut settings = Map::new();
+        settings.insert("trackIgnored".into(), self.track_ignored.into());
+        if self.pass_registries {
+            settings.insert("passRegistries".into(), true.into());
+        }
+        settings
+    }
 }
 
 /// Loads the suite's file and those of the evals.
@@ -240,9 +213,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> 
         "Machines beside this one on which trials can run with `--on NAME`. They can also be in a file of their own, \
          `workers.yaml` beside this one.",
     );
-    suite.allowed_warnings = fields
-        .optional("allowWarnings", allowed_warnings(), ABOUT)
-        .unwrap_or_default();
+    suite.allowed_warnings = fields.defaulted("allowWarnings", allowed_warnings(), ABOUT);
     Some((suite, evals, workers.unwrap_or_default()))
 }
 
@@ -255,18 +226,18 @@ fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
     );
     suite.name = name.unwrap_or_else(|| suite.root.file_name().unwrap_or("suite").to_owned());
     suite.description = fields.optional("description", text().value(), "A text for people.");
-    suite.repetitions = fields.optional(
+    suite.repetitions = fields.defaulted(
         "repetitions",
         repetitions(),
         "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` to repeat until \
          the comparison is decided.",
-    ).unwrap_or_default();
-    suite.concurrency = fields.optional(
+    );
+    suite.concurrency = fields.defaulted(
         "concurrency",
         concurrency(),
         "Trials to run at once (default: the number of CPUs, or of slots with `--on`), or a number for each agent: \
          `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
-    ).unwrap_or_default();
+    );
     suite.retries = fields.or(
         "retries",
         times(),
@@ -282,9 +253,7 @@ fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "The agent's time limit in one trial.",
     );
     suite.timeout = Duration::from_secs_f64(timeout);
-    suite.limits = fields
-        .optional("limits", limits(), "The most that a trial may use.")
-        .unwrap_or_default();
+    suite.limits = fields.defaulted("limits", limits(), "The most that a trial may use.");
     suite.preamble = fields.optional(
         "preamble",
         text().value(),
@@ -311,7 +280,7 @@ fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
     let evals = fields.renamed_list(
         "evals",
         &["tests"],
-        Empty::Nothing,
+        Presence::Optional,
         eval(Home::Suite).with("required", json!(["name"])),
         "Evals that are written here, beside those that are found in directories. Each needs a `name`.",
     );
@@ -335,11 +304,11 @@ fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
 
 /// Declares what surrounds the commands of a trial.
 fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
-    suite.env = fields.optional(
+    suite.env = fields.defaulted(
         "env",
         trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
-    ).unwrap_or_default();
+    );
     suite.sandbox = fields.optional(
         "sandbox",
         sandbox(),
@@ -351,12 +320,12 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         network(),
         "The [network](terca-yaml.md#network) of an agent in a sandbox. Default: `model`.",
     );
-    suite.allow = fields.optional(
+    suite.allow = fields.defaulted(
         "allow",
         hosts(),
         "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network), such as \
          `registry.npmjs.org`, `*.example.com` or `localhost:5432`.",
-    ).unwrap_or_default();
+    );
     fields.optional(
         "workspaceDir",
         filled_text()
@@ -378,14 +347,12 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
-    suite.package_caches = fields
-        .optional("cache", package_caches(), package_cache::ABOUT)
-        .unwrap_or_default();
-    suite.mcp_preflight = fields.optional(
+    suite.package_caches = fields.defaulted("cache", package_caches(), package_cache::ABOUT);
+    suite.mcp_preflight = fields.defaulted(
         "mcpPreflight",
         mcp_preflight(),
         "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
-    ).unwrap_or_default();
+    );
     suite.gateway = fields.optional(
         "gateway",
         gateway(),
@@ -400,13 +367,11 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It turns \
          the gateway on.",
     );
-    suite.prices = fields
-        .optional(
-            "prices",
-            prices(),
-            "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
-        )
-        .unwrap_or_default();
+    suite.prices = fields.defaulted(
+        "prices",
+        prices(),
+        "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
+    );
 }
 
 /// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so
@@ -414,7 +379,7 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
 fn layers(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
     let mut layers = fields.reader.layers.clone();
     if let Some(node) = fields.peek("workspaceDir")
-        && let Value::Text(written) = &node.value
+        && let Yaml::Text(written) = &node.value
     {
         let written = Located::new(written.clone(), node.place);
         let Some(path) = fields.reader.filled(&written) else {
@@ -436,9 +401,13 @@ fn setups(read: Vec<ReadSetup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setu
     if read.is_empty() {
         return vec![Setup::named_default()];
     }
-    let names: Vec<Located<String>> = read.iter().map(|read| read.name.clone()).collect();
-    unique_folders(&names, what, reader);
-    read.into_iter().map(|read| read.setup).collect()
+    let setups: Vec<Setup> = read.into_iter().map(|read| read.setup).collect();
+    let named = setups.iter().filter_map(|setup| {
+        let place = setup.place?;
+        Some(Located::new(setup.name.clone(), place))
+    });
+    unique_folders(&named.collect::<Vec<_>>(), what, reader);
+    setups
 }
 
 /// Returns the name of the experiment that is marked, or else of the first.
@@ -460,7 +429,7 @@ fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
     }
     let marked = marked.first().map(|(experiment, _)| *experiment);
     let chosen = marked.or(experiments.first());
-    chosen.map_or_else(|| "default".into(), |chosen| chosen.name.value.clone())
+    chosen.map_or_else(|| "default".into(), |chosen| chosen.setup.name.clone())
 }
 
 /// Refuses variants that would share a folder of a run, such as `a.b` × `c` and `a` × `b.c`.

@@ -4,12 +4,8 @@ use std::time::Duration;
 
 use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
-use crate::reader::values::{filled_text, positive, text};
-use crate::reader::{Empty, Fields, Node, object};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::reader::{Fields, Node, Presence, filled_text, object, positive, text};
+use crate::text::{Code, Diagnostic, Located, prose};
 
 const DEFAULT_TEST_SECONDS: f64 = 120.0;
 
@@ -25,7 +21,7 @@ pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
     let read = fields.renamed_list(
         "tests",
         &["eval", "evaluate"],
-        Empty::Mistake,
+        Presence::Filled,
         test,
         "The tests that verify the work. The score is their weighted mean.",
     );

@@ -2,11 +2,8 @@
 
 use serde_json::json;
 
-use crate::reader::values::plain_text;
-use crate::reader::{Entries, Kind, Patch, Reader, map_of};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::reader::{Entries, Kind, Patch, Reader, map_of, plain_text};
+use crate::text::{Code, Diagnostic, Located};
 
 /// Text in which `${NAME}` is replaced by a variable of Terca's own environment when the plan is made.
 pub type Template = Located<String>;

@@ -3,8 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::reader::Fields;
-use crate::reader::values::{points, word};
+use crate::reader::{Fields, points, word};
 
 /// Differences smaller than this make no difference, where nobody says otherwise. It is a share: 10 points.
 pub const DEFAULT_MARGIN: f64 = 0.10;

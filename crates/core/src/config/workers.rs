@@ -8,12 +8,11 @@ use serde_json::json;
 use crate::config::names::unique_names;
 use crate::config::sandbox::{Image, image};
 use crate::reader::patterns::{has_form, text_of_form};
-use crate::reader::values::{count, filled_text, plain_text, silence, word};
-use crate::reader::{Fields, Kind, Node, Reader, Value, list_of, object, pairs_of};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::{Located, Place};
+use crate::reader::{
+    Fields, Kind, Node, Reader, Value, count, filled_text, list_of, object, pairs_of, plain_text,
+    silence, word,
+};
+use crate::text::{Code, Diagnostic, Located, Place, prose};
 use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, WorkerPool};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.

@@ -8,8 +8,7 @@ use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::Session;
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict};
-use crate::reader::values::{not_negative, positive, whole};
-use crate::reader::{Fields, object};
+use crate::reader::{Fields, not_negative, object, positive, whole};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -65,42 +64,60 @@ impl TestKind for Budget {
     }
 }
 
-/// One limit, and the figure to compare with it.
-struct BudgetLine {
-    what: &'static str,
-    limit: f64,
-    used: Used,
-    write: fn(f64) -> String,
-}
+/// A figure, or the least that it can be, and whether it is exact.
+type Used = (f64, bool);
 
-enum Used {
-    Exactly(f64),
-    AtLeast(f64),
-    Unknown,
-}
-
-impl Used {
-    fn known(figure: Option<f64>) -> Self {
-        figure.map_or(Used::Unknown, Used::Exactly)
-    }
-}
+/// What is limited, its limit, what was used of it, and the way to write it.
+type Line = (&'static str, Option<f64>, Used, fn(f64) -> String);
 
 impl Budget {
     fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
-        let lines = self.lines(session);
+        let usage = &session.usage;
+        let known = |figure: Option<f64>| (figure.unwrap_or(0.0), figure.is_some());
+        let whole: fn(f64) -> String = |number| format!("{number}");
+        let (input, output) = (usage.input_tokens, usage.output_tokens);
+        let tokens = (
+            (input.unwrap_or(0) + output.unwrap_or(0)) as f64,
+            input.is_some() && output.is_some(),
+        );
+        let requests = known(usage.requests.map(|requests| requests as f64));
+        let lines: [Line; 4] = [
+            (
+                "tokens",
+                self.max_tokens.map(|limit| limit as f64),
+                tokens,
+                whole,
+            ),
+            (
+                "cost",
+                self.max_cost_usd,
+                known(usage.cost_usd),
+                prose::dollars,
+            ),
+            (
+                "seconds",
+                self.max_seconds,
+                (session.seconds, true),
+                |seconds| format!("{seconds:.1}"),
+            ),
+            (
+                "requests",
+                self.max_requests.map(|limit| limit as f64),
+                requests,
+                whole,
+            ),
+        ];
         let mut within = Vec::new();
         let mut unknown = Vec::new();
-        for line in &lines {
-            match line.used {
-                Used::Exactly(used) | Used::AtLeast(used) if used > line.limit => {
-                    let (used, limit) = ((line.write)(used), (line.write)(line.limit));
-                    return Ok(Verdict::fail(format!(
-                        "{used} {}, more than {limit}",
-                        line.what
-                    )));
+        for (what, limit, (used, is_exact), write) in lines {
+            match limit {
+                Some(limit) if used > limit => {
+                    let (used, limit) = (write(used), write(limit));
+                    return Ok(Verdict::fail(format!("{used} {what}, more than {limit}")));
                 }
-                Used::Exactly(used) => within.push(format!("{} {}", (line.write)(used), line.what)),
-                Used::AtLeast(_) | Used::Unknown => unknown.push(line.what),
+                Some(_) if is_exact => within.push(format!("{} {what}", write(used))),
+                Some(_) => unknown.push(what),
+                None => {}
             }
         }
         if unknown.is_empty() {
@@ -111,49 +128,6 @@ impl Budget {
             "the agent `{}` did not report its {what}",
             session.agent
         )))
-    }
-
-    fn lines(&self, session: &Session) -> Vec<BudgetLine> {
-        let usage = &session.usage;
-        let whole: fn(f64) -> String = |number| format!("{number}");
-        let tokens = match (usage.input_tokens, usage.output_tokens) {
-            (Some(input), Some(output)) => Used::Exactly((input + output) as f64),
-            (Some(part), None) | (None, Some(part)) => Used::AtLeast(part as f64),
-            (None, None) => Used::Unknown,
-        };
-        let requests = Used::known(usage.requests.map(|requests| requests as f64));
-        [
-            self.max_tokens.map(|limit| BudgetLine {
-                what: "tokens",
-                limit: limit as f64,
-                used: tokens,
-                write: whole,
-            }),
-            self.max_cost_usd.map(|limit| BudgetLine {
-                what: "cost",
-                limit,
-                used: Used::known(usage.cost_usd),
-                write: prose::dollars,
-            }),
-            self.max_seconds.map(|limit| {
-                let write = |seconds| format!("{seconds:.1}");
-                BudgetLine {
-                    what: "seconds",
-                    limit,
-                    used: Used::Exactly(session.seconds),
-                    write,
-                }
-            }),
-            self.max_requests.map(|limit| BudgetLine {
-                what: "requests",
-                limit: limit as f64,
-                used: requests,
-                write: whole,
-            }),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
     }
 }
 

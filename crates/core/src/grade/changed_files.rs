@@ -34,13 +34,11 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<ChangedFiles> {
             one_or_more(path_pattern("glob")),
             "Every changed file must match one of these globs. `[]` allows no change.",
         ),
-        never: fields
-            .optional(
-                "never",
-                one_or_more(path_pattern("glob")),
-                "No changed file may match one of these globs.",
-            )
-            .unwrap_or_default(),
+        never: fields.defaulted(
+            "never",
+            one_or_more(path_pattern("glob")),
+            "No changed file may match one of these globs.",
+        ),
     })
 }
 

@@ -14,7 +14,7 @@ use super::evidence::CommandEnd;
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_failure_line};
 use crate::process::Exit;
-use crate::reader::values::command_line;
+use crate::reader::command_line;
 use crate::text::mask::Mask;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {

@@ -18,8 +18,7 @@ use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
 use super::verdict::{NoVerdict, Verdict, is_match, on_one_line};
 use crate::process::Exit;
-use crate::reader::values::{command_line, plain_text};
-use crate::reader::{object, or_map, patterns};
+use crate::reader::{command_line, object, or_map, patterns, plain_text};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {

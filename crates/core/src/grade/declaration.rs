@@ -1,14 +1,12 @@
 //! The declaration of a kind of test: its key, a sentence for people, and a reader of its settings.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::test::TestKind;
 use crate::reader::{Kind, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::text::{Code, Diagnostic};
 
 /// The declaration of a kind of test.
 pub(crate) struct TestKindDeclaration {
@@ -22,12 +20,6 @@ pub(crate) struct TestKindDeclaration {
 
 /// A reader of a kind's settings.
 pub(crate) type Settings = Kind<Arc<dyn TestKind>>;
-
-impl fmt::Debug for TestKindDeclaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key)
-    }
-}
 
 /// Makes a declaration's settings of a kind of value.
 pub(super) fn settings<T: TestKind + 'static>(kind: Kind<T>) -> Settings {

@@ -10,10 +10,8 @@ use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::FileContent;
 use super::test::{Question, TestKind};
 use super::verdict::{Verdict, is_match, on_one_line};
-use crate::reader::values::plain_text;
-use crate::reader::{Fields, object, patterns};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::reader::{Fields, object, patterns, plain_text};
+use crate::text::{Code, Diagnostic};
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "fileContains",

@@ -9,9 +9,7 @@ use super::test::{Question, TestKind};
 use super::verdict::Verdict;
 use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Value, one_or_more};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, prose};
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "fileExists",

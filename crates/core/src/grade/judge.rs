@@ -12,13 +12,9 @@ use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::agent::AgentChoice;
 use crate::reader::agent::{agent_choice, agent_settings};
-use crate::reader::values::{filled_text, share};
-use crate::reader::{Fields, Kind, Node, Reader, Value, object};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::reader::{Fields, Kind, Node, Reader, Value, filled_text, object, share};
 use crate::text::mask::Masked;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located, prose};
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "judge",

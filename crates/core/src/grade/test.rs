@@ -11,7 +11,7 @@ use super::evidence::{CommandEnd, FileContent, Session};
 use super::judgement::{JudgeTest, Judgement};
 use super::verdict::{NoVerdict, Verdict};
 use crate::reader::patterns::PathPattern;
-use crate::text::source::Place;
+use crate::text::Place;
 
 /// A test of an eval.
 #[derive(Debug, Clone)]

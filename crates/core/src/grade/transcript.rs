@@ -10,8 +10,7 @@ use super::evidence::{Session, ToolUse};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};
-use crate::reader::values::{plain_text, whole};
-use crate::reader::{Fields, object, one_or_more};
+use crate::reader::{Fields, object, one_or_more, plain_text, whole};
 use crate::text::mask::Masked;
 use crate::text::prose;
 
@@ -36,20 +35,16 @@ struct Transcript {
 
 fn fields(fields: &mut Fields<'_, '_>) -> Option<Transcript> {
     Some(Transcript {
-        used_tool: fields
-            .optional(
-                "usedTool",
-                one_or_more(tool_glob()),
-                "For each glob, the agent must have used a tool whose name matches.",
-            )
-            .unwrap_or_default(),
-        not_used_tool: fields
-            .optional(
-                "notUsedTool",
-                one_or_more(tool_glob()),
-                "The agent must have used no tool whose name matches.",
-            )
-            .unwrap_or_default(),
+        used_tool: fields.defaulted(
+            "usedTool",
+            one_or_more(tool_glob()),
+            "For each glob, the agent must have used a tool whose name matches.",
+        ),
+        not_used_tool: fields.defaulted(
+            "notUsedTool",
+            one_or_more(tool_glob()),
+            "The agent must have used no tool whose name matches.",
+        ),
         output_contains: fields.optional(
             "outputContains",
             plain_text().value(),
@@ -134,26 +129,19 @@ impl Transcript {
         if let Some(failure) = self.failure(session) {
             return Ok(Verdict::fail(failure));
         }
+        let unknown = |what: &str| {
+            let agent = &session.agent;
+            Err(NoVerdict(format!("the agent `{agent}` {what}")))
+        };
         if session.said_more && !self.is_said(session) {
-            return Err(NoVerdict(format!(
-                "the agent `{}` printed more than Terca keeps: see the raw output",
-                session.agent
-            )));
+            return unknown("printed more than Terca keeps: see the raw output");
         }
-        let about_tools = !self.used_tool.is_empty() || !self.not_used_tool.is_empty();
-        let counted = session.tools.is_some() || session.usage.tool_calls.is_some();
-        if about_tools && !self.is_decided(session) {
-            return Err(NoVerdict(format!(
-                "the agent `{}` does not report which tools it uses{}",
-                session.agent,
-                servers_to_name(&session.tapped_servers)
-            )));
+        if !self.is_decided(session) {
+            let servers = servers_to_name(&session.tapped_servers);
+            return unknown(&format!("does not report which tools it uses{servers}"));
         }
-        if self.max_tool_calls.is_some() && !counted {
-            return Err(NoVerdict(format!(
-                "the agent `{}` does not report its tool calls",
-                session.agent
-            )));
+        if self.max_tool_calls.is_some() && calls(session).is_none() {
+            return unknown("does not report its tool calls");
         }
         Ok(Verdict::pass(self.praise(session)))
     }

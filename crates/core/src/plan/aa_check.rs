@@ -6,7 +6,7 @@
 use crate::config::Suite;
 use crate::config::suite::Setup;
 use crate::plan::selection::{Selection, select};
-use crate::text::diagnostic::Diagnostics;
+use crate::text::Diagnostics;
 
 /// The two names of the experiment. The first is the baseline.
 pub const NAMES: [&str; 2] = ["A", "A again"];

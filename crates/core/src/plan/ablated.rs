@@ -8,9 +8,7 @@ use crate::config::Patch;
 use crate::config::suite::{McpServers, Setup, Suite};
 use crate::plan::selection::Selection;
 use crate::plan::{Plan, TrialSpec};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 
 /// Leaves the rows of a design in a suite. Returns the rest of the selection.
 pub fn prepare(

@@ -8,7 +8,7 @@ use crate::config::Suite;
 use crate::config::one_folder;
 use crate::config::suite::Setup;
 use crate::plan::selection::{Selection, selected_environments};
-use crate::text::diagnostic::Diagnostics;
+use crate::text::Diagnostics;
 
 /// Leaves the selected environments, and gives new names to those that have another agent. Returns the rest of the
 /// selection.

@@ -8,9 +8,7 @@ use crate::agent::Capabilities;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::Setup;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::wire::network::Network;
 
 /// A variant, with the setups that it is made of.
@@ -21,6 +19,9 @@ pub(super) struct Arm<'a> {
     pub(super) gateway: Option<GatewayMode>,
     pub(super) require_delivery: bool,
 }
+
+/// Tells whether a setup gives something to its agent.
+type Gives = fn(&Setup) -> bool;
 
 impl Arm<'_> {
     /// Reports settings that do not fit together. `experiments` are all of the suite.
@@ -35,7 +36,7 @@ impl Arm<'_> {
     }
 
     /// Puts a problem at the setup that gives something: the experiment, or else the environment.
-    fn at_giver(&self, problem: Diagnostic, gives: fn(&Setup) -> bool, label: &str) -> Diagnostic {
+    fn at_giver(&self, problem: Diagnostic, gives: Gives, label: &str) -> Diagnostic {
         let mut setups = [self.setups.experiment, self.setups.environment].into_iter();
         let giver = setups.find(|setup| gives(setup));
         problem.maybe_at(giver.and_then(|giver| giver.place), label)
@@ -122,7 +123,7 @@ impl Arm<'_> {
             skills,
             config,
         } = profile.capabilities;
-        let given: [(&str, bool, fn(&Setup) -> bool); 5] = [
+        let given: [(&str, bool, Gives); 5] = [
             ("model", variant.model.is_some() && !model, |setup| {
                 setup.model.set().is_some()
             }),

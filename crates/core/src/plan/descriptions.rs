@@ -32,26 +32,27 @@ impl Descriptions {
     /// Takes the descriptions of all that these trials are about.
     pub fn of(suite: &Suite, trials: &[TrialSpec]) -> Self {
         let mut found = Descriptions {
-            suite: suite.description.as_deref().and_then(filled),
+            suite: filled(&suite.description),
             ..Descriptions::default()
         };
         for trials in by_case(trials) {
-            let case = &trials[0].case;
-            add(
-                &mut found.evals,
-                &case.eval.name,
-                case.eval.description.as_deref(),
-            );
-            let variant = &case.variant;
-            add_setup(
-                &mut found.environments, &suite.environments, &variant.environment,
-            );
-            add_setup(
-                &mut found.experiments, &suite.experiments, &variant.experiment,
-            );
-            for test in &case.eval.tests {
-                if let Some(text) = test.description.as_deref().and_then(filled) {
-                    let tests = found.tests.entry(case.eval.name.clone()).or_default();
+            let (eval, variant) = (&trials[0].case.eval, &trials[0].case.variant);
+            let of_setup = |setups: &[Setup], name: &str| {
+                let setup = setups.iter().find(|setup| setup.name == name)?;
+                filled(&setup.description)
+            };
+            let environment = of_setup(&suite.environments, &variant.environment);
+            let experiment = of_setup(&suite.experiments, &variant.experiment);
+            for (known, name, text) in [
+                (&mut found.evals, &eval.name, filled(&eval.description)),
+                (&mut found.environments, &variant.environment, environment),
+                (&mut found.experiments, &variant.experiment, experiment),
+            ] {
+                known.extend(text.map(|text| (name.clone(), text)));
+            }
+            for test in &eval.tests {
+                if let Some(text) = filled(&test.description) {
+                    let tests = found.tests.entry(eval.name.clone()).or_default();
                     tests.insert(test.name.clone(), text);
                 }
             }
@@ -81,22 +82,7 @@ impl Descriptions {
     }
 }
 
-fn add_setup(found: &mut BTreeMap<String, String>, setups: &[Setup], name: &str) {
-    let setup = setups.iter().find(|setup| setup.name == name);
-    add(
-        found,
-        name,
-        setup.and_then(|setup| setup.description.as_deref()),
-    );
-}
-
-fn add(found: &mut BTreeMap<String, String>, name: &str, description: Option<&str>) {
-    if let Some(text) = description.and_then(filled) {
-        found.insert(name.to_owned(), text);
-    }
-}
-
-fn filled(text: &str) -> Option<String> {
-    let text = text.trim();
+fn filled(description: &Option<String>) -> Option<String> {
+    let text = description.as_deref()?.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }

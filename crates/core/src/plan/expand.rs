@@ -14,9 +14,7 @@ use crate::plan::selection::{Selection, select};
 use crate::plan::setups::{Setups, UnusedSettings};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::plan::{identical, judges};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::wire::network::Network;
 
 /// Settings of the command line that take precedence over the suite's.

@@ -13,9 +13,8 @@ use crate::agent::mcp::McpServer;
 use crate::config::settings;
 use crate::config::suite::Action;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
-use crate::text::json;
 use crate::text::mask::Mask;
-use crate::text::prose;
+use crate::text::{json, prose};
 
 /// Part of a case → hash.
 pub type Fingerprint = BTreeMap<String, String>;
@@ -102,7 +101,7 @@ impl Fingerprinter<'_> {
             .into_iter()
             .map(|(part, hash)| (part.to_owned(), hash))
             .collect();
-        for (key, value) in settings(&*case.suite) {
+        for (key, value) in case.suite.settings() {
             let part = match key.as_str() {
                 "trackIgnored" => "ignored files".to_owned(),
                 "passRegistries" => "registries".to_owned(),

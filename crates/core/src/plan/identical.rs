@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::suite::{Setup, Suite};
 use crate::plan::{Case, TrialSpec, VariantName};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 
 /// Warns of each experiment whose trials are the same as those of the baseline, in one environment or in all. Returns
 /// the variants that are.

@@ -3,7 +3,7 @@
 use super::setups::merged;
 use crate::agent::mcp::McpServer;
 use crate::config::suite::{Action, Template, Variables};
-use crate::text::diagnostic::Diagnostics;
+use crate::text::Diagnostics;
 use crate::text::template::{self, Filled};
 
 /// Replaces `${NAME}` and keeps the values that it took, which are secrets.

@@ -6,8 +6,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::suite::Eval;
 use crate::grade::{JudgeTest, TestSpec};
 use crate::plan::{Case, Plan, Variant};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
+use crate::text::{Code, Diagnostic, Diagnostics};
 
 impl Plan {
     /// Returns every agent that takes part, judges included.

@@ -15,9 +15,8 @@ use crate::plan::fingerprint::{suite_variable_unquoted, words};
 use crate::plan::{Case, Plan};
 use crate::reader::Surroundings;
 use crate::reader::paths::beside;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::diagnostic::Severity;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 
 /// Reports everything about a plan that is doubtful, and drops the warnings that its suite allows.
 pub fn report_lints(

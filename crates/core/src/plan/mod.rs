@@ -34,8 +34,7 @@ use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
 use crate::grade::Question;
-use crate::text::json;
-use crate::text::source::Place;
+use crate::text::{Place, json};
 use crate::wire::network::{HostPattern, Network};
 
 /// One environment with one experiment applied to it.

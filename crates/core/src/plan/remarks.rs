@@ -1,14 +1,13 @@
 //! Remarks on the variants of a plan, for those who look at it before it runs.
 
-use std::sync::Arc;
-
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::plan::{TrialSpec, Variant};
+use crate::plan::{TrialSpec, Variant, by_case};
 use crate::text::prose;
 
 /// A sentence about a variant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
     /// The environment's name.
     pub environment: String,
@@ -18,25 +17,31 @@ pub struct Remark {
     pub sentence: String,
 }
 
-/// Returns what is to be said about the variants of these trials, in the order of the plan.
-pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
-    let mut seen: Vec<&Arc<Variant>> = Vec::new();
-    let mut remarks = Vec::new();
-    for trial in trials {
-        let variant = &trial.case.variant;
-        if seen.iter().any(|known| Arc::ptr_eq(known, variant)) {
-            continue;
-        }
-        seen.push(variant);
-        let program = variant.agent.program.iter();
-        let program = program.map(|program| format!("its program is `{program}`"));
-        let unused = variant.unused.iter().cloned();
-        let sentences = program.chain(unused).chain(unknown_settings(variant));
-        remarks.extend(sentences.map(|sentence| Remark {
+impl Remark {
+    /// Makes a remark on a variant.
+    pub fn new(variant: &Variant, sentence: String) -> Self {
+        Remark {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
             sentence,
-        }));
+        }
+    }
+}
+
+/// Returns what is to be said about the variants of these trials, each once, in the order of the plan.
+pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = Vec::new();
+    for trials in by_case(trials) {
+        let variant = &trials[0].case.variant;
+        let program = variant.agent.program.iter();
+        let program = program.map(|program| format!("its program is `{program}`"));
+        let unused = variant.unused.iter().cloned();
+        for sentence in program.chain(unused).chain(unknown_settings(variant)) {
+            let remark = Remark::new(variant, sentence);
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
     }
     remarks
 }

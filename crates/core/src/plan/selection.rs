@@ -6,10 +6,7 @@ use camino::Utf8Path;
 use globset::GlobMatcher;
 
 use crate::config::suite::{Eval, Setup, Suite};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::globs;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, globs, prose};
 
 /// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!`
 /// before it leaves out. An empty list
@@ -120,26 +117,22 @@ fn pick<'a, T>(
         }
         return items.iter().collect();
     }
-    let patterns: Vec<Pattern<'_>> = parts
+    let mut patterns: Vec<Pattern<'_>> = parts
         .into_iter()
         .map(|part| Pattern::new(part, &called, what == EVAL))
         .collect();
     let only_leaves_out = patterns.iter().all(|pattern| pattern.leaves_out);
     let mut chosen = vec![only_leaves_out; items.len()];
     let mut is_known = true;
+    patterns.sort_by_key(|pattern| pattern.leaves_out);
     for pattern in &patterns {
         let found = pattern.positions(&called);
         if found.is_empty() {
             is_known = false;
             problems.push(nothing(what, pattern.written, &called));
         }
-        for position in found.into_iter().filter(|_| !pattern.leaves_out) {
-            chosen[position] = true;
-        }
-    }
-    for pattern in patterns.iter().filter(|pattern| pattern.leaves_out) {
-        for position in pattern.positions(&called) {
-            chosen[position] = false;
+        for position in found {
+            chosen[position] = !pattern.leaves_out;
         }
     }
     if is_known && !chosen.contains(&true) {
@@ -241,18 +234,11 @@ impl<'a> Pattern<'a> {
             None => (false, written),
         };
         let is_glob = exact.contains(['*', '?', '[', '{']);
-        let glob = is_glob
-            .then(|| {
-                let compiled = globs::compiled(exact, |builder| {
-                    builder.empty_alternates(true);
-                });
-                compiled.ok()
-            })
-            .flatten();
+        let glob = is_glob.then(|| globs::compiled(exact, false).ok());
         Pattern {
             written,
             exact,
-            glob,
+            glob: glob.flatten(),
             on_tags,
             leaves_out,
             by_part: by_part && !is_glob && !exact.is_empty(),

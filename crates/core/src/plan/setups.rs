@@ -14,9 +14,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::Patch;
 use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Setup, Suite};
 use crate::reader::Entries;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, prose};
 use crate::wire::network::HostPattern;
 
 /// An environment, and the experiment that is applied to it.

@@ -1,9 +1,7 @@
 //! The workers that `--on` names.
 
 use crate::config::Suite;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::worker_pool::{LOCAL, WorkerPool};
 
 /// The workers that a run uses.

@@ -8,11 +8,7 @@ use super::patterns::in_workspace;
 use super::values::filled_text;
 use super::{Kind, Node, PathKind, Reader, object, or_map, unlike};
 use crate::agent::{self, AgentChoice, Profile};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::shell;
-use crate::text::source::{Located, Place};
+use crate::text::{Code, Diagnostic, Located, Place, prose, shell};
 
 /// An agent's name, or `{name, command, …}`. The place is the name's.
 pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
@@ -92,12 +88,9 @@ fn choose(
         (false, None) => {}
         (false, Some(command)) => {
             return reader.refuse(
-                Diagnostic::error(
-                    Code::MisplacedKey,
-                    format!("the agent `{}` takes no `command`", name.value),
-                )
-                .at(command.place, "only the agents `command` and `acp` run your own command")
-                .help("for a program of your own, write `program`; or write `agent: {name: command, command: …}`"),
+                takes_no(name, "command")
+                    .at(command.place, "only the agents `command` and `acp` run your own command")
+                    .help("for a program of your own, write `program`; or write `agent: {name: command, command: …}`"),
             );
         }
         (true, None) => {
@@ -130,6 +123,11 @@ fn choose(
     Some(Located::new(choice, name.place))
 }
 
+fn takes_no(name: &Located<String>, key: &str) -> Diagnostic {
+    let message = format!("the agent `{}` takes no `{key}`", name.value);
+    Diagnostic::error(Code::MisplacedKey, message)
+}
+
 /// Returns the program that takes the place of an agent's own.
 fn own_program(
     name: &Located<String>,
@@ -139,12 +137,9 @@ fn own_program(
 ) -> Option<String> {
     if profile.program.is_none() {
         return reader.refuse(
-            Diagnostic::error(
-                Code::MisplacedKey,
-                format!("the agent `{}` takes no `program`", name.value),
-            )
-            .at(program.place, "it has no program of its own")
-            .help("remove `program`"),
+            takes_no(name, "program")
+                .at(program.place, "it has no program of its own")
+                .help("remove `program`"),
         );
     }
     let program = &reader.filled(program)?;
@@ -169,12 +164,9 @@ fn own_rules_file(
 ) -> Option<String> {
     if !profile.takes_command {
         return reader.refuse(
-            Diagnostic::error(
-                Code::MisplacedKey,
-                format!("the agent `{}` takes no `rulesFile`", name.value),
-            )
-            .at(file.place, format!("it reads `{}`", profile.rules_file))
-            .help("remove `rulesFile`"),
+            takes_no(name, "rulesFile")
+                .at(file.place, format!("it reads `{}`", profile.rules_file))
+                .help("remove `rulesFile`"),
         );
     }
     in_workspace(file, reader).map(Utf8PathBuf::into_string)

@@ -6,10 +6,9 @@ use super::missing_file::missing;
 use super::paths::beside;
 use super::surroundings::{PathKind, Surroundings};
 use super::yaml::{self, Node, Value};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::source::{FileId, Located, Place, Sources};
+use crate::text::source::{FileId, Sources};
 use crate::text::template::{self, Filled};
+use crate::text::{Code, Diagnostic, Diagnostics, Located, Place};
 
 /// Reads values and collects problems.
 pub(crate) struct Reader<'a> {

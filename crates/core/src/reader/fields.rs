@@ -9,10 +9,7 @@ use super::describe::{Definitions, Description, Field};
 use super::kind::{list_of, optional};
 use super::values::without_fraction;
 use super::{Kind, Node, Patch, Reader, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::{Located, Place};
+use crate::text::{Code, Diagnostic, Located, Place, prose};
 
 /// The keys of one map.
 pub(crate) struct Fields<'f, 'a> {
@@ -27,21 +24,12 @@ pub(crate) struct Fields<'f, 'a> {
 
 /// When a key must be there, and have a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Presence {
+pub(crate) enum Presence {
     Required,
     /// A key without a value is an error.
     Filled,
     /// A key without a value is as good as none.
     Optional,
-}
-
-/// The meaning of a list's key without a value.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Empty {
-    /// It is as good as no key.
-    Nothing,
-    /// Something was forgotten.
-    Mistake,
 }
 
 /// The beginning of keys that are for other programs, or a home for YAML anchors.
@@ -64,7 +52,17 @@ impl Fields<'_, '_> {
         self.read(key, &kind, node)
     }
 
-    /// Declares a field with a default.
+    /// Declares a field that is empty, or as usual, where it is left out.
+    pub(crate) fn defaulted<T: Default + 'static>(
+        &mut self,
+        key: &'static str,
+        kind: Kind<T>,
+        about: &str,
+    ) -> T {
+        self.optional(key, kind, about).unwrap_or_default()
+    }
+
+    /// Declares a field with a default that the reference shows.
     pub(crate) fn or<T>(
         &mut self,
         key: &'static str,
@@ -137,7 +135,7 @@ impl Fields<'_, '_> {
         kind: Kind<T>,
         about: &str,
     ) -> Vec<T> {
-        self.optional(key, list_of(kind), about).unwrap_or_default()
+        self.defaulted(key, list_of(kind), about)
     }
 
     /// Declares a list that has older names, which still load with a warning. Two names at once are an error.
@@ -145,22 +143,18 @@ impl Fields<'_, '_> {
         &mut self,
         key: &'static str,
         older: &[&'static str],
-        empty: Empty,
+        presence: Presence,
         kind: Kind<T>,
         about: &str,
     ) -> Vec<T> {
         let list = list_of(kind);
-        let presence = match empty {
-            Empty::Nothing => Presence::Optional,
-            Empty::Mistake => Presence::Filled,
-        };
         self.declare(key, &list, presence, None, about);
         let mut found: Vec<(Located<String>, Node)> = self.take(key).into_iter().collect();
         for older in older {
             self.describe_older(older, key, &list);
             found.extend(self.take(older));
         }
-        found.retain(|(_, node)| empty == Empty::Mistake || node.value != Value::Null);
+        found.retain(|(_, node)| presence == Presence::Filled || node.value != Value::Null);
         let mut first: Option<Located<String>> = None;
         let mut entries = Vec::new();
         for (written, node) in found {

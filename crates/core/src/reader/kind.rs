@@ -4,9 +4,7 @@ use serde_json::json;
 
 use super::describe::Definitions;
 use super::{Node, Patch, Reader, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located};
 
 /// A kind of value.
 pub(crate) struct Kind<T> {

@@ -1,12 +1,9 @@
 //! Says why a file that the suite names is not there.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::surroundings::Surroundings;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located, excerpt, prose};
 
 /// The longest text that is quoted whole.
 const LONGEST: usize = 60;
@@ -21,13 +18,8 @@ pub(super) fn missing(
     let written = path.value.as_str();
     let is_text = written.contains('\n') || written.split_whitespace().count() > 3;
     if is_text {
-        let words: String = written.chars().take(LONGEST).collect();
-        let more = if words.len() < written.len() {
-            "…"
-        } else {
-            ""
-        };
-        let message = format!("{what} is not a path, but text: `{}{more}`", words.trim());
+        let words = excerpt::beginning(written, LONGEST);
+        let message = format!("{what} is not a path, but text: `{}`", words.trim());
         return Diagnostic::error(Code::MissingFile, message.replace('\n', " "))
             .at(path.place, "expected the path of a file")
             .help("put the text into a file, and write the file's path here");
@@ -46,20 +38,15 @@ pub(super) fn missing(
     if written.contains("://") {
         return problem.help("Terca does not download files: download it, and write its path");
     }
-    match near(full, surroundings) {
-        Some(meant) => problem.help(format!("did you mean `{}`?", renamed(written, &meant))),
+    // The name in the same directory that was probably meant.
+    let names = full.parent().map(|dir| surroundings.names_in(dir));
+    let names = names.unwrap_or_default();
+    let name = full.file_name().unwrap_or_default();
+    match prose::did_you_mean(name, names.iter().map(String::as_str)) {
+        Some(meant) => {
+            let path = Utf8Path::new(written).with_file_name(meant);
+            problem.help(format!("did you mean `{path}`?"))
+        }
         None => problem.help("a relative path is relative to the file that names it"),
     }
-}
-
-/// Returns the name in the same directory that was probably meant.
-fn near(full: &Utf8Path, surroundings: &dyn Surroundings) -> Option<String> {
-    let names = surroundings.names_in(full.parent()?);
-    let name = full.file_name()?;
-    prose::did_you_mean(name, names.iter().map(String::as_str)).map(str::to_owned)
-}
-
-/// Returns the path as it is written, with another name at its end.
-fn renamed(written: &str, name: &str) -> Utf8PathBuf {
-    Utf8Path::new(written).with_file_name(name)
 }

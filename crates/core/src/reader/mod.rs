@@ -16,14 +16,15 @@ mod patch;
 pub(crate) mod paths;
 pub(crate) mod patterns;
 mod surroundings;
-pub(crate) mod values;
+mod values;
 mod yaml;
 mod yaml_errors;
 
 pub(crate) use context::Reader;
-pub(crate) use fields::{Empty, Fields};
+pub(crate) use fields::{Fields, Presence};
 pub(crate) use kind::{Entries, Kind, list_of, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use patch::Patch;
 pub use surroundings::{PathKind, Surroundings};
+pub(crate) use values::*;
 pub(crate) use yaml::{Node, Value};

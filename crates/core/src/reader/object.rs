@@ -7,7 +7,7 @@ use serde_json::json;
 use super::describe::{Definitions, Description};
 use super::kind::unlike;
 use super::{Fields, Kind, Node, Reader, Surroundings, Value};
-use crate::text::diagnostic::Diagnostics;
+use crate::text::Diagnostics;
 use crate::text::source::Sources;
 
 /// A map with known keys.

@@ -10,10 +10,7 @@ use serde_json::json;
 use super::paths::inside;
 use super::values::filled_text;
 use super::{Kind, Reader};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Located;
-use crate::text::{excerpt, globs};
+use crate::text::{Code, Diagnostic, Located, excerpt, globs};
 
 /// A path in the workspace, which may have wildcards.
 ///
@@ -23,8 +20,8 @@ use crate::text::{excerpt, globs};
 pub struct PathPattern {
     written: String,
     path: Utf8PathBuf,
-    /// The path with its wildcards, and again with its brackets as they are written. Empty without wildcards.
-    readings: Vec<GlobMatcher>,
+    /// The path with its wildcards, where it has some.
+    wildcards: Option<GlobMatcher>,
 }
 
 impl PathPattern {
@@ -40,34 +37,26 @@ impl PathPattern {
 
     /// Returns whether other paths than its own may match.
     pub fn has_wildcards(&self) -> bool {
-        !self.readings.is_empty()
+        self.wildcards.is_some()
     }
 
     /// Returns whether a path of the workspace is this one, or matches its wildcards.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
-        path == self.path || self.readings.iter().any(|reading| reading.is_match(path))
+        path == self.path || (self.wildcards.as_ref()).is_some_and(|glob| glob.is_match(path))
     }
 
     /// Reads a path that is inside the workspace. The error is a reason in a few words.
     pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
-        let compiled = |pattern: &str| {
-            globs::compiled(pattern, |builder| {
-                builder.literal_separator(true);
-            })
-        };
-        let mut readings = Vec::new();
         let pattern = globs::literal_names(path.as_str());
-        if pattern.has_wildcards {
-            readings.push(compiled(&pattern.text)?);
-            if path.as_str().contains(['[', '{']) {
-                readings.push(compiled(&globs::literal_brackets(path.as_str()))?);
-            }
-        }
+        let wildcards = match pattern.has_wildcards {
+            true => Some(globs::compiled(&pattern.text, true)?),
+            false => None,
+        };
         Ok(PathPattern {
             written: written.to_owned(),
             path,
-            readings,
+            wildcards,
         })
     }
 }
@@ -145,17 +134,12 @@ pub(crate) fn path_pattern(called: &'static str) -> Kind<PathPattern> {
 /// A glob over the names of tools.
 pub(crate) fn tool_glob() -> Kind<Glob> {
     filled_text()
-        .then(|name, reader| {
-            let compiled = globs::compiled(&name.value, |builder| {
-                builder.literal_separator(true);
-            });
-            match compiled {
-                Ok(matcher) => Some(Glob {
-                    written: name.value,
-                    matcher,
-                }),
-                Err(reason) => refuse_glob(&name, reason, reader),
-            }
+        .then(|name, reader| match globs::compiled(&name.value, true) {
+            Ok(matcher) => Some(Glob {
+                written: name.value,
+                matcher,
+            }),
+            Err(reason) => refuse_glob(&name, reason, reader),
         })
         .called("glob")
 }

@@ -8,10 +8,7 @@ use serde_json::json;
 
 use super::kind::unlike;
 use super::{Kind, Node, Reader, Value};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::{Code, Diagnostic, Located, prose};
 
 /// Any text.
 pub(crate) fn text() -> Kind<Located<String>> {

@@ -11,9 +11,8 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Location, Spanned};
 
 use super::yaml_errors::{KEEP_ONE, duplicate_message, is_duplicate, syntax_problem};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
-use crate::text::source::{FileId, Located, Place, Sources};
+use crate::text::source::{FileId, Sources};
+use crate::text::{Code, Diagnostic, Diagnostics, Located, Place};
 
 /// Deeper than any suite, shallower than any stack: a level costs up to 40 kB in a debug build.
 const DEPTH_LIMIT: usize = 32;

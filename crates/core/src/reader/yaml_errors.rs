@@ -2,9 +2,7 @@
 
 use serde_saphyr::Error;
 
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::source::Place;
+use crate::text::{Code, Diagnostic, Place};
 
 /// Returns true when a key is repeated.
 pub(super) fn is_duplicate(error: &Error) -> bool {
@@ -13,16 +11,28 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
 
 /// Turns an error of the library into a problem with a place and advice.
 pub(super) fn syntax_problem(place: Place, error: &Error, depth_limit: usize) -> Diagnostic {
-    let (message, label, help) = describe(error.without_snippet(), depth_limit);
-    let code = if is_duplicate(error) {
-        Code::DuplicateKey
-    } else {
-        Code::InvalidYaml
-    };
-    let diagnostic = Diagnostic::error(code, message).at(place, label);
-    match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
+    let invalid =
+        |message: &str, label: &str| Diagnostic::error(Code::InvalidYaml, message).at(place, label);
+    match error.without_snippet() {
+        Error::DuplicateMappingKey { key, .. } => {
+            let message = duplicate_message(key.as_deref().unwrap_or("?"));
+            Diagnostic::error(Code::DuplicateKey, message)
+                .at(place, "this key is already set above")
+                .help(KEEP_ONE)
+        }
+        Error::MultipleDocuments { .. } => invalid(
+            "more than one YAML document in the file",
+            "a second document begins here",
+        )
+        .help("remove the `---` line, or move the second part to a file of its own"),
+        Error::UnknownAnchor { .. } => {
+            invalid("unknown alias", "no `&anchor` of this name comes before it")
+                .help("text that begins with `*` needs quotes; an alias needs its anchor")
+        }
+        Error::NonFiniteFloat { .. } => {
+            invalid("a number must be finite", "neither a number nor text")
+        }
+        other => by_text(&other.to_string(), depth_limit, invalid),
     }
 }
 
@@ -32,65 +42,33 @@ pub(super) fn duplicate_message(key: &str) -> String {
     format!("duplicate key `{key}`")
 }
 
-fn describe(error: &Error, depth_limit: usize) -> (String, String, Option<String>) {
-    match error {
-        Error::DuplicateMappingKey { key, .. } => {
-            let key = key.as_deref().unwrap_or("?");
-            (
-                duplicate_message(key),
-                "this key is already set above".into(),
-                Some(KEEP_ONE.into()),
-            )
-        }
-        Error::MultipleDocuments { .. } => (
-            "more than one YAML document in the file".into(),
-            "a second document begins here".into(),
-            Some("remove the `---` line, or move the second part to a file of its own".into()),
-        ),
-        Error::UnknownAnchor { .. } => {
-            let help = "text that begins with `*` needs quotes; an alias needs its anchor";
-            (
-                "unknown alias".into(),
-                "no `&anchor` of this name comes before it".into(),
-                Some(help.into()),
-            )
-        }
-        Error::NonFiniteFloat { .. } => (
-            "a number must be finite".into(),
-            "neither a number nor text".into(),
-            None,
-        ),
-        other => describe_by_text(&other.to_string(), depth_limit),
-    }
-}
-
 /// Rewords the library's other messages where they would puzzle a reader.
-fn describe_by_text(text: &str, depth_limit: usize) -> (String, String, Option<String>) {
+fn by_text(
+    text: &str,
+    depth_limit: usize,
+    invalid: impl Fn(&str, &str) -> Diagnostic,
+) -> Diagnostic {
     let reason = text.split(" at line ").next().unwrap_or(text);
     if reason.contains("budget breached") && reason.contains("Depth")
         || reason.contains("recursion limit")
     {
         let message = format!("nested too deeply: more than {depth_limit} levels");
-        let help = "check for a bracket that is repeated by mistake";
-        return (message, "too deep from here on".into(), Some(help.into()));
+        return invalid(&message, "too deep from here on")
+            .help("check for a bracket that is repeated by mistake");
     }
     if reason.contains("budget breached") || reason.contains("replay") {
-        let message = "the document is too large once its aliases are expanded";
-        return (
-            message.into(),
-            String::new(),
-            Some("write values out instead of aliases of aliases".into()),
-        );
+        return invalid(
+            "the document is too large once its aliases are expanded",
+            "",
+        )
+        .help("write values out instead of aliases of aliases");
     }
     if let Some((_, label, help)) = INDENTS.iter().find(|(words, ..)| reason.contains(words)) {
-        let message = "the indentation is wrong".to_owned();
-        return (message, (*label).to_owned(), Some((*help).to_owned()));
+        return invalid("the indentation is wrong", label).help(*help);
     }
-    let help = ADVICE
-        .iter()
-        .find(|(words, _)| reason.contains(words))
-        .map(|(_, help)| (*help).to_owned());
-    ("the file is not valid YAML".into(), reason.to_owned(), help)
+    let advice = ADVICE.iter().find(|(words, _)| reason.contains(words));
+    invalid("the file is not valid YAML", reason)
+        .maybe_help(advice.map(|(_, help)| (*help).to_owned()))
 }
 
 /// The library's messages about indentation, in plain words.

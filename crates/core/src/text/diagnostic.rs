@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use crate::text::explain::Code;
+use crate::text::Code;
 use crate::text::source::{Place, Sources};
 
 /// How serious a problem is.

@@ -10,11 +10,9 @@ const LONGEST: usize = 4096;
 /// No pattern for people has more braces within braces.
 const DEEPEST: usize = 10;
 
-/// Compiles a glob, set up as the caller likes. The error is a reason in a few words.
-pub(crate) fn compiled<'a>(
-    pattern: &'a str,
-    set_up: impl FnOnce(&mut GlobBuilder<'a>),
-) -> Result<GlobMatcher, String> {
+/// Compiles a glob over paths, or over names, in which a `/` is a character like others. The error is a reason in a few
+/// words.
+pub(crate) fn compiled(pattern: &str, is_path: bool) -> Result<GlobMatcher, String> {
     if pattern.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
     }
@@ -22,7 +20,9 @@ pub(crate) fn compiled<'a>(
         return Err(format!("its braces are nested more than {DEEPEST} deep"));
     }
     let mut builder = GlobBuilder::new(pattern);
-    set_up(&mut builder);
+    builder
+        .literal_separator(is_path)
+        .empty_alternates(!is_path);
     let glob = builder.build().map_err(|error| error.kind().to_string())?;
     regex::bytes::Regex::new(glob.regex()).map_err(|_| "it is too large".to_owned())?;
     Ok(glob.compile_matcher())
@@ -92,22 +92,6 @@ pub(crate) fn literal_names(path: &str) -> PathWildcards {
         text,
         has_wildcards,
     }
-}
-
-/// Escapes every bracket of a pattern, so that only `*` and `?` are wildcards.
-pub(crate) fn literal_brackets(pattern: &str) -> String {
-    let mut text = String::with_capacity(pattern.len());
-    for sign in pattern.chars() {
-        match sign {
-            '[' | ']' | '{' | '}' => {
-                text.push('[');
-                text.push(sign);
-                text.push(']');
-            }
-            _ => text.push(sign),
-        }
-    }
-    text
 }
 
 /// Returns the length of the class at the beginning of a text, brackets included. A `]` that comes first is a member.
@@ -215,7 +199,7 @@ mod tests {
             "[a-z]".repeat(1000),
             "*".repeat(LONGEST + 1),
         ] {
-            assert!(compiled(&pattern, |_| {}).is_err(), "{}", &pattern[..10]);
+            assert!(compiled(&pattern, false).is_err(), "{}", &pattern[..10]);
         }
         for pattern in [
             nested(10),
@@ -225,7 +209,7 @@ mod tests {
             "{ab,c}".repeat(600),
             "**/".repeat(1000),
         ] {
-            assert!(compiled(&pattern, |_| {}).is_ok(), "{}", &pattern[..10]);
+            assert!(compiled(&pattern, false).is_ok(), "{}", &pattern[..10]);
         }
     }
 }

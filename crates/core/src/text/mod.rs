@@ -14,3 +14,7 @@ pub mod source;
 pub mod stripped;
 pub mod template;
 pub mod tokens;
+
+pub use diagnostic::{Diagnostic, Diagnostics};
+pub use explain::Code;
+pub use source::{Located, Place};

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::text::Code;
 use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
 use crate::text::source::Place;
 
 const OPEN: &str = "${";

@@ -15,10 +15,9 @@ const MOST_CALLS: u64 = 1_000_000_000;
 const MOST_DOLLARS: f64 = 1_000_000.0;
 
 impl Usage {
-    /// Leaves out figures that cannot be. Returns a remark for each.
-    pub fn plausible(mut self) -> (Usage, Vec<String>) {
-        let mut remarks = Vec::new();
-        for (name, figure, most) in [
+    /// Returns the whole figures with their names, and more than each can be.
+    fn whole_figures(&mut self) -> [(&'static str, &mut Option<u64>, u64); 5] {
+        [
             ("requests", &mut self.requests, MOST_CALLS),
             ("inputTokens", &mut self.input_tokens, MOST_TOKENS),
             (
@@ -26,7 +25,13 @@ impl Usage {
             ),
             ("outputTokens", &mut self.output_tokens, MOST_TOKENS),
             ("toolCalls", &mut self.tool_calls, MOST_CALLS),
-        ] {
+        ]
+    }
+
+    /// Leaves out figures that cannot be. Returns a remark for each.
+    pub fn plausible(mut self) -> (Usage, Vec<String>) {
+        let mut remarks = Vec::new();
+        for (name, figure, most) in self.whole_figures() {
             if let Some(absurd) = figure.take_if(|figure| *figure > most) {
                 remarks.push(remark(name, &absurd.to_string()));
             }
@@ -42,14 +47,11 @@ impl Usage {
     pub fn read_reported(text: &str) -> Result<(Usage, Vec<String>), serde_json::Error> {
         let fields: Map<String, Value> = serde_json::from_str(text)?;
         let mut remarks = Vec::new();
-        let usage = Usage {
-            requests: read(&fields, "requests", Value::as_u64, &mut remarks),
-            input_tokens: read(&fields, "inputTokens", Value::as_u64, &mut remarks),
-            cached_input_tokens: read(&fields, "cachedInputTokens", Value::as_u64, &mut remarks),
-            output_tokens: read(&fields, "outputTokens", Value::as_u64, &mut remarks),
-            tool_calls: read(&fields, "toolCalls", Value::as_u64, &mut remarks),
-            cost_usd: read(&fields, "costUsd", Value::as_f64, &mut remarks),
-        };
+        let mut usage = Usage::default();
+        for (name, figure, _) in usage.whole_figures() {
+            *figure = read(&fields, name, Value::as_u64, &mut remarks);
+        }
+        usage.cost_usd = read(&fields, "costUsd", Value::as_f64, &mut remarks);
         Ok((usage, remarks))
     }
 }

@@ -7,8 +7,8 @@ use terca_core::agent::AgentChoice;
 use terca_core::config::suite::Setup;
 use terca_core::plan::lints::drop_allowed;
 use terca_core::plan::{Case, Layer};
+use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
-use terca_core::text::explain::Code;
 use terca_core::text::prose;
 
 use crate::host::credentials;

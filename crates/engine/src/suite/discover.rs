@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
+use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
-use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_core::text::source::{FileId, Place, Sources};
 use thiserror::Error;

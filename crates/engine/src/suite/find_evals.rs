@@ -1,8 +1,8 @@
 //! Finds the evals of a suite, and those that look like evals and are none of it.
 
 use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
+use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
-use terca_core::text::explain::Code;
 
 /// The configuration of a suite.
 pub const SUITE_FILE: &str = "terca.yaml";

@@ -12,7 +12,7 @@ use terca_core::config::Suite;
 use terca_core::run::event::{RunStatus, TrialHead};
 use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::start::{PreparedRun, Program};

@@ -6,11 +6,10 @@ use clap::Args;
 use terca_core::agent::servers_in_project;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::{Remark, remarks};
-use terca_core::plan::{Layer, Plan, TrialSpec};
+use terca_core::plan::{Case, Layer, Variant};
 use terca_core::run::run_file::{self, RunCase};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, prose};
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::{LoadedPlan, RunPlan, load as load_plan};
 use terca_engine::run::machine_lints;
@@ -67,17 +66,18 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     if let Some(plan) = &loaded.plan {
         machine_lints::report(plan, &host, &mut loaded.problems);
     }
-    let found = match &loaded.plan {
-        Some(plan) => Findings::of(plan, &host)?,
-        None => Findings::default(),
+    let (remarks, cases) = match &loaded.plan {
+        Some(plan) => (all_remarks(plan), described(plan, &host)?),
+        None => (Vec::new(), Vec::new()),
     };
     match args.format {
-        TableFormat::Table => show(&loaded, &found, &host, args, common),
+        TableFormat::Table => {
+            load::show(&loaded.problems, &loaded.sources, common);
+            show(&loaded, &remarks, &cases, &host, args, common);
+        }
         TableFormat::Json => {
             let dir = discover::canonical(&common.dir)?;
-            let plan = loaded.plan.as_ref();
-            let answer = CheckAnswer::new(&dir, plan, &loaded.problems, &loaded.sources);
-            output::json(&answer.with(&found.cases, &found.remarks))?;
+            output::json(&CheckAnswer::new(&dir, &loaded, &remarks, &cases))?;
         }
     }
     let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;
@@ -88,27 +88,20 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     })
 }
 
-/// What is to be said about a plan.
-#[derive(Default)]
-struct Findings {
-    remarks: Vec<Remark>,
-    cases: Vec<RunCase>,
+fn described(plan: &RunPlan, host: &Host) -> Result<Vec<RunCase>, CliError> {
+    let cases = run_file::described(&plan.plan, &plan.mask(host));
+    cases.map_err(|error| CliError::trouble(Code::Internal, error))
 }
 
-impl Findings {
-    fn of(plan: &RunPlan, host: &Host) -> Result<Self, CliError> {
-        let mut remarks = remarks(&plan.trials);
-        remarks.extend(long_rules(&plan.trials));
-        remarks.extend(servers_in_files(&plan.plan));
-        let cases = run_file::described(&plan.plan, &plan.mask(host));
-        let cases = cases.map_err(|error| CliError::trouble(Code::Internal, error))?;
-        Ok(Findings { remarks, cases })
-    }
-}
-
-/// Shows the problems, then the plan.
-fn show(loaded: &LoadedPlan, found: &Findings, host: &Host, args: &CheckArgs, common: &Common) {
-    load::show(&loaded.problems, &loaded.sources, common);
+/// Shows the plan, after the problems.
+fn show(
+    loaded: &LoadedPlan,
+    remarks: &[Remark],
+    cases: &[RunCase],
+    host: &Host,
+    args: &CheckArgs,
+    common: &Common,
+) {
     let warnings = loaded.problems.warning_count();
     if args.deny_warnings && warnings > 0 {
         let warnings = prose::count(warnings, "warning");
@@ -121,69 +114,57 @@ fn show(loaded: &LoadedPlan, found: &Findings, host: &Host, args: &CheckArgs, co
     };
     let overview = PlanOverview {
         heads: &plan.heads(),
-        remarks: &found.remarks,
+        remarks,
         descriptions: &Descriptions::of(&plan.suite, &plan.trials),
     };
     screen::out_view(&plan_overview(overview), common);
     if args.verbose {
         screen::out("");
-        screen::out_view(&agent_inputs(&found.cases, &plan.suite.root), common);
+        screen::out_view(&agent_inputs(cases, &plan.suite.root), common);
     }
     load::note_adaptive(plan);
     note_registries(plan, host);
 }
 
-/// Returns a remark on each variant whose rules are longer than its agent is known to read.
-fn long_rules(trials: &[TrialSpec]) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = Vec::new();
-    for variant in trials.iter().map(|trial| &trial.case.variant) {
-        let profile = variant.agent.agent.profile();
-        let Some(readable) = profile.rules_bytes else {
-            continue;
-        };
-        let sizes = variant.rules.iter().filter_map(|path| {
-            let file = std::fs::metadata(path).ok()?;
-            Some(file.len())
-        });
-        let bytes: u64 = sizes.sum();
-        let remark = Remark {
-            environment: variant.environment.clone(),
-            experiment: variant.experiment.clone(),
-            sentence: format!(
-                "the rules have {bytes} bytes, but `{}` is known to read only {readable}: it may not see the rest",
-                profile.name
-            ),
-        };
-        if bytes > readable && !remarks.contains(&remark) {
-            remarks.push(remark);
-        }
-    }
-    remarks
-}
-
-/// Returns a remark on each variant whose agent finds MCP servers in the files that a workspace starts from.
-fn servers_in_files(plan: &Plan) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = Vec::new();
-    for case in plan.cases() {
-        let variant = &case.variant;
-        let directories = Layer::directories(&case.layers);
-        let read = |file: &str| {
-            let paths = directories.iter().map(|directory| directory.join(file));
-            // The last layer wins.
-            paths
-                .rev()
-                .find_map(|path| std::fs::read_to_string(path).ok())
-        };
-        for sentence in servers_in_project(variant.agent.agent.profile().name, &read) {
-            let remark = Remark {
-                environment: variant.environment.clone(),
-                experiment: variant.experiment.clone(),
-                sentence,
-            };
+/// Returns what is to be said about the variants of a plan, each once.
+fn all_remarks(plan: &RunPlan) -> Vec<Remark> {
+    let mut remarks = remarks(&plan.trials);
+    for case in plan.plan.cases() {
+        let sentences = long_rules(&case.variant).into_iter();
+        for sentence in sentences.chain(servers_in_files(case)) {
+            let remark = Remark::new(&case.variant, sentence);
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
         }
     }
     remarks
+}
+
+/// Returns a sentence about rules that are longer than their agent is known to read.
+fn long_rules(variant: &Variant) -> Option<String> {
+    let profile = variant.agent.agent.profile();
+    let readable = profile.rules_bytes?;
+    let files = variant
+        .rules
+        .iter()
+        .filter_map(|path| std::fs::metadata(path).ok());
+    let bytes: u64 = files.map(|file| file.len()).sum();
+    (bytes > readable).then(|| {
+        format!(
+            "the rules have {bytes} bytes, but `{}` is known to read only {readable}: it may not see the rest",
+            profile.name
+        )
+    })
+}
+
+/// Returns a sentence about each MCP server that the agent finds in the files that a workspace starts from.
+fn servers_in_files(case: &Case) -> Vec<String> {
+    let directories = Layer::directories(&case.layers);
+    let read = |file: &str| {
+        // The last layer wins.
+        let mut layers = directories.iter().rev();
+        layers.find_map(|directory| std::fs::read_to_string(directory.join(file)).ok())
+    };
+    servers_in_project(case.variant.agent.agent.profile().name, &read)
 }

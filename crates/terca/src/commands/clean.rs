@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_core::text::prose;
 use terca_engine::run::clean::{Removable, RemovableKind, Removal, removable, remove};
 use terca_engine::suite::discover;

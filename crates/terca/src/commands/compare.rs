@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use terca_core::analysis::compare::{Compared, within};
 use terca_core::analysis::summary::By;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::run::past_runs::PastRun;
 use terca_report::{compared, compared_markdown};
 

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 
 use crate::cli_error::{CliError, Outcome};
 use crate::screen;

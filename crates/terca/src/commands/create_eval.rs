@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use terca_core::new_suite::scaffold::{About, EVAL_SCHEMA, NewSuite, SCHEMAS};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
 

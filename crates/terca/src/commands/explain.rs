@@ -2,9 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use terca_core::text::explain;
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, explain, prose};
 
 use crate::args::TableFormat;
 use crate::cli_error::{CliError, Outcome};
@@ -31,50 +29,32 @@ struct Explained {
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
-    if args.format == TableFormat::Json {
-        return as_json(args);
-    }
-    if args.codes.is_empty() {
-        screen::out(&format!(
+    let named = args.codes.iter().map(|word| find(word));
+    let codes = named.collect::<Result<Vec<Code>, CliError>>()?;
+    match (args.format, codes.as_slice()) {
+        (TableFormat::Table, []) => screen::out(&format!(
             "{}\n`terca explain CODE` explains one.",
             explain::overview()
-        ));
-        return Ok(0);
+        )),
+        (TableFormat::Table, codes) => {
+            let texts: Vec<String> = codes.iter().copied().map(explain::brief).collect();
+            let texts: Vec<&str> = texts.iter().map(|text| text.trim_matches('\n')).collect();
+            screen::out(&texts.join("\n\n"));
+        }
+        (TableFormat::Json, []) => output::json(&explained(Code::ALL))?,
+        (TableFormat::Json, codes) => output::json(&explained(codes))?,
     }
-    let codes = args
-        .codes
-        .iter()
-        .map(|word| find(word))
-        .collect::<Result<Vec<Code>, CliError>>()?;
-    let texts: Vec<String> = codes.into_iter().map(explain::brief).collect();
-    let texts: Vec<&str> = texts.iter().map(|text| text.trim_matches('\n')).collect();
-    screen::out(&texts.join("\n\n"));
     Ok(0)
 }
 
-/// Writes the texts about these codes, or about all.
-fn as_json(args: &ExplainArgs) -> Outcome {
-    let named = args
-        .codes
-        .iter()
-        .map(|word| find(word))
-        .collect::<Result<Vec<Code>, CliError>>()?;
-    let codes = if named.is_empty() {
-        Code::ALL.to_vec()
-    } else {
-        named
-    };
-    let texts: Vec<Explained> = codes
-        .into_iter()
-        .map(|code| Explained {
-            code: code.as_str(),
-            title: code.title(),
-            topic: code.topic().title(),
-            text: code.body(),
-        })
-        .collect();
-    output::json(&texts)?;
-    Ok(0)
+fn explained(codes: &[Code]) -> Vec<Explained> {
+    let texts = codes.iter().map(|code| Explained {
+        code: code.as_str(),
+        title: code.title(),
+        topic: code.topic().title(),
+        text: code.body(),
+    });
+    texts.collect()
 }
 
 /// Also as it was copied, with its brackets.
@@ -88,12 +68,12 @@ fn find(word: &str) -> Result<Code, CliError> {
         return Ok(code);
     }
     let error = CliError::misuse(Code::Usage, format!("no error has the code `{word}`"));
-    Err(
-        match prose::did_you_mean(bare, Code::ALL.iter().map(|code| code.as_str())) {
-            Some(meant) => error.help(format!("did you mean `{meant}`?")),
-            None => error.help("`terca explain` lists all codes"),
-        },
-    )
+    let meant = prose::meant(bare, Code::ALL.iter().map(|code| code.as_str()));
+    Err(error.help(
+        meant
+            .as_deref()
+            .unwrap_or("`terca explain` lists all codes"),
+    ))
 }
 
 #[cfg(test)]

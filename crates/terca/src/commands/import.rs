@@ -6,8 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
 use terca_core::new_suite::harbor::Imported;
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, prose};
 use terca_engine::suite::{discover, harbor};
 
 use crate::args::Common;

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover, library};
 

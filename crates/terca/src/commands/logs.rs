@@ -4,7 +4,7 @@
 
 use clap::Args;
 use terca_core::agent;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_core::transcript::{Record, Step};
 use terca_engine::run::follow::Follow;
 use terca_engine::run::{past_runs, trial_files};

@@ -2,10 +2,9 @@
 
 use clap::{Args, Command};
 use clap_mangen::Man;
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, prose};
 
-use crate::cli_error::{CliError, Outcome};
+use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::{VERSION, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -28,11 +27,8 @@ pub(super) fn man(args: &ManArgs, program: Command) -> Outcome {
                     "no command `{name}`; there are {}",
                     prose::quoted_list(&names, "and")
                 );
-                let error = CliError::misuse(Code::Usage, text);
-                return Err(match prose::did_you_mean(name, names) {
-                    Some(meant) => error.help(format!("did you mean `{meant}`?")),
-                    None => error,
-                });
+                let meant = prose::meant(name, names).unwrap_or_default();
+                return Err(CliError::told(text, (MISUSE, Code::Usage, meant)));
             }
         },
     };

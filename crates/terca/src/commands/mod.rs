@@ -112,19 +112,6 @@ impl Command {
             | Command::Validate(_)
             | Command::Ablate(_)
             | Command::Plan(_) => Need::Suite,
-            Command::Resume(_)
-            | Command::Regrade(_)
-            | Command::Replay(_)
-            | Command::Show(_)
-            | Command::Logs(_)
-            | Command::Workspace(_)
-            | Command::Compare(_)
-            | Command::Report(_)
-            | Command::View(_)
-            | Command::Merge(_)
-            | Command::Verify(_)
-            | Command::List(_)
-            | Command::Clean(_) => Need::Runs,
             Command::Doctor(_) => Need::Maybe,
             Command::Init(_)
             | Command::CreateEval(_)
@@ -135,6 +122,7 @@ impl Command {
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Worker => Need::Nothing,
+            _ => Need::Runs,
         }
     }
 

@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use clap::Args;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::run::settings::{self, Keep};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;

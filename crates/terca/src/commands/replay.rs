@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use terca_core::run::settings;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_core::wire::recording::OnMiss;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;

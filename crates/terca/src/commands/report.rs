@@ -5,7 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use terca_core::run::state::Trial;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::{remarks, trial_files};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use terca_core::run::settings::{self, RunSettings};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::replay;

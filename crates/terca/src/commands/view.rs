@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use clap::Args;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_report::serve::server::Handler;
 use terca_report::serve::{Asked, serve};
 

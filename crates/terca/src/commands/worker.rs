@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::{machine_check, workers};
 
 use crate::cli_error::{CliError, Outcome};

@@ -11,7 +11,7 @@ use terca_core::analysis::validation::{Validated, proofs};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::aa_check;
 use terca_core::run::settings::RunSettings;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_core::text::prose;
 use terca_engine::run::scheduler::FinishedRun;
 use terca_engine::run::start::{PreparedRun, Reduced};

@@ -4,8 +4,7 @@
 
 use clap::Command;
 use terca_core::config::Suite;
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, prose};
 use terca_engine::host::environment::Host;
 use terca_engine::suite::discover;
 

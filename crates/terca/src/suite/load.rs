@@ -2,9 +2,9 @@
 
 use terca_core::config::adaptive::Adaptive;
 use terca_core::run::settings::RunSettings;
-use terca_core::text::diagnostic::{Diagnostics, Style};
-use terca_core::text::prose;
+use terca_core::text::diagnostic::Style;
 use terca_core::text::source::Sources;
+use terca_core::text::{Diagnostics, prose};
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::{self, RunPlan};
 

@@ -7,7 +7,7 @@ use terca_core::analysis::compare::{Arm, Compared, between};
 use terca_core::run::run_file::RunKind;
 use terca_core::run::settings::SelectionSettings;
 use terca_core::run::state::RunState;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{clean, files, past_runs, remarks};
 use terca_engine::suite::discover;
@@ -137,19 +137,9 @@ fn read_row(suite_dir: &Utf8Path, name: String) -> (RunRow, Option<PastRun>) {
         }
         Err(error) => RunRow {
             run: name,
-            suite: String::new(),
-            kind: None,
-            agents: Vec::new(),
-            status: None,
-            started_at: None,
-            trials: 0,
-            passed: 0,
-            partial: 0,
-            failed: 0,
-            errors: 0,
-            not_run: 0,
             bytes,
             note: Some(error.to_string()),
+            ..RunRow::default()
         },
     };
     (row, read.ok())

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use terca_core::run::settings::SelectionSettings;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::run::files::runs_dir;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover::{EVAL_FILE, SUITE_FILE};

@@ -3,8 +3,7 @@
 use camino::Utf8PathBuf;
 use terca_core::run::event::TrialHead;
 use terca_core::run::state::{RunState, Trial};
-use terca_core::text::explain::Code;
-use terca_core::text::prose;
+use terca_core::text::{Code, prose};
 use terca_report::Names;
 
 use crate::args::{Common, TrialArgs};

@@ -88,7 +88,9 @@ fn other_package_managers_are_refused_with_the_known_ones() {
     let outcome = project.terca(&["check"]);
     assert_eq!(outcome.status, 2);
     for words in [
-        "no downloads of `crago` can be kept", "terca.yaml:1:14", "did you mean `cargo`?",
+        "`cache`: expected `npm`, `pip`, `uv` or `cargo`, found the text `crago`",
+        "terca.yaml:1:14",
+        "did you mean `cargo`?",
     ] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     }

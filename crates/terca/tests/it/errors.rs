@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 
 use crate::common::project;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_testkit::{Outcome, Project};
 
 /// What is met on the way through one topic.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 
 /// Words and phrases in lower case, and what to write instead.
 pub const REPLACED: &[(&str, &str)] = &[

@@ -150,9 +150,7 @@ fn matching<'a>(
     if source.is_empty() || source == "." {
         return context.iter().map(|file| (*file, to.join(file))).collect();
     }
-    let compiled = globs::compiled(source, |builder| {
-        builder.literal_separator(true);
-    });
+    let compiled = globs::compiled(source, true);
     let Ok(matcher) = compiled else {
         return Vec::new();
     };

@@ -5,9 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::config::suite::Action;
 use crate::plan::Case;
 use crate::reader::{PathKind, Surroundings};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
-use crate::text::prose;
+use crate::text::{Code, Diagnostic, prose};
 
 /// Directories with a meaning, the names that people give them by mistake, and what they are for.
 const KNOWN: [(&str, &[&str], &str); 3] = [

@@ -10,8 +10,7 @@ use crate::config::suite::Action;
 use crate::grade::{may_bring_files, script_paths_named};
 use crate::plan::{Case, CommandLine, Layer};
 use crate::reader::{PathKind, Surroundings};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::explain::Code;
+use crate::text::{Code, Diagnostic};
 
 /// Reports each such script of a case.
 pub(super) fn check(case: &Case, surroundings: &dyn Surroundings) -> Vec<Diagnostic> {

@@ -117,7 +117,7 @@ impl RunCase {
             gateway: case.gateway,
             require_delivery: case.require_delivery,
             tests: eval.tests.iter().map(test).collect(),
-            settings: settings(&**suite),
+            settings: suite.settings(),
         }
     }
 }

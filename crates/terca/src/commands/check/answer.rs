@@ -4,9 +4,10 @@ use camino::Utf8Path;
 use serde::Serialize;
 use terca_core::plan::remarks::Remark;
 use terca_core::run::run_file::RunCase;
-use terca_core::text::diagnostic::{Diagnostic, Diagnostics, Severity};
+use terca_core::text::Diagnostic;
+use terca_core::text::diagnostic::Severity;
 use terca_core::text::source::Sources;
-use terca_engine::run::load::RunPlan;
+use terca_engine::run::load::LoadedPlan;
 
 /// The answer. `suite` and what follows from it are missing where an error keeps the suite from being read.
 #[derive(Debug, Serialize)]
@@ -27,7 +28,7 @@ pub(super) struct CheckAnswer<'a> {
     /// Every error and warning.
     pub(super) problems: Vec<Problem<'a>>,
     /// Sentences about variants.
-    pub(super) remarks: Vec<Said<'a>>,
+    pub(super) remarks: &'a [Remark],
     /// Each eval in each variant, as in `run.json`.
     pub(super) cases: &'a [RunCase],
 }
@@ -45,47 +46,28 @@ pub(super) struct Problem<'a> {
     help: &'a [String],
 }
 
-/// A sentence about a variant.
-#[derive(Debug, Serialize)]
-pub(super) struct Said<'a> {
-    environment: &'a str,
-    experiment: &'a str,
-    sentence: &'a str,
-}
-
 impl<'a> CheckAnswer<'a> {
     pub(super) fn new(
         suite_dir: &'a Utf8Path,
-        plan: Option<&'a RunPlan>,
-        problems: &'a Diagnostics,
-        sources: &'a Sources,
+        loaded: &'a LoadedPlan,
+        remarks: &'a [Remark],
+        cases: &'a [RunCase],
     ) -> Self {
+        let plan = loaded.plan.as_ref();
+        let problems = loaded.problems.iter();
         CheckAnswer {
             suite: plan.map(|plan| plan.suite.name.as_str()),
             suite_dir,
             baseline: plan.map(|plan| plan.suite.baseline.as_str()),
             trials: plan.map_or(0, |plan| plan.trials.len()),
-            errors: problems.error_count(),
-            warnings: problems.warning_count(),
+            errors: loaded.problems.error_count(),
+            warnings: loaded.problems.warning_count(),
             problems: problems
-                .iter()
-                .map(|problem| Problem::new(problem, sources))
+                .map(|problem| Problem::new(problem, &loaded.sources))
                 .collect(),
-            remarks: Vec::new(),
-            cases: &[],
+            remarks,
+            cases,
         }
-    }
-
-    /// Adds what the variants give to their agents.
-    pub(super) fn with(mut self, cases: &'a [RunCase], remarks: &'a [Remark]) -> Self {
-        self.cases = cases;
-        let said = remarks.iter().map(|remark| Said {
-            environment: &remark.environment,
-            experiment: &remark.experiment,
-            sentence: &remark.sentence,
-        });
-        self.remarks = said.collect();
-        self
     }
 }
 

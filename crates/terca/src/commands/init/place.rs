@@ -1,7 +1,7 @@
 //! The directory of a new suite, and the places where none is made.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::text::explain::Code;
+use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover};
 
