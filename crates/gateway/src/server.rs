@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::UPGRADE;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -14,7 +15,7 @@ use tokio::net::TcpStream;
 
 use crate::http::{AnswerBody, refuse};
 use crate::mcp::forward as mcp_forward;
-use crate::mcp::way::{McpWay, Place, WELL_KNOWN};
+use crate::mcp::way::{McpPlace, McpWay, WELL_KNOWN};
 use crate::models::forward::{NO_SERVICE, Target, forward};
 use crate::models::way::Way;
 use crate::upstream::Connector;
@@ -77,8 +78,11 @@ impl OpenPassages {
         if !METHODS.contains(request.method()) {
             return refuse(StatusCode::METHOD_NOT_ALLOWED, "there is no such method");
         }
+        if request.headers().contains_key(UPGRADE) {
+            return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
+        }
         let path = request.uri().path().to_owned();
-        if let Some((token, place)) = Place::of(&path) {
+        if let Some((token, place)) = McpPlace::of(&path) {
             let way = self.servers().get(token).cloned();
             if let Some(way) = way {
                 return mcp_forward::forward(way, place, request).await;

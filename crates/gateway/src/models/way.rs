@@ -9,11 +9,10 @@ use bytes::Bytes;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::sent_parts::{Seen, Sought};
-use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
+use terca_core::wire::{Exchange, ExchangeEnd};
 
 use crate::http::request_body::Room;
 use crate::http::{Closing, LONGEST_TEXT, milliseconds};
-use crate::models::dialect::Answer;
 use crate::tape::{Player, Recorder};
 use crate::upstream::Upstream;
 
@@ -54,10 +53,11 @@ struct Log {
     strays: BTreeSet<usize>,
 }
 
+/// A request to a model in the log.
 #[derive(Debug)]
-struct Entry {
-    exchange: Exchange,
-    started: Instant,
+pub(crate) struct Entry {
+    pub(crate) exchange: Exchange,
+    pub(crate) started: Instant,
     is_over: bool,
     /// The hash of path and body, by which a request that is sent again is known.
     request: u64,
@@ -139,18 +139,9 @@ impl Way {
             exchange: Exchange {
                 path: beginning(path, LONGEST_TEXT),
                 model_asked: model_asked.map(|model| beginning(&model, LONGEST_TEXT)),
-                model_answered: None,
-                status: None,
-                stop_reason: None,
-                tokens: WireTokens::default(),
                 retry,
                 started_ms: milliseconds(started - self.opened),
-                first_byte_ms: None,
-                total_ms: 0,
-                replayed: false,
-                seen: None,
-                end: ExchangeEnd::LeftByAgent,
-                error: None,
+                ..Exchange::default()
             },
             started,
             is_over: false,
@@ -178,44 +169,12 @@ impl Way {
         }
     }
 
-    fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
+    /// Changes an entry of the log.
+    pub(crate) fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
         // A log that was taken is empty: what comes later is of no trial.
         if let Some(entry) = self.log().entries.get_mut(number) {
             change(entry);
         }
-    }
-
-    /// Notes the status of an answer.
-    pub(crate) fn status(&self, number: usize, status: u16) {
-        self.change(number, |entry| entry.exchange.status = Some(status));
-    }
-
-    /// Notes that the answer comes from a recording.
-    pub(crate) fn replayed(&self, number: usize) {
-        self.change(number, |entry| entry.exchange.replayed = true);
-    }
-
-    /// Notes that the first byte of an answer has come.
-    pub(crate) fn first_byte(&self, number: usize) {
-        self.change(number, |entry| {
-            let elapsed = milliseconds(entry.started.elapsed());
-            entry.exchange.first_byte_ms.get_or_insert(elapsed);
-        });
-    }
-
-    /// Notes what an answer has told so far.
-    pub(crate) fn told(&self, number: usize, answer: &Answer) {
-        self.change(number, |entry| {
-            let exchange = &mut entry.exchange;
-            exchange.model_answered.clone_from(&answer.model);
-            exchange.stop_reason.clone_from(&answer.stop_reason);
-            exchange.tokens = answer.tokens;
-            exchange.error.clone_from(&answer.error);
-            if answer.has_ended {
-                exchange.end = ExchangeEnd::Whole;
-                exchange.total_ms = milliseconds(entry.started.elapsed());
-            }
-        });
     }
 
     /// Notes the end of an exchange. One whose answer has come to its own end stays whole.

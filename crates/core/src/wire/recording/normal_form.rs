@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use super::masking::masked_request;
+use super::masking::masked_body;
 use super::moved::slug;
 use crate::text::mask::Mask;
 
@@ -105,7 +105,7 @@ impl NormalForm {
 
     /// Returns the normal form of a body: of its JSON, or of its text.
     pub fn body(&mut self, body: &[u8]) -> Value {
-        let masked = masked_request(body, &self.mask);
+        let masked = masked_body(body, &self.mask);
         match serde_json::from_slice(&masked) {
             Ok(value) => self.value(value),
             Err(_) => Value::String(self.text(&String::from_utf8_lossy(&masked))),

@@ -87,9 +87,13 @@ impl Client {
         let agent = self.initialize().map_err(|why| (Stage::Initialize, why))?;
         let begun = self.begin(settings, &agent);
         let (id, model) = begun.map_err(|why| (Stage::Session, why))?;
-        if let Some(choice) = &model {
-            self.choose(&id, choice)
-                .map_err(|why| (Stage::Model, why))?;
+        if let Some(ModelChoice {
+            request: Some((method, params)),
+            ..
+        }) = &model
+        {
+            let chosen = self.request(method, params, Some(TO_BEGIN));
+            chosen.map_err(|why| (Stage::Model, why))?;
         }
         let model = model.map(|choice| choice.value);
         print(&Event::Session { time: now(), model });
@@ -152,14 +156,6 @@ impl Client {
             None => models::current(&session),
         };
         Ok((id.to_owned(), choice))
-    }
-
-    /// Chooses the model of the session.
-    fn choose(&mut self, session: &str, choice: &ModelChoice) -> Result<(), Failure> {
-        let Some((method, params)) = choice.request(session) else {
-            return Ok(());
-        };
-        self.request(method, &params, Some(TO_BEGIN)).map(|_| ())
     }
 
     fn prompt(&mut self, session: String, prompt: &str) -> Result<(), Failure> {

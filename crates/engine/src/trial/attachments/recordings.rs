@@ -20,7 +20,6 @@ use terca_gateway::{NewRecording, Played, Replay};
 use super::AgentStart;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::context::Context;
-use crate::trial::model_source::PlayerFacts;
 use crate::trial::output::new_file;
 use crate::trial::stage_error::StageError;
 
@@ -34,12 +33,13 @@ pub(super) fn open_replay(start: &mut AgentStart<'_>) -> Result<Option<Replay>, 
     // It has the same place in its run as the agent has in this one.
     let artifacts = &start.dirs.artifacts;
     let place = artifacts.strip_prefix(&context.run_dir);
-    let player = PlayerFacts {
-        directory: start.dirs.root(),
+    let replay = Replay {
+        recording: source.open(place.unwrap_or(artifacts))?,
+        on_miss: source.on_miss,
+        directory: start.dirs.root().to_string(),
         agent_version: start.version.map(str::to_owned),
-        mask: &context.mask,
+        mask: context.mask.clone(),
     };
-    let replay = source.open(place.unwrap_or(artifacts), player)?;
     if replay.on_miss == OnMiss::Error {
         let recorded = replay.recording.addresses();
         let of_shell = |name: &str| context.host.get(name).map(str::to_owned);

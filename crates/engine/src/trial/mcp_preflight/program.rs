@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use serde_json::Value;
 use terca_core::agent::mcp::McpServer;
-use terca_core::mcp_tap::{NextInTalk, ToolsTalk};
+use terca_core::mcp_tap::ToolsTalk;
+use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
 
 use super::silence;
@@ -17,7 +17,7 @@ use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
-use crate::trial::mcp_answers::Answer;
+use crate::trial::mcp_answers::ServerAnswer;
 use crate::trial::stage_error::StageError;
 
 /// The time that a server has to end after its answers.
@@ -35,7 +35,7 @@ pub(super) fn ask(
     server: &McpServer<String>,
     contained: ContainedAgent<'_>,
     limit: Duration,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     let McpServer::Stdio {
         command,
         args,
@@ -43,7 +43,7 @@ pub(super) fn ask(
         cwd,
     } = server
     else {
-        return Ok(Answer::NotAsked("it is not a program"));
+        return Ok(ServerAnswer::NotAsked("it is not a program".to_owned()));
     };
     let mut env = contained.env.clone();
     env.extend(own.iter().cloned());
@@ -53,11 +53,13 @@ pub(super) fn ask(
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
     if !dir.is_dir() {
-        return Ok(Answer::Failed(format!("its directory {dir} is not there")));
+        return Ok(ServerAnswer::Failed(format!(
+            "its directory {dir} is not there"
+        )));
     }
     let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
-        return Ok(Answer::Failed(format!(
+        return Ok(ServerAnswer::Failed(format!(
             "`{command}` is not installed, or not on the trial's PATH"
         )));
     };
@@ -86,23 +88,30 @@ pub(super) fn ask(
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
             let why = not_started(context, command, cwd.as_ref(), &reason);
-            return Ok(Answer::Failed(why));
+            return Ok(ServerAnswer::Failed(why));
         }
         Err(error) => return Err(error.into()),
     };
     handshake.read_rest(&stdout);
-    if let Some(Ok(answer)) = handshake.outcome {
-        return Ok(answer);
-    }
-    let why = with_last_errors(
-        handshake.failure(&ended, limit, &context.mask),
-        &stderr,
-        &context.mask,
-    );
+    let why = match handshake.talk.outcome {
+        Some(Ok(tools)) => return Ok(ServerAnswer::Ready(Some(tools))),
+        Some(Err(why)) => why,
+        None if ended.timed_out => silence(limit),
+        None => format!("it ended before it answered ({})", ended.exit.describe()),
+    };
+    let mask = &context.mask;
+    let why = match handshake.other {
+        Some(text) => {
+            let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
+            format!("{why}; its standard output is not the protocol: {beginning}")
+        }
+        None => why,
+    };
+    let why = with_last_errors(why, &stderr, mask);
     Ok(if ended.timed_out {
-        Answer::Silent(why)
+        ServerAnswer::Silent(why)
     } else {
-        Answer::Failed(why)
+        ServerAnswer::Failed(why)
     })
 }
 
@@ -119,7 +128,7 @@ fn run(
     let mut offset = 0;
     Ok(supervisor.run(job, walls, &mut |_| {
         handshake.read(stdout, &mut offset);
-        if handshake.outcome.is_some() {
+        if handshake.talk.outcome.is_some() {
             Turn::Stop
         } else {
             Turn::Wait
@@ -183,46 +192,28 @@ struct Handshake {
     /// Output that is not the protocol.
     other: Option<String>,
     talk: ToolsTalk,
-    outcome: Option<Result<Answer, String>>,
 }
 
 impl Handshake {
-    /// Says why there was no handshake.
-    fn failure(self, ended: &Ended, limit: Duration, mask: &Mask) -> String {
-        let why = match self.outcome {
-            Some(Err(why)) => why,
-            _ if ended.timed_out => silence(limit),
-            _ => format!("it ended before it answered ({})", ended.exit.describe()),
-        };
-        match self.other {
-            Some(text) => {
-                let text = mask.text(&text);
-                let beginning: String = text.chars().take(LONGEST_WORDS).collect();
-                format!("{why}; its standard output is not the protocol: {beginning}")
-            }
-            None => why,
-        }
-    }
-
     /// Begins to ask. The question waits in the pipe until the program reads it.
     fn begin(requests: File) -> Self {
-        let (talk, question) = ToolsTalk::begin();
         let mut handshake = Handshake {
             requests,
             line: Vec::new(),
             other: None,
-            talk,
-            outcome: None,
+            talk: ToolsTalk::begin(),
         };
-        handshake.send(&question);
+        handshake.send();
         handshake
     }
 
-    /// Sends a message. Messages are much shorter than a pipe is long, so nothing waits for the program.
-    fn send(&mut self, message: &Value) {
-        let line = format!("{message}\n");
-        if let Err(error) = self.requests.write_all(line.as_bytes()) {
-            self.outcome = Some(Err(format!("it could not be asked: {error}")));
+    /// Sends what is to be sent. Messages are much shorter than a pipe is long, so nothing waits for the program.
+    fn send(&mut self) {
+        for message in self.talk.to_send.drain(..) {
+            let line = format!("{message}\n");
+            if let Err(error) = self.requests.write_all(line.as_bytes()) {
+                self.talk.outcome = Some(Err(format!("it could not be asked: {error}")));
+            }
         }
     }
 
@@ -242,7 +233,7 @@ impl Handshake {
 
     /// Reads all output again if there is no outcome yet: the program may have ended just after its answer.
     fn read_rest(&mut self, stdout: &Output) {
-        if self.outcome.is_none() {
+        if self.talk.outcome.is_none() {
             self.line.clear();
             self.read(stdout, &mut 0);
         }
@@ -252,30 +243,11 @@ impl Handshake {
         self.line.extend_from_slice(bytes);
         while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.line.drain(..=end).collect();
-            self.message(&line);
-        }
-    }
-
-    fn message(&mut self, line: &[u8]) {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            let text = String::from_utf8_lossy(line).trim().to_owned();
-            if !text.is_empty() {
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            if !self.talk.read(&line) && !text.is_empty() {
                 self.other.get_or_insert(text);
             }
-            return;
-        };
-        // Others are requests of the server's own, or echoes of Terca's.
-        if self.outcome.is_some() || !self.talk.is_answer(&message) {
-            return;
-        }
-        match self.talk.answered(&message) {
-            Ok(NextInTalk::Send(messages)) => {
-                for message in messages {
-                    self.send(&message);
-                }
-            }
-            Ok(NextInTalk::Tools(tools)) => self.outcome = Some(Ok(Answer::Ready(Some(tools)))),
-            Err(why) => self.outcome = Some(Err(why)),
+            self.send();
         }
     }
 }
