@@ -15,9 +15,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::mcp::way::McpWay;
 use crate::mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
-use crate::models::way::{TokenOfKey, Way};
+use crate::models::way::Way;
 use crate::proxy::{HostRules, NetworkExit};
-use crate::server::{OpenPassages, PAUSE, random_token};
+use crate::server::{OpenPassages, OpenWay, PAUSE, random_token};
 use crate::tape::{NewRecording, Played, Player, Recorder, Replay};
 use crate::upstream::{BadAddress, Connector};
 
@@ -68,26 +68,18 @@ impl Gateway {
             .enable_all()
             .build()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let gateway = Gateway {
-            runtime: Some(runtime),
-            address: listener.local_addr()?,
-            passages: Arc::new(OpenPassages::new(Connector::new(variable))),
-        };
-        gateway.listen(listener)?;
-        Ok(gateway)
-    }
-
-    /// Accepts connections from another listener, too. It may be one of another network namespace.
-    pub fn listen(&self, listener: TcpListener) -> io::Result<()> {
-        let Some(runtime) = &self.runtime else {
-            return Ok(());
-        };
         listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let passages = Arc::new(OpenPassages::new(Connector::new(variable)));
         let guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         drop(guard);
-        runtime.spawn(accept(listener, Arc::clone(&self.passages)));
-        Ok(())
+        runtime.spawn(accept(listener, Arc::clone(&passages)));
+        Ok(Gateway {
+            runtime: Some(runtime),
+            address,
+            passages,
+        })
     }
 
     /// Opens a passage for one agent to these origins, with a token for each of these keys. In the requests to models it
@@ -118,7 +110,6 @@ impl Gateway {
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let pairs = pairs.map(|(token, key)| TokenOfKey { token, key });
         let way = Arc::new(Way::new(
             upstreams,
             pairs.collect(),
@@ -126,7 +117,8 @@ impl Gateway {
             recorder,
             player,
         ));
-        self.passages.ways().insert(token.clone(), Arc::clone(&way));
+        let open = OpenWay::Models(Arc::clone(&way));
+        self.passages.ways().insert(token.clone(), open);
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
             .collect();
@@ -146,8 +138,8 @@ impl Gateway {
         let token = random_token();
         let address = format!("http://{}/{token}", self.address);
         let way = Arc::new(McpWay::new(server, &self.passages.connector, address)?);
-        let servers = &mut self.passages.servers();
-        servers.insert(token.clone(), Arc::clone(&way));
+        let open = OpenWay::McpServer(Arc::clone(&way));
+        self.passages.ways().insert(token.clone(), open);
         Ok(McpPassage {
             token,
             way,
@@ -299,7 +291,7 @@ impl McpPassage {
 
 impl Drop for McpPassage {
     fn drop(&mut self) {
-        self.passages.servers().remove(&self.token);
+        self.passages.ways().remove(&self.token);
         self.way.closing.close();
     }
 }

@@ -34,6 +34,6 @@ mod upstream;
 
 pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
 pub use mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
-pub use proxy::NetworkExit;
+pub use proxy::{Door, NetworkExit};
 pub use tape::{NewRecording, Played, Recording, RecordingError, Replay};
 pub use upstream::BadAddress;

@@ -520,20 +520,6 @@ fn sixty_four_trials_at_once_are_told_apart() {
 
 /// A sandbox hands in a listener of its own network.
 #[test]
-fn another_listener_leads_to_the_same_passages() {
-    let model = server(GOOSE, &[("one", Scenario::saying("Hello."))]);
-    let gateway = gateway();
-    let mut passage = passage(&gateway, &model.url());
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let other = listener.local_addr().unwrap();
-    gateway.listen(listener).unwrap();
-    let (_, path) = connect(&passage.addresses[0]);
-    passage.addresses[0] = format!("http://{other}{path}");
-    assert_eq!(ask(&passage, GOOSE, "one", false).status, 200);
-    assert_eq!(only(passage.close().exchanges).status, Some(200));
-}
-
-#[test]
 fn a_gateway_that_ends_lets_go_of_its_port() {
     let gateway = gateway();
     let passage = passage(&gateway, "http://127.0.0.1:9");

@@ -102,7 +102,7 @@ impl Conversation {
                 let is_error =
                     line.text.contains("\"isError\":true") || line.text.contains("\"error\":{");
                 // Never its end: half a key that was cut there has no mask.
-                let result = Value::String(beginning(line.text, LONGEST_TEXT));
+                let result = Value::String(beginning(line.text, LONGEST_NAME));
                 self.answered(open, result, is_error, record);
             }
             None => self.other(from, line, record),

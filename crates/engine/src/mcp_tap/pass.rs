@@ -102,7 +102,7 @@ fn pass(
             match agent.read(&mut buffer) {
                 Ok(0) => {
                     asked.store(true, Ordering::SeqCst);
-                    to_server.end_line();
+                    to_server.end();
                     let _ = input.write_all(&requests.finish());
                     return;
                 }
@@ -202,7 +202,7 @@ fn pass_output(
         }
     }
     pass_on(&mut agent, &answers.finish()).ok()?;
-    recorder.end_line();
+    recorder.end();
     // A server that has ended is about to be heard of; one that goes on without an output is not.
     let mut end = [PollFd::new(ended, PollFlags::IN)];
     let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);

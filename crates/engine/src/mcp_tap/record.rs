@@ -9,18 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use memchr::memchr;
 use serde::{Deserialize, Serialize};
+use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
 use terca_core::mcp_tap::{Conversation, ServerRecord, Side, TapLine};
 use terca_core::process::Exit;
 use terca_core::text::mask::Mask;
 
 use super::TAP;
+use crate::process::tail::Lines;
 use crate::tree::Dir;
 
-/// The longest part of a line that is written.
-const LONGEST: usize = 8 * 1024 * 1024;
 /// The most bytes of the records of a trial.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// The most taps of a trial. An agent that starts more is out of its mind, or wants Terca to be.
@@ -43,10 +42,11 @@ enum SeenByTap {
     /// A line of one side.
     Line {
         from: Side,
-        /// The line, or its beginning if it is longer than [`LONGEST`].
-        beginning: String,
+        /// The line, or its beginning.
+        text: String,
         /// The length of the line.
         bytes: u64,
+        is_whole: bool,
     },
     /// The last note: the server has ended.
     End {
@@ -85,8 +85,18 @@ impl Recorder {
         SideRecorder {
             recorder: self.clone(),
             from,
-            beginning: Vec::new(),
-            bytes: 0,
+            lines: Lines::default(),
+        }
+    }
+
+    fn line(&self, from: Side, line: RawLine<'_>) {
+        if line.bytes > 0 {
+            self.note(SeenByTap::Line {
+                from,
+                text: String::from_utf8_lossy(line.text).into_owned(),
+                bytes: line.bytes,
+                is_whole: line.bytes == line.text.len() as u64,
+            });
         }
     }
 
@@ -115,43 +125,25 @@ fn now() -> u64 {
     u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
-/// Writes the lines of one side. No more than the beginning of a line is held.
+/// Writes the lines of one side. No more than the beginning of a long line is held.
 pub(super) struct SideRecorder {
     recorder: Recorder,
     from: Side,
-    beginning: Vec<u8>,
-    bytes: u64,
+    lines: Lines,
 }
 
 impl SideRecorder {
     /// Copies bytes. Called before they are passed on, so that a request comes before its answer.
-    pub(super) fn copy(&mut self, mut bytes: &[u8]) {
-        while let Some(end) = memchr(b'\n', bytes) {
-            self.add(&bytes[..end]);
-            bytes = &bytes[end + 1..];
-            self.end_line();
-        }
-        self.add(bytes);
+    pub(super) fn copy(&mut self, bytes: &[u8]) {
+        let (recorder, from) = (&self.recorder, self.from);
+        self.lines
+            .feed(bytes, &mut |line| recorder.line(from, line));
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
-        let room = LONGEST - self.beginning.len();
-        self.beginning
-            .extend_from_slice(&bytes[..room.min(bytes.len())]);
-    }
-
-    /// Writes the line so far. The last one of a side may have no end.
-    pub(super) fn end_line(&mut self) {
-        let beginning = std::mem::take(&mut self.beginning);
-        let bytes = std::mem::take(&mut self.bytes);
-        if bytes > 0 {
-            self.recorder.note(SeenByTap::Line {
-                from: self.from,
-                beginning: String::from_utf8_lossy(&beginning).into_owned(),
-                bytes,
-            });
-        }
+    /// Writes the last line, which may have no end.
+    pub(super) fn end(&mut self) {
+        let (recorder, from) = (&self.recorder, self.from);
+        std::mem::take(&mut self.lines).finish(&mut |line| recorder.line(from, line));
     }
 }
 
@@ -261,13 +253,14 @@ impl Tap {
                 SeenByTap::Start { .. } => break,
                 SeenByTap::Line {
                     from,
-                    beginning,
+                    text,
                     bytes,
+                    is_whole,
                 } => {
                     let line = TapLine {
-                        text: &mask.keys_in(&beginning),
+                        text: &mask.keys_in(&text),
                         bytes,
-                        is_whole: bytes <= LONGEST as u64,
+                        is_whole,
                     };
                     conversation.line(from, line, &[], record);
                 }
@@ -327,7 +320,7 @@ mod tests {
             side.copy(&[*byte]);
         }
         side.copy(b"\n\n\xff\xfe");
-        side.end_line();
+        side.end();
     }
 
     #[test]
@@ -376,7 +369,6 @@ mod tests {
             for _ in 0..100 {
                 side.copy(&chunk);
             }
-            assert_eq!(side.beginning.len(), LONGEST);
             side.copy(b"\n");
         });
         assert!(format!("{:?}", tapped.servers["docs"].events).contains("104857600"));

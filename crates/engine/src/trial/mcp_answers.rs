@@ -18,10 +18,13 @@ pub(super) enum ServerAnswer {
     Ready(Option<Vec<OfferedTool>>),
     /// It was not asked, for this reason.
     NotAsked(String),
-    /// It did not answer, for this reason.
-    Failed(String),
-    /// It was still silent when its time was over.
-    Silent(String),
+    /// It did not answer.
+    Failed {
+        /// The reason.
+        why: String,
+        /// It was still silent when its time was over.
+        is_silent: bool,
+    },
 }
 
 impl Preflights {

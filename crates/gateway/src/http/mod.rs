@@ -5,8 +5,6 @@ pub(crate) mod request_body;
 pub(crate) mod watched_body;
 
 use std::error::Error;
-use std::pin::Pin;
-use std::task::Context;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -135,21 +133,6 @@ impl Closing {
             // Nobody is there to close it when the sender is gone.
             let _ = receiver.wait_for(|is_closed| *is_closed).await;
         }
-    }
-
-    /// Returns the look-out for the end that a body on its way has.
-    pub(crate) fn watch(&self) -> ClosedWatch {
-        ClosedWatch(Box::pin(self.closed()))
-    }
-}
-
-/// Looks out for the end of a passage.
-pub(crate) struct ClosedWatch(Pin<Box<dyn Future<Output = ()> + Send>>);
-
-impl ClosedWatch {
-    /// Returns whether the passage is closed. The task is woken when it is.
-    pub(crate) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        self.0.as_mut().poll(context).is_ready()
     }
 }
 

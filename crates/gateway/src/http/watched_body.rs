@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::{BodyError, ClosedWatch, Closing, TRIAL_IS_OVER};
+use super::{BodyError, Closing, TRIAL_IS_OVER};
 
 /// Somebody who sees an answer go by.
 pub(crate) trait Watcher {
@@ -25,7 +25,8 @@ pub(crate) trait Watcher {
 /// A body that is passed on.
 pub(crate) struct WatchedBody<B, W> {
     body: B,
-    closed: ClosedWatch,
+    /// Ready when the trial is over.
+    closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// `None` once the end was seen.
     watcher: Option<W>,
     /// The error that it breaks off with, until it is passed on.
@@ -36,7 +37,7 @@ impl<B, W: Watcher> WatchedBody<B, W> {
     pub(crate) fn new(body: B, closing: &Closing, watcher: W) -> Self {
         WatchedBody {
             body,
-            closed: closing.watch(),
+            closed: Box::pin(closing.closed()),
             watcher: Some(watcher),
             broken: None,
         }
@@ -69,7 +70,7 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> PolledFrame {
-        if self.closed.is_over(context) {
+        if self.closed.as_mut().poll(context).is_ready() {
             return Poll::Ready(Some(Err(TRIAL_IS_OVER.into())));
         }
         if let Some(error) = self.broken.take() {

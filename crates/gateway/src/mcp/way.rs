@@ -26,8 +26,6 @@ pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 const SERVER: &str = "mcp";
 /// The path of the addresses for messages, behind the token. The number of the address follows.
 const MESSAGES: &str = "messages";
-/// The path of documents about signing in, which nobody does in a trial.
-pub(crate) const WELL_KNOWN: &str = "/.well-known/";
 /// The most addresses for messages. A client has one at a time.
 const MOST_ENDPOINTS: usize = 1000;
 
@@ -75,16 +73,16 @@ pub(crate) enum McpPlace {
 }
 
 impl McpPlace {
-    /// Divides `/TOKEN/mcp` and `/TOKEN/messages/0`. Returns the token, too.
-    pub(crate) fn of(path: &str) -> Option<(&str, Self)> {
-        let (token, rest) = path.strip_prefix('/')?.split_once('/')?;
+    /// Divides `/TOKEN/mcp` and `/TOKEN/messages/0`.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
         if rest == SERVER {
-            return Some((token, McpPlace::Server));
+            return Some(McpPlace::Server);
         }
         let (MESSAGES, number) = rest.split_once('/')? else {
             return None;
         };
-        Some((token, McpPlace::Messages(number.parse().ok()?)))
+        Some(McpPlace::Messages(number.parse().ok()?))
     }
 }
 
@@ -187,8 +185,8 @@ mod tests {
     #[test]
     fn an_agent_reaches_these_places_and_no_others() {
         for (path, expected) in [
-            ("/t/mcp", Some(("t", McpPlace::Server))),
-            ("/t/messages/7", Some(("t", McpPlace::Messages(7)))),
+            ("/t/mcp", Some(McpPlace::Server)),
+            ("/t/messages/7", Some(McpPlace::Messages(7))),
             ("/.well-known/oauth-protected-resource", None),
             ("/.well-known/secrets/t/mcp", None),
             ("/.well-known/../t/mcp", None),

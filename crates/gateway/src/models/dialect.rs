@@ -140,16 +140,22 @@ fn chat(event: &Value, answer: &mut Exchange) {
     if answer.stop_reason.is_some() {
         answer.end = ExchangeEnd::Whole;
     }
-    let usage = &event["usage"];
+    openai_usage(&event["usage"], ["prompt", "completion"], answer);
+}
+
+/// Takes the figures of OpenAI's protocols, which have two names for what is sent and what is written.
+fn openai_usage(usage: &Value, [sent, written]: [&str; 2], answer: &mut Exchange) {
     if usage.is_object() {
+        let figure = |name: &str| usage[format!("{name}_tokens")].as_u64();
+        let details = |name: &str| &usage[format!("{name}_tokens_details")];
         answer.tokens = WireTokens {
-            input: usage["prompt_tokens"].as_u64(),
-            cached: usage["prompt_tokens_details"]["cached_tokens"]
+            input: figure(sent),
+            cached: details(sent)["cached_tokens"]
                 .as_u64()
                 .or(usage["prompt_cache_hit_tokens"].as_u64()),
-            cache_write: usage["prompt_tokens_details"]["cache_write_tokens"].as_u64(),
-            output: usage["completion_tokens"].as_u64(),
-            thinking: usage["completion_tokens_details"]["reasoning_tokens"].as_u64(),
+            cache_write: details(sent)["cache_write_tokens"].as_u64(),
+            output: figure(written),
+            thinking: details(written)["reasoning_tokens"].as_u64(),
             ..WireTokens::default()
         };
     }
@@ -177,17 +183,7 @@ fn responses(event: &Value, answer: &mut Exchange) {
         &response["incomplete_details"]["reason"],
     );
     answer.end = ExchangeEnd::Whole;
-    let usage = &response["usage"];
-    if usage.is_object() {
-        answer.tokens = WireTokens {
-            input: usage["input_tokens"].as_u64(),
-            cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),
-            cache_write: usage["input_tokens_details"]["cache_write_tokens"].as_u64(),
-            output: usage["output_tokens"].as_u64(),
-            thinking: usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
-            ..WireTokens::default()
-        };
-    }
+    openai_usage(&response["usage"], ["input", "output"], answer);
 }
 
 fn gemini(event: &Value, answer: &mut Exchange) {

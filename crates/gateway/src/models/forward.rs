@@ -9,6 +9,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{Request, Response, StatusCode, Uri};
 use terca_core::wire::ExchangeEnd;
+use terca_core::wire::recording::RecordedAnswer;
 
 use crate::http::watched_body::WatchedBody;
 use crate::http::{
@@ -18,7 +19,7 @@ use crate::http::{
 use crate::models::dialect::Dialect;
 use crate::models::metered::{Metered, Reading};
 use crate::models::way::{MOST_REQUESTS, Way};
-use crate::tape::{LookUp, PlayedAnswer, PlayedBody};
+use crate::tape::{LookUp, PlayedBody};
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -37,7 +38,6 @@ const NOT_RECORDED: &str = "the recording that is replayed has no answer to this
 /// A request as its path divides it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target<'a> {
-    pub(crate) token: &'a str,
     pub(crate) upstream: usize,
     /// The path at the service, with its slash.
     pub(crate) path: &'a str,
@@ -46,11 +46,10 @@ pub(crate) struct Target<'a> {
 impl<'a> Target<'a> {
     /// Divides `/TOKEN/0/v1/messages`.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
-        let (token, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
         let end = rest.find('/').unwrap_or(rest.len());
         let (upstream, path) = rest.split_at(end);
         Some(Target {
-            token,
             upstream: upstream.parse().ok()?,
             path: if path.is_empty() { "/" } else { path },
         })
@@ -75,12 +74,13 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     // Requests that ask no model are passed on and not counted.
     let mut reading = None;
     if let Some(dialect) = Dialect::of(parts.method.as_str(), target.path) {
-        reading = begin(&way, dialect, target.path, &body);
-        if reading.is_none() {
+        let model = dialect.model_asked(target.path, &body);
+        let Some(number) = way.begin(target.path, model, &body) else {
             let message =
                 format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
             return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
-        }
+        };
+        reading = Some(Reading::new(Arc::clone(&way), number, dialect));
     }
     if let Some(player) = way.player.clone() {
         let (method, path, body) = (
@@ -95,7 +95,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         match found.await.unwrap_or(LookUp::Refused) {
             LookUp::Live => {}
             LookUp::Refused => return not_recorded(reading.as_ref()),
-            LookUp::Played(answer) => return play_back(&way, answer, reading, &upstream.origin),
+            LookUp::Played(answer, body) => {
+                return play_back(&way, answer, body, reading, &upstream.origin);
+            }
         }
     }
     let taking = way.recorder.as_ref().map(|recorder| {
@@ -141,16 +143,6 @@ fn onward(
     Some(onward)
 }
 
-/// Counts a request to a model, and lets its parts be looked for. `None` if there are too many.
-fn begin(way: &Arc<Way>, dialect: Dialect, path: &str, body: &Bytes) -> Option<Reading> {
-    let number = way.begin(path, dialect.model_asked(path, body), body)?;
-    if way.looks_for_parts() {
-        let way = Arc::clone(way);
-        tokio::task::spawn_blocking(move || way.search(number));
-    }
-    Some(Reading::new(Arc::clone(way), number, dialect))
-}
-
 /// Refuses a request that is not in the recording that is played.
 fn not_recorded(reading: Option<&Reading>) -> Response<AnswerBody> {
     let Some(Reading { way, number, .. }) = reading else {
@@ -164,7 +156,8 @@ fn not_recorded(reading: Option<&Reading>) -> Response<AnswerBody> {
 /// Answers as the service did when it was recorded.
 fn play_back(
     way: &Arc<Way>,
-    answer: PlayedAnswer,
+    answer: RecordedAnswer,
+    body: Bytes,
     reading: Option<Reading>,
     origin: &str,
 ) -> Response<AnswerBody> {
@@ -175,7 +168,7 @@ fn play_back(
     let Some(Ok(status)) = status else {
         return unreachable(reading.as_ref(), origin, answer.error.unwrap_or_default());
     };
-    let mut response = Response::new(PlayedBody::new(answer.body, answer.end));
+    let mut response = Response::new(PlayedBody::new(body, answer.end));
     *response.status_mut() = status;
     for (name, value) in &answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -253,21 +246,20 @@ mod tests {
     use terca_core::agent::redirect::ServiceKey;
 
     use super::*;
-    use crate::models::way::TokenOfKey;
 
     #[test]
     fn paths_are_divided() {
         for (path, expected) in [
-            ("/t/0/v1/messages", Some(("t", 0, "/v1/messages"))),
-            ("/t/12", Some(("t", 12, "/"))),
-            ("/t/0/", Some(("t", 0, "/"))),
+            ("/t/0/v1/messages", Some((0, "/v1/messages"))),
+            ("/t/12", Some((12, "/"))),
+            ("/t/0/", Some((0, "/"))),
             ("/t", None),
             ("/", None),
             ("/t/x/v1", None),
             ("/t/-1/v1", None),
         ] {
             let target = Target::of(path);
-            let target = target.map(|target| (target.token, target.upstream, target.path));
+            let target = target.map(|target| (target.upstream, target.path));
             assert_eq!(target, expected, "{path}");
         }
     }
@@ -276,13 +268,13 @@ mod tests {
     fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
         let way = Way::new(
             Vec::new(),
-            vec![TokenOfKey {
-                token: "tok".into(),
-                key: ServiceKey {
+            vec![(
+                "tok".to_owned(),
+                ServiceKey {
                     key: "sk-real".into(),
                     origins: BTreeSet::from([0]),
                 },
-            }],
+            )],
             Vec::new(),
             None,
             None,

@@ -25,8 +25,8 @@ pub(crate) struct Way {
     pub(crate) upstreams: Vec<Upstream>,
     /// The room for the bodies of its requests.
     pub(crate) room: Room,
-    /// The keys, with the tokens that the agent has in their place.
-    keys: Vec<TokenOfKey>,
+    /// The tokens that the agent has, and the keys that they stand for.
+    keys: Vec<(String, ServiceKey)>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
@@ -37,13 +37,6 @@ pub(crate) struct Way {
     pub(crate) opened: Instant,
     log: Mutex<Log>,
     pub(crate) closing: Closing,
-}
-
-/// A key, and the token that the agent has in its place.
-#[derive(Debug)]
-pub(crate) struct TokenOfKey {
-    pub(crate) token: String,
-    pub(crate) key: ServiceKey,
 }
 
 #[derive(Debug, Default)]
@@ -61,14 +54,12 @@ pub(crate) struct Entry {
     is_over: bool,
     /// The hash of path and body, by which a request that is sent again is known.
     request: u64,
-    /// The body of a request that has not been searched yet.
-    unsearched: Option<Bytes>,
 }
 
 impl Way {
     pub(crate) fn new(
         upstreams: Vec<Upstream>,
-        keys: Vec<TokenOfKey>,
+        keys: Vec<(String, ServiceKey)>,
         sought: Vec<Sought>,
         recorder: Option<Recorder>,
         player: Option<Player>,
@@ -90,7 +81,7 @@ impl Way {
     /// with the token of a key that is for other services: those alone may have it.
     pub(crate) fn with_key(&self, text: &str, upstream: usize) -> Option<String> {
         let mut keys = self.keys.iter();
-        let TokenOfKey { token, key } = keys.find(|key| text.contains(&*key.token))?;
+        let (token, key) = keys.find(|(token, _)| text.contains(&**token))?;
         if !key.origins.contains(&upstream) {
             self.log().strays.insert(upstream);
             return None;
@@ -128,6 +119,9 @@ impl Way {
         body.hash(&mut hasher);
         let request = hasher.finish();
         let started = Instant::now();
+        // It takes milliseconds, and models take seconds.
+        let is_searched = !self.sought.is_empty();
+        let seen = is_searched.then(|| Seen::search(body, &self.sought));
         let mut log = self.log();
         if log.entries.len() >= MOST_REQUESTS {
             return None;
@@ -141,32 +135,14 @@ impl Way {
                 model_asked: model_asked.map(|model| beginning(&model, LONGEST_TEXT)),
                 retry,
                 started_ms: milliseconds(started - self.opened),
+                seen,
                 ..Exchange::default()
             },
             started,
             is_over: false,
             request,
-            unsearched: (!self.sought.is_empty()).then(|| body.clone()),
         });
         Some(log.entries.len() - 1)
-    }
-
-    /// Returns whether there is something to look for in requests.
-    pub(crate) fn looks_for_parts(&self) -> bool {
-        !self.sought.is_empty()
-    }
-
-    /// Looks for the parts of the variant in a request. It takes milliseconds, so nobody waits for it.
-    pub(crate) fn search(&self, number: usize) {
-        let mut body = None;
-        self.change(number, |entry| body.clone_from(&entry.unsearched));
-        if let Some(body) = body {
-            let seen = Seen::search(&body, &self.sought);
-            self.change(number, |entry| {
-                entry.exchange.seen = Some(seen);
-                entry.unsearched = None;
-            });
-        }
     }
 
     /// Changes an entry of the log.
@@ -203,10 +179,6 @@ impl Way {
         for mut entry in entries {
             if !entry.is_over && entry.exchange.end != ExchangeEnd::Whole {
                 entry.exchange.total_ms = milliseconds(entry.started.elapsed());
-            }
-            // The search may still go on, or not have begun.
-            if let Some(body) = entry.unsearched {
-                entry.exchange.seen = Some(Seen::search(&body, &self.sought));
             }
             exchanges.push(entry.exchange);
         }

@@ -34,7 +34,7 @@ impl HostRules {
             .chain(&self.allowed)
             .find(|pattern| pattern.matches(host, port));
         if found.is_none() {
-            self.refuse(host, port);
+            self.seen().refuse(host, port);
         }
         found
     }
@@ -44,17 +44,8 @@ impl HostRules {
         self.gateway.as_ref() == Some(pattern)
     }
 
-    /// Notes a connection that was refused.
-    pub(crate) fn refuse(&self, host: &str, port: u16) {
-        self.seen().refuse(host, port);
-    }
-
     /// Returns the hosts that were refused so far.
-    pub(crate) fn network(&self) -> TrialNetwork {
-        self.seen().clone()
-    }
-
-    fn seen(&self) -> MutexGuard<'_, TrialNetwork> {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, TrialNetwork> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -88,7 +88,7 @@ impl Client {
             return refuse(StatusCode::BAD_REQUEST, "this is a proxy");
         };
         if !is_plain(host) {
-            self.rules.refuse("(not a name)", port);
+            self.rules.seen().refuse("(not a name)", port);
             return refuse(StatusCode::FORBIDDEN, "this is not the name of a host");
         }
         let Some(allowed) = self.rules.allows(host, port) else {

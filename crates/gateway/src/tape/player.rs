@@ -5,7 +5,6 @@
 //! again. Requests of the recording are brought into the normal form when they are needed, since an agent that does what it
 //! did asks for them in order.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +16,9 @@ use serde_json::Value;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
-use terca_core::wire::recording::{NEXT_STEP, NormalForm, OnMiss, first_difference, moved};
+use terca_core::wire::recording::{
+    NEXT_STEP, NormalForm, OnMiss, RecordedAnswer, first_difference, moved,
+};
 
 use crate::http::BodyError;
 use crate::tape::recording::Recording;
@@ -66,21 +67,11 @@ struct PlayedRequest {
     is_played: bool,
 }
 
-/// An answer of the recording.
-#[derive(Debug)]
-pub(crate) struct PlayedAnswer {
-    pub(crate) status: Option<u16>,
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) body: Bytes,
-    pub(crate) end: ExchangeEnd,
-    pub(crate) error: Option<String>,
-}
-
 /// What becomes of a request.
 #[derive(Debug)]
 pub(crate) enum LookUp {
-    /// The recording has its answer.
-    Played(PlayedAnswer),
+    /// The recording has its answer, with this body.
+    Played(RecordedAnswer, Bytes),
     /// It is passed on to the service.
     Live,
     /// It is refused.
@@ -150,7 +141,7 @@ impl Player {
             Some(index) => {
                 state.requests[index].is_played = true;
                 match state.answer(index, &self.directory) {
-                    Some(answer) => return LookUp::Played(answer),
+                    Some((answer, body)) => return LookUp::Played(answer, body),
                     None => {
                         format!("the recording has this request, and not its answer; {NEXT_STEP}")
                     }
@@ -209,17 +200,12 @@ impl PlayerState {
         last
     }
 
-    fn answer(&self, index: usize, directory: &str) -> Option<PlayedAnswer> {
+    fn answer(&self, index: usize, directory: &str) -> Option<(RecordedAnswer, Bytes)> {
         let (_, answer) = &self.recording.exchanges[&self.requests[index].number];
-        let answer = answer.as_ref().filter(|answer| !answer.too_large)?;
+        let answer = answer.clone().filter(|answer| !answer.too_large)?;
         let body = self.recording.body(&answer.body);
-        Some(PlayedAnswer {
-            status: answer.status,
-            headers: answer.headers.clone(),
-            body: moved(&body, &self.recording.header.directory, directory).into(),
-            end: answer.end,
-            error: answer.error.clone(),
-        })
+        let body = moved(&body, &self.recording.header.directory, directory);
+        Some((answer, body.into()))
     }
 
     /// Describes how a request differs from the next one of the recording that was not played.

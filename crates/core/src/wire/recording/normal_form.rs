@@ -170,25 +170,21 @@ impl NormalForm {
             }
         }
         for (pattern, by) in PATTERNS.iter() {
-            if let std::borrow::Cow::Owned(changed) = pattern.replace_all(&normal, *by) {
-                normal = changed;
-            }
+            normal = pattern.replace_all(&normal, *by).into_owned();
         }
-        if let Some(words) = &*WORDS {
-            let replaced = words.replace_all(&normal, |word: &Captures<'_>| {
-                if is_time(&word[0]) {
-                    "<time>".to_owned()
-                } else if is_random(&word[0]) {
-                    "<id>".to_owned()
-                } else {
-                    word[0].to_owned()
-                }
-            });
-            if let std::borrow::Cow::Owned(changed) = replaced {
-                normal = changed;
-            }
-        }
-        normal
+        let Some(words) = &*WORDS else {
+            return normal;
+        };
+        let replaced = words.replace_all(&normal, |word: &Captures<'_>| {
+            let word = &word[0];
+            let replaced = match word {
+                word if is_time(word) => "<time>",
+                word if is_random(word) => "<id>",
+                word => word,
+            };
+            replaced.to_owned()
+        });
+        replaced.into_owned()
     }
 }
 

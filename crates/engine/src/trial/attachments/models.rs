@@ -136,7 +136,7 @@ impl Attachment for Models {
             session.reading.ending == Ending::Completed && !end.ended.timed_out && !end.ended.lost;
         let prices = &end.run.spec.case.suite.prices;
         if let Some(exchanges) = exchanges {
-            let mut wire = Wire::of(&exchanges, recordings::cost(prices, &exchanges));
+            let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
             add_wire(&wire, is_whole, &mut session.reading);
             keep_exchanges(&exchanges, &session.artifacts, &context.mask)?;

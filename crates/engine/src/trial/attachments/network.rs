@@ -10,7 +10,7 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
-use terca_gateway::NetworkExit;
+use terca_gateway::{Door, NetworkExit};
 
 use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::environment::Variables;
@@ -124,27 +124,14 @@ pub(in crate::trial) struct WaysOut {
     is_by_port: bool,
 }
 
-/// The place that a socket inside leads to.
-#[derive(Debug, Clone, Copy)]
-enum Door {
-    Proxy,
-    /// The service on this machine that has the same address.
-    Service,
-    Gateway,
-}
-
 impl Outlet for WaysOut {
     fn addresses(&self) -> Vec<SocketAddr> {
         self.doors.iter().map(|(address, _)| *address).collect()
     }
 
     fn serve(&self, listeners: Vec<TcpListener>) -> io::Result<()> {
-        for (listener, (address, door)) in listeners.into_iter().zip(&self.doors) {
-            match door {
-                Door::Proxy => self.exit.serve_proxy(listener)?,
-                Door::Service => self.exit.serve_service(listener, *address)?,
-                Door::Gateway => self.exit.serve_gateway(listener)?,
-            }
+        for (listener, (_, door)) in listeners.into_iter().zip(&self.doors) {
+            self.exit.serve(listener, *door)?;
         }
         Ok(())
     }
@@ -174,7 +161,7 @@ impl NetworkRequest<'_> {
         }
         for address in hosts.iter().filter_map(HostPattern::on_this_machine) {
             if !doors.iter().any(|(other, _)| *other == address) {
-                doors.push((address, Door::Service));
+                doors.push((address, Door::Service(address)));
             }
         }
         let exit = gateway
@@ -184,7 +171,7 @@ impl NetworkRequest<'_> {
         let proxy = if is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let proxy = listener.local_addr()?;
-            exit.serve_proxy(listener)?;
+            exit.serve(listener, Door::Proxy)?;
             proxy
         } else {
             let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);

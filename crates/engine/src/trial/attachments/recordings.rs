@@ -8,13 +8,12 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8PathBuf;
 use terca_core::agent::Reading;
 use terca_core::agent::redirect::restore_addresses;
-use terca_core::prices::Prices;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::trial_error::{ErrorKind, TrialError};
+use terca_core::wire::Wire;
 use terca_core::wire::recording::{self, Header, OnMiss};
-use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{NewRecording, Played, Replay};
 
 use super::AgentStart;
@@ -94,20 +93,6 @@ impl RecordingFile {
         let note = "the recording was not in its place any more, and was written again";
         Ok(Some(note.to_owned()))
     }
-}
-
-/// Returns the cost of a session. Answers of a recording cost nothing.
-pub(super) fn cost(prices: &Prices, exchanges: &[Exchange]) -> Option<f64> {
-    let is_replay = exchanges.iter().any(|exchange| exchange.replayed);
-    let spent: Vec<Exchange> = exchanges
-        .iter()
-        .filter(|exchange| !exchange.replayed)
-        .cloned()
-        .collect();
-    if is_replay && spent.is_empty() {
-        return Some(0.0);
-    }
-    prices.of_exchanges(&spent)
 }
 
 /// Returns the error of a session whose requests are not those of its recording.

@@ -14,7 +14,6 @@ mod program;
 
 use std::time::Duration;
 
-use camino::Utf8Path;
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::suite::McpPreflight;
 use terca_core::mcp_tap::OfferedTool;
@@ -24,7 +23,7 @@ use terca_core::trial_error::ErrorKind;
 use terca_gateway::{NoAnswer, ToolsQuestion};
 
 use super::Context;
-use super::attachments::network::{AgentNetwork, NetworkRequest, is_behind_plain_proxy};
+use super::attachments::network::{NetworkRequest, is_behind_plain_proxy};
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::ServerAnswer;
 
@@ -32,7 +31,7 @@ use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::sandbox::Words;
-use crate::workspace::trial_dirs::CommandDirs;
+use crate::workspace::trial_dirs::TrialDirs;
 
 /// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
 pub(super) fn check(
@@ -78,7 +77,7 @@ pub(super) fn check(
             ServerAnswer::NotAsked(why) => {
                 run.log.line(&format!("`{name}` was not asked: {why}"))?
             }
-            ServerAnswer::Failed(why) | ServerAnswer::Silent(why) => {
+            ServerAnswer::Failed { why, .. } => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
                 return Err(StageError::new(ErrorKind::Mcp, message));
             }
@@ -137,9 +136,7 @@ pub fn offered_tools(
         Ok(ServerAnswer::Ready(tools)) => {
             tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
         }
-        Ok(ServerAnswer::NotAsked(why) | ServerAnswer::Failed(why) | ServerAnswer::Silent(why)) => {
-            Err(why)
-        }
+        Ok(ServerAnswer::NotAsked(why) | ServerAnswer::Failed { why, .. }) => Err(why),
         Err(StageError::Interrupted) => Err("it was interrupted".to_owned()),
         Err(StageError::Error(error)) => Err(error.message),
     }
@@ -155,19 +152,18 @@ fn ask(
     let context = run.context;
     let first = ask_apart(context, case, server, limit)?;
     // Files that are missing end a program; they do not silence it.
-    let is_program = matches!(server, McpServer::Stdio { .. });
-    if !is_program || matches!(first, ServerAnswer::Ready(_) | ServerAnswer::Silent(_)) {
+    let is_tried_again = matches!(server, McpServer::Stdio { .. })
+        && matches!(
+            first,
+            ServerAnswer::Failed {
+                is_silent: false,
+                ..
+            }
+        );
+    if !is_tried_again {
         return Ok(first);
     }
-    ask_program(
-        context,
-        case,
-        server,
-        run.dirs.for_agent(),
-        &run.dirs.io,
-        agent_env.clone(),
-        limit,
-    )
+    ask_program(context, case, server, &run.dirs, agent_env.clone(), limit)
 }
 
 /// Asks a server from outside of a trial: a program in an empty directory.
@@ -185,15 +181,7 @@ fn ask_apart(
         &case.env,
     );
     match server {
-        McpServer::Stdio { .. } => ask_program(
-            context,
-            case,
-            server,
-            scratch.for_agent(),
-            &scratch.io,
-            env,
-            limit,
-        ),
+        McpServer::Stdio { .. } => ask_program(context, case, server, &scratch, env, limit),
         McpServer::Remote {
             url,
             headers,
@@ -225,9 +213,15 @@ fn ask_by_http(
     Ok(match gateway.ask_tools(question, &is_stopped) {
         Ok(tools) => ServerAnswer::Ready(tools),
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
-        Err(NoAnswer::Silent) => ServerAnswer::Silent(silence(question.limit)),
+        Err(NoAnswer::Silent) => ServerAnswer::Failed {
+            why: silence(question.limit),
+            is_silent: true,
+        },
         Err(NoAnswer::NotAsked(error)) => ServerAnswer::NotAsked(error.to_string()),
-        Err(NoAnswer::Failed(why)) => ServerAnswer::Failed(why),
+        Err(NoAnswer::Failed(why)) => ServerAnswer::Failed {
+            why,
+            is_silent: false,
+        },
     })
 }
 
@@ -236,8 +230,7 @@ fn ask_program(
     context: &Context,
     case: &Case,
     server: &McpServer<String>,
-    dirs: CommandDirs<'_>,
-    io: &Utf8Path,
+    dirs: &TrialDirs,
     env: Variables,
     limit: Duration,
 ) -> Result<ServerAnswer, StageError> {
@@ -263,25 +256,18 @@ fn ask_program(
     let contained = ContainedAgent {
         network: &network,
         sandbox,
-        dirs,
-        io,
+        dirs: dirs.for_agent(),
+        io: &dirs.io,
         env: &env,
         words,
     };
-    let answer = program::ask(context, server, contained, limit)?;
-    Ok(with_refusals(answer, &network))
-}
-
-/// Adds the connections that a server was refused to the reason why it does not answer.
-fn with_refusals(answer: ServerAnswer, network: &AgentNetwork) -> ServerAnswer {
-    let Some(note) = network.report(true).and_then(|network| network.note()) else {
-        return answer;
-    };
-    match answer {
-        ServerAnswer::Failed(why) => ServerAnswer::Failed(format!("{why}; {note}")),
-        ServerAnswer::Silent(why) => ServerAnswer::Silent(format!("{why}; {note}")),
-        ServerAnswer::Ready(_) | ServerAnswer::NotAsked(_) => answer,
+    let mut answer = program::ask(context, server, contained, limit)?;
+    if let ServerAnswer::Failed { why, .. } = &mut answer
+        && let Some(note) = network.report(true).and_then(|network| network.note())
+    {
+        *why = format!("{why}; {note}");
     }
+    Ok(answer)
 }
 
 /// Takes the agent's own keys away: a server gets those that it is given.

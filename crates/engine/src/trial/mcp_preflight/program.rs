@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
 use terca_core::mcp_tap::ToolsTalk;
 use terca_core::text::excerpt::beginning;
@@ -15,6 +16,7 @@ use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::ServerAnswer;
@@ -53,15 +55,12 @@ pub(super) fn ask(
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
     if !dir.is_dir() {
-        return Ok(ServerAnswer::Failed(format!(
-            "its directory {dir} is not there"
-        )));
+        return Ok(failed(format!("its directory {dir} is not there")));
     }
     let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
-        return Ok(ServerAnswer::Failed(format!(
-            "`{command}` is not installed, or not on the trial's PATH"
-        )));
+        let why = format!("`{command}` is not installed, or not on the trial's PATH");
+        return Ok(failed(why));
     };
     let stdout = Output::create(io_dir)?;
     let stderr = Output::create(io_dir)?;
@@ -79,8 +78,8 @@ pub(super) fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let mut handshake = Handshake::begin(requests);
-    let ended = run(context, &job, enclosure.as_ref(), &stdout, &mut handshake)?;
+    let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
+    let ended = run(context, &job, enclosure.as_ref(), &mut handshake)?;
     if context.interrupt.is_stop() {
         return Err(StageError::Interrupted);
     }
@@ -88,11 +87,12 @@ pub(super) fn ask(
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
             let why = not_started(context, command, cwd.as_ref(), &reason);
-            return Ok(ServerAnswer::Failed(why));
+            return Ok(failed(why));
         }
         Err(error) => return Err(error.into()),
     };
-    handshake.read_rest(&stdout);
+    // The program may have ended just after its answer.
+    while handshake.talk.outcome.is_none() && handshake.read() {}
     let why = match handshake.talk.outcome {
         Some(Ok(tools)) => return Ok(ServerAnswer::Ready(Some(tools))),
         Some(Err(why)) => why,
@@ -108,11 +108,17 @@ pub(super) fn ask(
         None => why,
     };
     let why = with_last_errors(why, &stderr, mask);
-    Ok(if ended.timed_out {
-        ServerAnswer::Silent(why)
-    } else {
-        ServerAnswer::Failed(why)
+    Ok(ServerAnswer::Failed {
+        why,
+        is_silent: ended.timed_out,
     })
+}
+
+fn failed(why: String) -> ServerAnswer {
+    ServerAnswer::Failed {
+        why,
+        is_silent: false,
+    }
 }
 
 /// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
@@ -120,14 +126,12 @@ fn run(
     context: &Context,
     job: &Job,
     walls: Option<&Enclosure>,
-    stdout: &Output,
     handshake: &mut Handshake,
 ) -> io::Result<Result<Ended, SuperviseError>> {
     let supervisor = context.supervisors.acquire(&context.interrupt);
     let mut supervisor = supervisor.map_err(io::Error::other)?;
-    let mut offset = 0;
     Ok(supervisor.run(job, walls, &mut |_| {
-        handshake.read(stdout, &mut offset);
+        handshake.read();
         if handshake.talk.outcome.is_some() {
             Turn::Stop
         } else {
@@ -187,8 +191,8 @@ fn pipe(dir: &Utf8Path) -> io::Result<(File, Utf8PathBuf)> {
 /// The handshake with a server.
 struct Handshake {
     requests: File,
-    /// A line that has not ended.
-    line: Vec<u8>,
+    stdout: Tail,
+    lines: Lines,
     /// Output that is not the protocol.
     other: Option<String>,
     talk: ToolsTalk,
@@ -196,10 +200,11 @@ struct Handshake {
 
 impl Handshake {
     /// Begins to ask. The question waits in the pipe until the program reads it.
-    fn begin(requests: File) -> Self {
+    fn begin(requests: File, stdout: Tail) -> Self {
         let mut handshake = Handshake {
             requests,
-            line: Vec::new(),
+            stdout,
+            lines: Lines::default(),
             other: None,
             talk: ToolsTalk::begin(),
         };
@@ -217,38 +222,23 @@ impl Handshake {
         }
     }
 
-    /// Reads what the program has printed since the last time.
-    fn read(&mut self, stdout: &Output, offset: &mut u64) {
-        let mut bytes = Vec::new();
-        let read = File::open(&stdout.path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(*offset))?;
-            file.take(MOST_OUTPUT.saturating_sub(*offset))
-                .read_to_end(&mut bytes)
-        });
-        if let Ok(count) = read {
-            *offset += count as u64;
-            self.take(&bytes);
+    /// Reads what the program has printed since the last time. Returns whether there is more.
+    fn read(&mut self) -> bool {
+        if self.stdout.bytes >= MOST_OUTPUT {
+            return false;
         }
-    }
-
-    /// Reads all output again if there is no outcome yet: the program may have ended just after its answer.
-    fn read_rest(&mut self, stdout: &Output) {
-        if self.talk.outcome.is_none() {
-            self.line.clear();
-            self.read(stdout, &mut 0);
-        }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        self.line.extend_from_slice(bytes);
-        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            let text = String::from_utf8_lossy(&line).trim().to_owned();
-            if !self.talk.read(&line) && !text.is_empty() {
-                self.other.get_or_insert(text);
+        let (talk, other) = (&mut self.talk, &mut self.other);
+        let on_line = &mut |line: RawLine<'_>| {
+            let text = String::from_utf8_lossy(line.text);
+            if !talk.read(line.text) && !text.trim().is_empty() {
+                other.get_or_insert_with(|| text.trim().to_owned());
             }
-            self.send();
-        }
+        };
+        let read = self
+            .stdout
+            .read(&mut |block| self.lines.feed(block, on_line));
+        self.send();
+        read.unwrap_or(false)
     }
 }
 
