@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -13,7 +13,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use crate::http::{AnswerBody, refuse};
+use crate::http::{AnswerBody, lock, refuse};
 use crate::mcp::forward as mcp_forward;
 use crate::mcp::way::{McpPlace, McpWay};
 use crate::models::forward::{NO_SERVICE, forward};
@@ -57,7 +57,7 @@ impl OpenPassages {
     }
 
     pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, OpenWay>> {
-        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.ways)
     }
 
     /// Serves the requests of one connection.

@@ -16,7 +16,6 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 use terca_core::mcp_tap::{Framing, HiddenTools, HidingStream, MessageTooLong, Side};
-use terca_core::process::Exit;
 
 use super::SERVER;
 use super::record::{Recorder, SideRecorder};
@@ -58,11 +57,7 @@ pub(super) fn tap(args: &[OsString]) -> ExitCode {
         Err(error) => return not_started(server, &error.to_string()),
     };
     let status = ended.status;
-    let exit = match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or_default()),
-    };
-    recorder.end(exit, ended.by_itself);
+    recorder.end(own_process::exit_of(status), ended.by_itself);
     // Not before: some agents kill a server as soon as its output ends, and its death would be in no record.
     drop(ended.agent_out);
     end_like(status)

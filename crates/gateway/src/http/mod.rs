@@ -5,6 +5,7 @@ pub(crate) mod request_body;
 pub(crate) mod watched_body;
 
 use std::error::Error;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -35,6 +36,11 @@ const OF_CONNECTION: [HeaderName; 9] = [
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
 ];
+
+/// Locks a value, whatever became of those who had it before.
+pub(crate) fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Returns a time in whole milliseconds.
 pub(crate) fn milliseconds(time: Duration) -> u64 {

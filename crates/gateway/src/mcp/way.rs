@@ -6,7 +6,7 @@
 //! nothing else of that host.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use hyper::Uri;
@@ -16,7 +16,7 @@ use terca_core::text::mask::Mask;
 
 use crate::http::event_stream::LONGEST;
 use crate::http::request_body::Room;
-use crate::http::{Closing, milliseconds};
+use crate::http::{Closing, lock, milliseconds};
 use crate::mcp::remote_server::RemoteServer;
 use crate::upstream::{BadAddress, Connector};
 
@@ -109,13 +109,9 @@ impl McpWay {
         format!("{}/{SERVER}", self.address)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Changes what is known of the talk.
     pub(crate) fn hear<T>(&self, change: impl FnOnce(&mut RemoteTalk) -> T) -> T {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.talk.record.now_ms = milliseconds(self.opened.elapsed());
         change(&mut state.talk)
     }
@@ -149,7 +145,7 @@ impl McpWay {
 
     /// Keeps an address for messages. Returns the one that the agent is given in its place, if there is room for it.
     pub(crate) fn add_endpoint(&self, address: Uri, session: Option<usize>) -> Option<String> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let number = state.endpoints.len();
         if number >= MOST_ENDPOINTS {
             return None;
@@ -159,7 +155,7 @@ impl McpWay {
     }
 
     pub(crate) fn endpoint(&self, number: usize) -> Option<(Uri, Option<usize>)> {
-        self.state().endpoints.get(number).cloned()
+        lock(&self.state).endpoints.get(number).cloned()
     }
 
     /// Ends everything that is on its way. Returns the record, and whether there were more sessions than were read.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use terca_core::wire::sent_parts::{Seen, Sought};
 use terca_core::wire::{Exchange, ExchangeEnd};
 
 use crate::http::request_body::Room;
-use crate::http::{Closing, LONGEST_TEXT, milliseconds};
+use crate::http::{Closing, LONGEST_TEXT, lock, milliseconds};
 use crate::tape::{Player, Recorder};
 use crate::upstream::Upstream;
 
@@ -83,7 +83,7 @@ impl Way {
         let mut keys = self.keys.iter();
         let (token, key) = keys.find(|(token, _)| text.contains(&**token))?;
         if !key.origins.contains(&upstream) {
-            self.log().strays.insert(upstream);
+            lock(&self.log).strays.insert(upstream);
             return None;
         }
         Some(text.replace(&**token, &key.key))
@@ -91,7 +91,7 @@ impl Way {
 
     /// Returns a remark for each service that was sent the token of another service's key.
     pub(crate) fn strays(&self) -> Vec<String> {
-        let log = self.log();
+        let log = lock(&self.log);
         let services = log.strays.iter().filter_map(|at| self.upstreams.get(*at));
         services
             .map(|service| {
@@ -101,10 +101,6 @@ impl Way {
                 )
             })
             .collect()
-    }
-
-    fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a request. Returns its number, or `None` if the trial has had as many as it may.
@@ -122,7 +118,7 @@ impl Way {
         // It takes milliseconds, and models take seconds.
         let is_searched = !self.sought.is_empty();
         let seen = is_searched.then(|| Seen::search(body, &self.sought));
-        let mut log = self.log();
+        let mut log = lock(&self.log);
         if log.entries.len() >= MOST_REQUESTS {
             return None;
         }
@@ -148,7 +144,7 @@ impl Way {
     /// Changes an entry of the log.
     pub(crate) fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
         // A log that was taken is empty: what comes later is of no trial.
-        if let Some(entry) = self.log().entries.get_mut(number) {
+        if let Some(entry) = lock(&self.log).entries.get_mut(number) {
             change(entry);
         }
     }
@@ -174,7 +170,7 @@ impl Way {
     /// Ends everything that is on its way, and returns the log.
     pub(crate) fn close(&self) -> Vec<Exchange> {
         self.closing.close();
-        let entries = std::mem::take(&mut self.log().entries);
+        let entries = std::mem::take(&mut lock(&self.log).entries);
         let mut exchanges = Vec::new();
         for mut entry in entries {
             if !entry.is_over && entry.exchange.end != ExchangeEnd::Whole {

@@ -6,21 +6,20 @@
 //!
 //! An agent may speak anything, as often as it likes: the connections of one exit are bounded, and all end with it.
 
-mod host_rules;
 mod requests;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use terca_core::wire::network::TrialNetwork;
+use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-pub(crate) use self::host_rules::HostRules;
+use crate::http::lock;
 use crate::server::{OpenPassages, PAUSE};
 
 /// The most connections of one exit at a time. Others wait until one of them ends.
@@ -69,7 +68,7 @@ impl NetworkExit {
 
     /// Returns the hosts that were refused so far.
     pub fn network(&self) -> TrialNetwork {
-        self.beyond.rules.seen().clone()
+        lock(&self.beyond.rules.seen).clone()
     }
 
     /// Accepts connections from a socket, and leads them through a door.
@@ -77,7 +76,7 @@ impl NetworkExit {
         listener.set_nonblocking(true)?;
         let guard = self.runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.tasks);
         let room = Arc::clone(&self.room);
         tasks.spawn(accept(listener, door, self.beyond.clone(), room));
         drop(guard);
@@ -126,5 +125,46 @@ impl Beyond {
                 }
             }
         }
+    }
+}
+
+/// The hosts that are allowed, and those that were refused.
+#[derive(Debug)]
+pub(crate) struct HostRules {
+    allowed: Vec<HostPattern>,
+    /// The gateway's own address, if the agent has one of it. It is here, behind no proxy.
+    gateway: Option<HostPattern>,
+    pub(crate) seen: Mutex<TrialNetwork>,
+}
+
+impl HostRules {
+    pub(crate) fn new(
+        allowed: Vec<HostPattern>,
+        gateway: Option<HostPattern>,
+        mode: NetworkMode,
+    ) -> Self {
+        HostRules {
+            allowed,
+            gateway,
+            seen: Mutex::new(TrialNetwork::new(mode)),
+        }
+    }
+
+    /// Returns the pattern that allows a host. A host that none allows is noted.
+    pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
+        let found = self
+            .gateway
+            .iter()
+            .chain(&self.allowed)
+            .find(|pattern| pattern.matches(host, port));
+        if found.is_none() {
+            lock(&self.seen).refuse(host, port);
+        }
+        found
+    }
+
+    /// Returns whether a pattern is that of the gateway.
+    pub(crate) fn is_gateway(&self, pattern: &HostPattern) -> bool {
+        self.gateway.as_ref() == Some(pattern)
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,8 +21,8 @@ use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::host_rules::HostRules;
-use crate::http::{AnswerBody, BodyError, answer, remove_hop_by_hop};
+use super::HostRules;
+use crate::http::{AnswerBody, BodyError, answer, lock, remove_hop_by_hop};
 use crate::server::OpenPassages;
 
 /// The time that a client has to say what it wants.
@@ -66,7 +66,7 @@ pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>, passages: Ar
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
-    let tunnel = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let tunnel = lock(&slot).take();
     if let Some(Tunnel { client, mut host }) = tunnel
         && let Ok(client) = client.await
     {
@@ -88,7 +88,7 @@ impl Client {
             return refuse(StatusCode::BAD_REQUEST, "this is a proxy");
         };
         if !is_plain(host) {
-            self.rules.seen().refuse("(not a name)", port);
+            lock(&self.rules.seen).refuse("(not a name)", port);
             return refuse(StatusCode::FORBIDDEN, "this is not the name of a host");
         }
         let Some(allowed) = self.rules.allows(host, port) else {
@@ -125,7 +125,7 @@ impl Client {
             None => Box::new(connect(host, port, allowed).await?),
         };
         let client = hyper::upgrade::on(request);
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(Tunnel { client, host });
+        *lock(&self.slot) = Some(Tunnel { client, host });
         let nothing = Empty::new().map_err(|never| match never {});
         Ok(Response::new(nothing.boxed_unsync()))
     }

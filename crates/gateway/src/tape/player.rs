@@ -7,7 +7,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use terca_core::wire::recording::{
     NEXT_STEP, NormalForm, OnMiss, RecordedAnswer, first_difference, moved,
 };
 
-use crate::http::BodyError;
+use crate::http::{BodyError, lock};
 use crate::tape::recording::Recording;
 
 /// A recording that is to be played.
@@ -128,12 +128,12 @@ impl Player {
 
     /// Returns whether a request to a model was refused: the session is another one from there.
     pub(crate) fn has_diverged(&self) -> bool {
-        self.on_miss == OnMiss::Error && self.state().divergence.is_some()
+        self.on_miss == OnMiss::Error && lock(&self.state).divergence.is_some()
     }
 
     /// Looks for the answer to a request.
     pub(crate) fn find(&self, method: &str, path: &str, body: &[u8], is_for_model: bool) -> LookUp {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.asked += u64::from(is_for_model);
         let value = state.form.body(body);
         let key = key_of(method, &state.form.text(path), &value);
@@ -166,16 +166,12 @@ impl Player {
 
     /// Returns the figures.
     pub(crate) fn played(&self) -> Played {
-        let state = self.state();
+        let state = lock(&self.state);
         Played {
             divergence: state.divergence.clone(),
             live: state.live,
             left: state.requests.iter().filter(|one| !one.is_played).count(),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, PlayerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ use terca_core::wire::recording::{
     parts_of,
 };
 
-use crate::http::milliseconds;
+use crate::http::{lock, milliseconds};
 
 /// The largest answer that is kept.
 const LARGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -142,7 +142,7 @@ impl Recorder {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Taking {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.last += 1;
         let number = state.last;
         let answer = RecordedAnswer {
@@ -166,7 +166,7 @@ impl Recorder {
 
     /// Ends the recording, with everything that has come until now. Returns the reason if it is not whole.
     pub(crate) fn finish(&self) -> Option<String> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         while let Some(number) = state.open.keys().next().copied() {
             state.end(number, ExchangeEnd::LeftByAgent, None);
         }
@@ -177,10 +177,6 @@ impl Recorder {
             Ok(note) => note,
             Err(_) => Some("the recording ended early: its thread failed".to_owned()),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, RecorderState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -193,7 +189,7 @@ impl Drop for Recorder {
 impl Taking {
     fn change(&self, change: impl FnOnce(&mut RecordedAnswer, &mut Vec<u8>)) {
         // What comes after the end of the passage is of no trial.
-        if let Some((answer, body)) = self.recorder.state().open.get_mut(&self.number) {
+        if let Some((answer, body)) = lock(&self.recorder.state).open.get_mut(&self.number) {
             change(answer, body);
         }
     }
@@ -236,7 +232,7 @@ impl Taking {
 
     /// Takes the end of the answer.
     pub(crate) fn end(&self, end: ExchangeEnd, error: Option<String>) {
-        self.recorder.state().end(self.number, end, error);
+        lock(&self.recorder.state).end(self.number, end, error);
     }
 }
 

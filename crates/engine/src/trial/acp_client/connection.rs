@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use signal_hook::iterator::Signals;
 use terca_core::agent::RawLine;
 use terca_core::process::Exit;
 
+use crate::process::own_process::exit_of;
 use crate::process::tail::Lines;
 
 /// The longest beginning of a line that is kept of one that is no message, in characters.
@@ -132,13 +133,6 @@ impl Connection {
         if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
             let _ = kill_process(pid, Signal::TERM);
         }
-    }
-}
-
-fn exit_of(status: ExitStatus) -> Exit {
-    match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or_default()),
     }
 }
 

@@ -91,27 +91,7 @@ pub(super) fn ask(
         }
         Err(error) => return Err(error.into()),
     };
-    // The program may have ended just after its answer.
-    while handshake.talk.outcome.is_none() && handshake.read() {}
-    let why = match handshake.talk.outcome {
-        Some(Ok(tools)) => return Ok(ServerAnswer::Ready(Some(tools))),
-        Some(Err(why)) => why,
-        None if ended.timed_out => silence(limit),
-        None => format!("it ended before it answered ({})", ended.exit.describe()),
-    };
-    let mask = &context.mask;
-    let why = match handshake.other {
-        Some(text) => {
-            let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
-            format!("{why}; its standard output is not the protocol: {beginning}")
-        }
-        None => why,
-    };
-    let why = with_last_errors(why, &stderr, mask);
-    Ok(ServerAnswer::Failed {
-        why,
-        is_silent: ended.timed_out,
-    })
+    Ok(handshake.outcome(&ended, &stderr, limit, &context.mask))
 }
 
 fn failed(why: String) -> ServerAnswer {
@@ -219,6 +199,31 @@ impl Handshake {
             if let Err(error) = self.requests.write_all(line.as_bytes()) {
                 self.talk.outcome = Some(Err(format!("it could not be asked: {error}")));
             }
+        }
+    }
+
+    /// Returns what came of it. The program may have ended just after its answer.
+    fn outcome(
+        mut self,
+        ended: &Ended,
+        stderr: &Output,
+        limit: Duration,
+        mask: &Mask,
+    ) -> ServerAnswer {
+        while self.talk.outcome.is_none() && self.read() {}
+        let mut why = match self.talk.outcome {
+            Some(Ok(tools)) => return ServerAnswer::Ready(Some(tools)),
+            Some(Err(why)) => why,
+            None if ended.timed_out => silence(limit),
+            None => format!("it ended before it answered ({})", ended.exit.describe()),
+        };
+        if let Some(text) = self.other {
+            let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
+            why += &format!("; its standard output is not the protocol: {beginning}");
+        }
+        ServerAnswer::Failed {
+            why: with_last_errors(why, stderr, mask),
+            is_silent: ended.timed_out,
         }
     }
 
