@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use terca_core::agent::redirect::ServiceKey;
-use terca_gateway::{Gateway, Passage};
+use terca_gateway::{Gateway, Passage, Playback};
 
 use crate::table::{Row, Table, Target};
 
@@ -108,7 +108,7 @@ fn at_once(
     let number = (TRIALS * requests) as f64;
     let counted: usize = passages
         .into_iter()
-        .map(|passage| passage.close().len())
+        .map(|passage| passage.close().exchanges.len())
         .sum();
     table.add(&Row {
         what: format!("{TRIALS} trials at once: added to each of {counted} requests"),
@@ -166,7 +166,7 @@ fn open(gateway: &Gateway, service: &Service) -> io::Result<Passage> {
         key: "a key".to_owned(),
         origins: BTreeSet::from([0]),
     };
-    let passage = gateway.open(&[service.url()], &[key], Vec::new());
+    let passage = gateway.open(&[service.url()], &[key], Vec::new(), Playback::None);
     passage.map_err(io::Error::other)
 }
 

@@ -3,24 +3,28 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use terca_core::agent::redirect::ServiceKey;
+use terca_core::mcp_tap::{OfferedTool, ServerRecord};
 use terca_core::wire::Exchange;
 use terca_core::wire::network::{HostPattern, NetworkMode};
 use terca_core::wire::sent_parts::Sought;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::mcp::way::{McpWay, RemoteMcpServer};
-use crate::models::way::{TokenOfKey, Way};
+use crate::mcp::way::McpWay;
+use crate::mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
+use crate::models::way::Way;
 use crate::proxy::{HostRules, NetworkExit};
-use crate::server::{OpenPassages, PAUSE, random_token};
+use crate::server::{OpenPassages, OpenWay, PAUSE, random_token};
 use crate::tape::{NewRecording, Played, Player, Recorder, Replay};
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
 const THREADS: usize = 2;
+/// The time between two looks at an interrupt.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// A passage that cannot be opened.
 #[derive(Debug, Error)]
@@ -64,41 +68,23 @@ impl Gateway {
             .enable_all()
             .build()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let gateway = Gateway {
-            runtime: Some(runtime),
-            address: listener.local_addr()?,
-            passages: Arc::new(OpenPassages::new(Connector::new(variable))),
-        };
-        gateway.listen(listener)?;
-        Ok(gateway)
-    }
-
-    /// Accepts connections from another listener, too. It may be one of another network namespace.
-    pub fn listen(&self, listener: TcpListener) -> io::Result<()> {
-        let Some(runtime) = &self.runtime else {
-            return Ok(());
-        };
         listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let passages = Arc::new(OpenPassages::new(Connector::new(variable)));
         let guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         drop(guard);
-        runtime.spawn(accept(listener, Arc::clone(&self.passages)));
-        Ok(())
+        runtime.spawn(accept(listener, Arc::clone(&passages)));
+        Ok(Gateway {
+            runtime: Some(runtime),
+            address,
+            passages,
+        })
     }
 
-    /// Opens a passage for one agent to these origins, with a token for each of these keys.
-    /// In the requests to models it looks for these parts of the variant.
+    /// Opens a passage for one agent to these origins, with a token for each of these keys. In the requests to models it
+    /// looks for these parts of the variant. It records what passes, or answers from a recording, if that is asked for.
     pub fn open(
-        &self,
-        origins: &[String],
-        keys: &[ServiceKey],
-        sought: Vec<Sought>,
-    ) -> Result<Passage, OpenError> {
-        self.open_with(origins, keys, sought, Playback::None)
-    }
-
-    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording.
-    pub fn open_with(
         &self,
         origins: &[String],
         keys: &[ServiceKey],
@@ -124,7 +110,6 @@ impl Gateway {
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let pairs = pairs.map(|(token, key)| TokenOfKey { token, key });
         let way = Arc::new(Way::new(
             upstreams,
             pairs.collect(),
@@ -132,7 +117,8 @@ impl Gateway {
             recorder,
             player,
         ));
-        self.passages.ways().insert(token.clone(), Arc::clone(&way));
+        let open = OpenWay::Models(Arc::clone(&way));
+        self.passages.ways().insert(token.clone(), open);
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
             .collect();
@@ -150,15 +136,37 @@ impl Gateway {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
         let token = random_token();
-        let gateway = format!("http://{}", self.address);
-        let connector = &self.passages.connector;
-        let way = Arc::new(McpWay::new(server, connector, gateway, token.clone())?);
-        let servers = &mut self.passages.servers();
-        servers.insert(token.clone(), Arc::clone(&way));
+        let address = format!("http://{}/{token}", self.address);
+        let way = Arc::new(McpWay::new(server, &self.passages.connector, address)?);
+        let open = OpenWay::McpServer(Arc::clone(&way));
+        self.passages.ways().insert(token.clone(), open);
         Ok(McpPassage {
             token,
             way,
             passages: Arc::clone(&self.passages),
+        })
+    }
+
+    /// Asks an MCP server by HTTP for its tools. Those of a server by `sse` are not known.
+    pub fn ask_tools(
+        &self,
+        question: &ToolsQuestion<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
+        let Some(runtime) = &self.runtime else {
+            return Err(NoAnswer::Stopped);
+        };
+        runtime.block_on(async {
+            let stopped = async {
+                while !is_stopped() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            };
+            let asked = question.ask(&self.passages.connector);
+            tokio::select! {
+                tools = tokio::time::timeout(question.limit, asked) => tools.unwrap_or(Err(NoAnswer::Silent)),
+                () = stopped => Err(NoAnswer::Stopped),
+            }
         })
     }
 
@@ -230,11 +238,6 @@ impl Passage {
         self.way.opened
     }
 
-    /// Closes the passage, and returns the requests to models in the order in which they were made.
-    pub fn close(self) -> Vec<Exchange> {
-        self.finish().exchanges
-    }
-
     /// Returns whether a request to a model was not in the recording that is played, and was refused.
     pub fn has_diverged(&self) -> bool {
         let player = self.way.player.as_ref();
@@ -242,7 +245,7 @@ impl Passage {
     }
 
     /// Closes the passage, and returns everything that is known of it.
-    pub fn finish(self) -> Closed {
+    pub fn close(self) -> Closed {
         let exchanges = self.end();
         let recorder = self.way.recorder.as_ref();
         let mut notes = self.way.strays();
@@ -280,20 +283,15 @@ impl McpPassage {
         self.way.address()
     }
 
-    /// Closes the passage: everything that was seen has been handed on. Returns whether there were more sessions than
-    /// were read.
-    pub fn close(self) -> bool {
-        self.end()
-    }
-
-    fn end(&self) -> bool {
-        self.passages.servers().remove(&self.token);
+    /// Closes the passage. Returns the record, and whether there were more sessions than were read.
+    pub fn close(self) -> (ServerRecord, bool) {
         self.way.close()
     }
 }
 
 impl Drop for McpPassage {
     fn drop(&mut self) {
-        self.end();
+        self.passages.ways().remove(&self.token);
+        self.way.closing.close();
     }
 }

@@ -2,20 +2,21 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::UPGRADE;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use crate::http::{AnswerBody, refuse};
+use crate::http::{AnswerBody, lock, refuse};
 use crate::mcp::forward as mcp_forward;
-use crate::mcp::way::{McpWay, Place, WELL_KNOWN};
-use crate::models::forward::{NO_SERVICE, Target, forward};
+use crate::mcp::way::{McpPlace, McpWay};
+use crate::models::forward::{NO_SERVICE, forward};
 use crate::models::way::Way;
 use crate::upstream::Connector;
 
@@ -27,9 +28,14 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct OpenPassages {
     pub(crate) connector: Connector,
     /// The open ways by their tokens.
-    ways: Mutex<HashMap<String, Arc<Way>>>,
-    /// The open ways to MCP servers by their tokens.
-    servers: Mutex<HashMap<String, Arc<McpWay>>>,
+    ways: Mutex<HashMap<String, OpenWay>>,
+}
+
+/// The place that a passage leads to.
+#[derive(Debug, Clone)]
+pub(crate) enum OpenWay {
+    Models(Arc<Way>),
+    McpServer(Arc<McpWay>),
 }
 
 /// The methods that are passed on. TRACE is not among them: its answer has the key.
@@ -47,16 +53,11 @@ impl OpenPassages {
         OpenPassages {
             connector,
             ways: Mutex::default(),
-            servers: Mutex::default(),
         }
     }
 
-    pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, Arc<Way>>> {
-        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn servers(&self) -> MutexGuard<'_, HashMap<String, Arc<McpWay>>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, OpenWay>> {
+        lock(&self.ways)
     }
 
     /// Serves the requests of one connection.
@@ -77,37 +78,26 @@ impl OpenPassages {
         if !METHODS.contains(request.method()) {
             return refuse(StatusCode::METHOD_NOT_ALLOWED, "there is no such method");
         }
+        if request.headers().contains_key(UPGRADE) {
+            return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
+        }
         let path = request.uri().path().to_owned();
-        if let Some((token, place)) = Place::of(&path) {
-            let way = self.servers().get(token).cloned();
-            if let Some(way) = way {
-                return mcp_forward::forward(way, place, request).await;
-            }
-        }
-        if path.starts_with(WELL_KNOWN) {
-            // Clients of MCP servers look for a way to sign in, and must not take a refusal for one.
-            return refuse(StatusCode::NOT_FOUND, "there is no such document");
-        }
-        let target = Target::of(&path);
-        let way = target.and_then(|target| self.ways().get(target.token).cloned());
+        let token = path.trim_start_matches('/').split('/').next();
+        let token = token.unwrap_or_default();
+        let way = self.ways().get(token).cloned();
         match way {
-            Some(way) => forward(way, request).await,
-            None if self.is_over(&path) => refuse(
+            Some(OpenWay::Models(way)) => forward(way, request).await,
+            Some(OpenWay::McpServer(way)) => match McpPlace::of(&path) {
+                Some(place) => mcp_forward::forward(way, place, request).await,
+                None => refuse(StatusCode::NOT_FOUND, NO_SERVICE),
+            },
+            // Nobody can guess a token, so one that is not open was.
+            None if is_token(token) => refuse(
                 StatusCode::UNAUTHORIZED,
                 "the trial of this address is over",
             ),
             None => refuse(StatusCode::NOT_FOUND, NO_SERVICE),
         }
-    }
-
-    /// Returns whether a path begins with the token of a passage that is closed. Nobody can guess a token, so one that
-    /// is not open was.
-    fn is_over(&self, path: &str) -> bool {
-        let token = path.trim_start_matches('/').split('/').next();
-        token.is_some_and(|token| {
-            let is_open = self.ways().contains_key(token) || self.servers().contains_key(token);
-            is_token(token) && !is_open
-        })
     }
 }
 
@@ -119,14 +109,8 @@ const BYTES: usize = 16;
 /// Makes a token that nobody can guess.
 pub(crate) fn random_token() -> String {
     let mut bytes = [0_u8; BYTES];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            // The kernel has them as soon as it runs; a signal may come in between.
-            Err(_) => continue,
-        }
-    }
+    // The kernel gives as few as these at once, as soon as it runs.
+    while rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) != Ok(BYTES) {}
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{PREFIX}{hex}")
 }

@@ -13,8 +13,8 @@ use super::Side;
 
 /// The name of the tool that is asked for in the place of a hidden one.
 const NO_TOOL: &str = "tool-not-offered";
-/// The longest line that is held. A list of tools is never so long.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
+/// The longest message that is held. A list of tools is never so long.
+const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
 type Object = BTreeMap<String, Box<RawValue>>;
 
@@ -48,6 +48,37 @@ impl HiddenTools {
             }
         }
         is_changed.then(|| serde_json::to_string(&batch).ok())?
+    }
+
+    /// Returns the piece of a stream as the other side gets it.
+    fn passed(&self, from: Side, framing: Framing, piece: &[u8]) -> Vec<u8> {
+        let text = String::from_utf8_lossy(piece);
+        let data = |line: &'_ str| line.strip_prefix("data:").map(str::to_owned);
+        let changed = match framing {
+            Framing::Events => {
+                let data: Vec<String> = text.lines().filter_map(data).collect();
+                self.changed(from, data.join("\n").as_bytes())
+            }
+            Framing::Lines | Framing::Document => self.changed(from, piece),
+        };
+        let Some(changed) = changed else {
+            return piece.to_vec();
+        };
+        let mut passed = String::new();
+        if framing == Framing::Events {
+            let others = text.lines().filter(|line| !line.is_empty());
+            for line in others.filter(|line| !line.starts_with("data:")) {
+                passed += &format!("{line}\n");
+            }
+            let lines = changed.lines();
+            lines.for_each(|line| passed += &format!("data: {line}\n"));
+        } else {
+            passed = changed;
+        }
+        if framing == Framing::Events || piece.ends_with(b"\n") {
+            passed.push('\n');
+        }
+        passed.into_bytes()
     }
 
     fn without_call(&self, message: &RawValue) -> Option<Box<RawValue>> {
@@ -94,64 +125,110 @@ fn string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// A line that is too long to be searched for hidden tools.
+/// A message that is too long to be searched.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a line has more than {LONGEST_LINE} bytes, so that hidden tools cannot be found in it")]
-pub struct LineTooLong;
+#[error("a message has more than {LONGEST_MESSAGE} bytes, so that it cannot be searched")]
+pub struct MessageTooLong;
 
-/// Changes the messages of one side, one message a line. Without hidden tools, bytes pass as they come.
+/// The way in which messages follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Each is a line.
+    Lines,
+    /// Each is a server-sent event.
+    Events,
+    /// There is one.
+    Document,
+}
+
+/// Divides bytes into the pieces that are a message each.
 #[derive(Debug)]
-pub struct HidingLines {
-    hidden: Option<HiddenTools>,
-    from: Side,
-    /// A line that has not ended.
+pub struct MessagePieces {
+    framing: Framing,
+    /// A piece that has not ended.
     held: Vec<u8>,
 }
 
-impl HidingLines {
-    /// Begins to read the lines of one side.
-    pub fn new(hidden: Option<HiddenTools>, from: Side) -> Self {
-        HidingLines {
+impl MessagePieces {
+    /// Begins without a piece.
+    pub fn new(framing: Framing) -> Self {
+        let held = Vec::new();
+        MessagePieces { framing, held }
+    }
+
+    /// Takes bytes, and hands on the pieces that end in them, with their ends.
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        on_piece: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), MessageTooLong> {
+        let searched = self.held.len();
+        self.held.extend_from_slice(bytes);
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', &self.held[searched..]) {
+            let end = searched + end;
+            let line = &self.held[begin..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let is_end = match self.framing {
+                Framing::Lines => true,
+                Framing::Events => line.is_empty() || line.ends_with(b"\n"),
+                Framing::Document => false,
+            };
+            if is_end {
+                on_piece(&self.held[begin..=end]);
+                begin = end + 1;
+            }
+        }
+        self.held.drain(..begin);
+        if self.held.len() > LONGEST_MESSAGE {
+            return Err(MessageTooLong);
+        }
+        Ok(())
+    }
+
+    /// Returns the last piece, which has no end.
+    pub fn rest(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// Changes the messages of one side. Without hidden tools, bytes pass as they come.
+#[derive(Debug)]
+pub struct HidingStream {
+    hidden: Option<HiddenTools>,
+    from: Side,
+    pieces: MessagePieces,
+}
+
+impl HidingStream {
+    /// Begins to read the messages of one side.
+    pub fn new(hidden: Option<HiddenTools>, from: Side, framing: Framing) -> Self {
+        HidingStream {
             hidden,
             from,
-            held: Vec::new(),
+            pieces: MessagePieces::new(framing),
         }
     }
 
     /// Takes bytes. Returns those for the other side.
-    pub fn pass(&mut self, bytes: &[u8]) -> Result<Vec<u8>, LineTooLong> {
+    pub fn pass(&mut self, bytes: &[u8]) -> Result<Vec<u8>, MessageTooLong> {
         let Some(hidden) = &self.hidden else {
             return Ok(bytes.to_vec());
         };
-        let searched = self.held.len();
-        self.held.extend_from_slice(bytes);
-        let last = memchr::memrchr(b'\n', &self.held[searched..]).map(|end| searched + end + 1);
-        let rest = self.held.split_off(last.unwrap_or(0));
-        let whole = std::mem::replace(&mut self.held, rest);
-        if self.held.len() > LONGEST_LINE {
-            return Err(LineTooLong);
-        }
-        let mut passed = Vec::with_capacity(whole.len());
-        for line in whole.split_inclusive(|byte| *byte == b'\n') {
-            match hidden.changed(self.from, line) {
-                Some(changed) => {
-                    passed.extend_from_slice(changed.as_bytes());
-                    passed.push(b'\n');
-                }
-                None => passed.extend_from_slice(line),
-            }
-        }
+        let mut passed = Vec::new();
+        let framing = self.pieces.framing;
+        let mut pass = |piece: &[u8]| passed.extend(hidden.passed(self.from, framing, piece));
+        self.pieces.feed(bytes, &mut pass)?;
         Ok(passed)
     }
 
-    /// Returns the last line, which has no end.
+    /// Returns the last message, which has no end.
     pub fn finish(&mut self) -> Vec<u8> {
-        let line = std::mem::take(&mut self.held);
-        let changed = self
-            .hidden
-            .as_ref()
-            .and_then(|hidden| hidden.changed(self.from, &line));
-        changed.map_or(line, String::into_bytes)
+        let rest = self.pieces.rest();
+        match &self.hidden {
+            Some(hidden) => hidden.passed(self.from, self.pieces.framing, &rest),
+            None => rest,
+        }
     }
 }
 
@@ -254,7 +331,7 @@ mod tests {
     fn lines_are_whole_in_pieces_of_any_length() {
         let text = b"noise\n{\"id\":1,\"result\":{\"tools\":[{\"name\":\"search\"}]}}\r\n{\"id\":2,\"result\":{\"tools\":[{\"name\":\"search\"}]}}";
         for piece in 1..text.len() {
-            let mut lines = HidingLines::new(Some(hidden()), Side::Server);
+            let mut lines = HidingStream::new(Some(hidden()), Side::Server, Framing::Lines);
             let mut passed = Vec::new();
             for bytes in text.chunks(piece) {
                 passed.extend(lines.pass(bytes).unwrap());
@@ -269,9 +346,52 @@ mod tests {
                 "{passed}"
             );
         }
-        let mut lines = HidingLines::new(Some(hidden()), Side::Server);
-        assert_eq!(lines.pass(&vec![b'x'; LONGEST_LINE + 1]), Err(LineTooLong));
-        let mut plain = HidingLines::new(None, Side::Server);
+        let mut lines = HidingStream::new(Some(hidden()), Side::Server, Framing::Lines);
+        let long = vec![b'x'; LONGEST_MESSAGE + 1];
+        assert_eq!(lines.pass(&long), Err(MessageTooLong));
+        let mut plain = HidingStream::new(None, Side::Server, Framing::Lines);
         assert_eq!(plain.pass(b"sea").unwrap(), b"sea");
+    }
+
+    const LIST: &str = r#"{"id":2,"result":{"tools":[{"name":"search"},{"name":"fetch"}]}}"#;
+
+    fn passed(framing: Framing, text: &str, piece: usize) -> String {
+        let mut body = HidingStream::new(Some(hidden()), Side::Server, framing);
+        let mut passed = Vec::new();
+        for bytes in text.as_bytes().chunks(piece) {
+            passed.extend(body.pass(bytes).unwrap());
+        }
+        passed.extend(body.finish());
+        String::from_utf8(passed).unwrap()
+    }
+
+    #[test]
+    fn a_document_passes_without_them() {
+        for piece in [1, 7, 1000] {
+            let passed = passed(Framing::Document, LIST, piece);
+            assert!(
+                passed.contains("fetch") && !passed.contains("search"),
+                "{passed}"
+            );
+        }
+        assert_eq!(
+            passed(Framing::Document, "search, please", 3),
+            "search, please"
+        );
+    }
+
+    #[test]
+    fn events_pass_without_them_and_others_as_they_are() {
+        let other = ": hi\r\n\r\nevent: ping\r\ndata: search\r\n\r\n";
+        let stream = format!("{other}event: message\r\nid: 7\r\ndata: {LIST}\r\n\r\ndata:{LIST}");
+        for piece in 1..stream.len() {
+            let passed = passed(Framing::Events, &stream, piece);
+            let rest = passed
+                .strip_prefix(other)
+                .unwrap_or_else(|| panic!("{piece}: {passed}"));
+            assert!(rest.starts_with("event: message\nid: 7\ndata: {"), "{rest}");
+            assert_eq!(rest.matches("fetch").count(), 2, "{rest}");
+            assert!(!rest.contains("search"), "{rest}");
+        }
     }
 }

@@ -20,9 +20,9 @@ use crate::text::tokens;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
-pub use hidden_tools::{HiddenTools, HidingLines, LineTooLong};
-pub use remote::{RemoteRequest, RemoteTalk, SessionNumber, SessionOfRequest};
-pub use tools_talk::{NextInTalk, ToolsTalk};
+pub use hidden_tools::{Framing, HiddenTools, HidingStream, MessagePieces, MessageTooLong};
+pub use remote::{RemoteRequest, RemoteTalk};
+pub use tools_talk::ToolsTalk;
 
 /// The longest name, method or message that is kept, in characters.
 const LONGEST_NAME: usize = 300;
@@ -32,6 +32,10 @@ const MOST_TOOLS: usize = 500;
 const MOST_DURATIONS: usize = 200;
 /// The most ends of a server that are kept.
 const MOST_DEATHS: usize = 20;
+/// The most events of a server that are kept.
+const MOST_EVENTS: usize = 5000;
+/// The size of the events of a server from which on no more are kept.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// One thing that the tap saw. A line of `artifacts/mcp/NAME.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -214,10 +218,43 @@ pub struct ToolTap {
     pub durations_ms: Vec<u64>,
 }
 
+/// Everything that the taps of a server saw in a trial.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct ServerRecord {
+    /// The figures.
+    pub figures: ServerTap,
+    /// The events, in the order in which they came in.
+    pub events: Vec<TapEvent>,
+    /// The time of what is seen next, in milliseconds since the agent was started.
+    pub now_ms: u64,
+    bytes: usize,
+}
+
+impl ServerRecord {
+    /// Adds something that is seen now, after the start of this number.
+    fn add(&mut self, start: u32, kind: TapEventKind) {
+        self.figures.add(&kind);
+        let is_full = self.events.len() >= MOST_EVENTS || self.bytes >= MOST_BYTES;
+        let mut event = TapEvent {
+            at_ms: self.now_ms,
+            start,
+            kind,
+        };
+        if is_full && !matches!(event.kind, TapEventKind::Ended { .. }) {
+            event.kind = TapEventKind::LeftOut;
+            let last = self.events.last().map(|last| &last.kind);
+            if last == Some(&TapEventKind::LeftOut) {
+                return;
+            }
+        }
+        self.bytes += serde_json::to_string(&event).map_or(0, |text| text.len());
+        self.events.push(event);
+    }
+}
+
 impl ServerTap {
-    /// Adds an event.
-    pub fn add(&mut self, event: &TapEvent) {
-        match &event.kind {
+    fn add(&mut self, kind: &TapEventKind) {
+        match kind {
             TapEventKind::Started => self.starts += 1,
             TapEventKind::Initialized { error: None, .. } => self.connected += 1,
             TapEventKind::Initialized { .. } => self.refused += 1,
@@ -355,5 +392,21 @@ fn text_of(result: &Value) -> String {
         Value::String(text) => text.clone(),
         _ if !texts.is_empty() => texts.join("\n"),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut record = ServerRecord::default();
+        for _ in 0..2 * MOST_EVENTS {
+            record.add(1, TapEventKind::Started);
+        }
+        Conversation::begin(&mut record).finish(None, false, &mut record);
+        assert_eq!(record.figures.starts, 2 * MOST_EVENTS as u64 + 1);
+        assert_eq!(record.events.len(), MOST_EVENTS + 2);
     }
 }

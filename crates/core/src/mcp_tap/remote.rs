@@ -1,9 +1,9 @@
 //! The talk with a server by HTTP: several sessions, and an answer that comes by another request than its question.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Side, TapLine, messages_of};
-use super::{TapEvent, TapEventKind};
+use super::{ServerRecord, TapEventKind};
 
 /// The most sessions with one server that are read. An agent that begins more is out of its mind, or wants Terca to be.
 const MOST_SESSIONS: usize = 200;
@@ -11,8 +11,11 @@ const MOST_SESSIONS: usize = 200;
 /// Reads the talk with a server by HTTP, in all its sessions.
 #[derive(Debug, Default)]
 pub struct RemoteTalk {
+    /// Everything that was seen of it.
+    pub record: ServerRecord,
+    /// There were more sessions than are read.
+    pub has_too_many: bool,
     sessions: Vec<Session>,
-    has_too_many: bool,
     is_finished: bool,
 }
 
@@ -26,44 +29,24 @@ struct Session {
     is_lost: bool,
 }
 
-/// The number of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionNumber(usize);
-
-/// The session that a request says it belongs to.
-#[derive(Debug, Clone, Copy)]
-pub enum SessionOfRequest<'a> {
-    /// The name in its header, if it has one.
-    Named(Option<&'a str>),
-    /// The session whose stream named the address that the request went to.
-    Known(SessionNumber),
-}
-
 /// A request by HTTP, and the questions in it.
 #[derive(Debug, Clone, Default)]
 pub struct RemoteRequest {
-    session: Option<SessionNumber>,
+    /// The number of its session.
+    pub session: Option<usize>,
     ids: Vec<Value>,
 }
 
 impl RemoteRequest {
-    /// Returns a request without a question, of this session.
-    pub fn of(session: SessionNumber) -> Self {
-        RemoteRequest {
-            session: Some(session),
-            ids: Vec::new(),
-        }
+    /// Returns the session, and its conversation unless it has ended.
+    fn find<'a>(&self, sessions: &'a mut [Session]) -> Option<&'a mut Conversation> {
+        sessions.get_mut(self.session?)?.conversation.as_mut()
     }
 }
 
 impl RemoteTalk {
-    /// Returns whether there were more sessions than are read.
-    pub fn has_too_many(&self) -> bool {
-        self.has_too_many
-    }
-
-    /// Begins a session.
-    pub fn begin(&mut self, at_ms: u64, events: &mut Vec<TapEvent>) -> Option<SessionNumber> {
+    /// Begins a session. Returns its number.
+    pub fn begin(&mut self) -> Option<usize> {
         if self.is_finished {
             return None;
         }
@@ -71,29 +54,23 @@ impl RemoteTalk {
             self.has_too_many = true;
             return None;
         }
-        let number = self.sessions.len();
-        let conversation = Conversation::new(number as u32 + 1);
-        events.push(conversation.started(at_ms));
         self.sessions.push(Session {
             name: None,
-            conversation: Some(conversation),
+            conversation: Some(Conversation::begin(&mut self.record)),
             is_lost: false,
         });
-        Some(SessionNumber(number))
+        Some(self.sessions.len() - 1)
     }
 
-    /// Reads the body of a request. Keys in it must be masked.
+    /// Reads the body of a request. Its session is that whose stream named the address that it went to, or that of the
+    /// name in its header.
     pub fn asked(
         &mut self,
-        at_ms: u64,
-        session: SessionOfRequest<'_>,
+        known: Option<usize>,
+        name: Option<&str>,
         body: TapLine<'_>,
-        events: &mut Vec<TapEvent>,
     ) -> RemoteRequest {
-        let messages = match body {
-            TapLine::Whole(text) => messages_of(text),
-            TapLine::TooLong { .. } => None,
-        };
+        let messages = messages_of(body);
         let mut ids = Vec::new();
         let mut is_first = false;
         for message in messages.iter().flatten() {
@@ -102,25 +79,20 @@ impl RemoteTalk {
                 ids.extend(message.get("id").filter(|id| !id.is_null()).cloned());
             }
         }
-        let number = match session {
-            SessionOfRequest::Known(number) => Some(number),
-            SessionOfRequest::Named(_) if is_first => self.begin(at_ms, events),
-            SessionOfRequest::Named(name) => self.find(name).or_else(|| self.begin(at_ms, events)),
-        };
-        if let Some(conversation) = number.and_then(|number| self.conversation(number)) {
+        let named = self.find(name).filter(|_| !is_first);
+        let session = known.or(named).or_else(|| self.begin());
+        let request = RemoteRequest { session, ids };
+        if let Some(conversation) = request.find(&mut self.sessions) {
             match &messages {
                 Some(messages) => {
                     for message in messages {
-                        events.extend(conversation.message(Side::Agent, at_ms, message));
+                        conversation.message(Side::Agent, message, &mut self.record);
                     }
                 }
-                None => events.extend(conversation.line(Side::Agent, at_ms, body)),
+                None => conversation.line(Side::Agent, body, &[], &mut self.record),
             }
         }
-        RemoteRequest {
-            session: number,
-            ids,
-        }
+        request
     }
 
     /// Returns a request without a body, of the session that its header names.
@@ -133,157 +105,131 @@ impl RemoteTalk {
 
     /// Notes the name that the server gives to the session of a request.
     pub fn named(&mut self, request: &RemoteRequest, name: &str) {
-        if let Some(session) = request
-            .session
-            .and_then(|number| self.sessions.get_mut(number.0))
-        {
+        let session = request.session;
+        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
             session.name = Some(name.to_owned());
         }
     }
 
-    /// Reads a message of the server. Keys in it must be masked.
-    pub fn answered(
-        &mut self,
-        request: &RemoteRequest,
-        at_ms: u64,
-        message: TapLine<'_>,
-    ) -> Vec<TapEvent> {
-        let Some(number) = request.session else {
-            return Vec::new();
-        };
-        if let Some(session) = self.sessions.get_mut(number.0) {
+    /// Reads a message of the server.
+    pub fn answered(&mut self, request: &RemoteRequest, message: TapLine<'_>) {
+        let session = request.session;
+        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
             session.is_lost = false;
-        }
-        let Some(conversation) = self.conversation(number) else {
-            return Vec::new();
-        };
-        match (message, request.ids.as_slice()) {
-            (TapLine::TooLong { beginning, .. }, [id]) if conversation.is_open(id) => {
-                conversation.long_answer(id, at_ms, beginning)
+            if let Some(conversation) = &mut session.conversation {
+                conversation.line(Side::Server, message, &request.ids, &mut self.record);
             }
-            _ => conversation.line(Side::Server, at_ms, message),
         }
     }
 
     /// Returns whether one of the questions in a request still has no answer.
     pub fn is_open(&mut self, request: &RemoteRequest) -> bool {
-        let conversation = request.session.and_then(|number| self.conversation(number));
+        let conversation = request.find(&mut self.sessions);
         conversation
             .is_some_and(|conversation| request.ids.iter().any(|id| conversation.is_open(id)))
     }
 
     /// Notes that a request was refused, so that there will be no answer.
-    pub fn refused(&mut self, request: &RemoteRequest, at_ms: u64, reason: &str) -> Vec<TapEvent> {
-        let conversation = request.session.and_then(|number| self.conversation(number));
-        conversation.map_or_else(Vec::new, |conversation| {
-            conversation.refused(&request.ids, at_ms, reason)
-        })
+    pub fn refused(&mut self, request: &RemoteRequest, reason: &str) {
+        if let Some(conversation) = request.find(&mut self.sessions) {
+            conversation.refused(&request.ids, reason, &mut self.record);
+        }
     }
 
     /// Notes that a session could not even be begun.
-    pub fn not_begun(&mut self, at_ms: u64, reason: &str) -> Vec<TapEvent> {
-        let mut events = Vec::new();
+    pub fn not_begun(&mut self, reason: &str) {
         // A further stream of a session is no must.
-        if self.sessions.is_empty()
-            && let Some(number) = self.begin(at_ms, &mut events)
-            && let Some(conversation) = self.conversation(number)
-        {
-            events.push(conversation.not_begun(at_ms, reason));
+        if self.sessions.is_empty() {
+            let question = json!({"id": 0, "method": "initialize"}).to_string();
+            let question = TapLine {
+                text: &question,
+                bytes: 0,
+                is_whole: true,
+            };
+            let request = self.asked(None, None, question);
+            self.refused(&request, reason);
         }
-        events
     }
 
     /// Notes that the server cannot be reached any more: none of the open questions will have an answer.
-    pub fn lost(&mut self, request: &RemoteRequest, at_ms: u64, reason: &str) -> Vec<TapEvent> {
-        let Some(session) = request
-            .session
-            .and_then(|number| self.sessions.get_mut(number.0))
-        else {
-            return Vec::new();
-        };
-        let Some(conversation) = &mut session.conversation else {
-            return Vec::new();
-        };
-        let mut events = conversation.lost(at_ms, reason);
-        if !std::mem::replace(&mut session.is_lost, true) {
-            let reason = reason.to_owned();
-            events.push(conversation.event(at_ms, TapEventKind::Lost { reason }));
+    pub fn lost(&mut self, request: &RemoteRequest, reason: &str) {
+        let session = request.session;
+        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number))
+            && let Some(conversation) = &mut session.conversation
+        {
+            conversation.lost(reason, &mut self.record);
+            if !std::mem::replace(&mut session.is_lost, true) {
+                let reason = reason.to_owned();
+                conversation.note(TapEventKind::Lost { reason }, &mut self.record);
+            }
         }
-        events
     }
 
     /// Notes that the agent has ended a session.
-    pub fn ended(&mut self, name: Option<&str>, at_ms: u64) -> Vec<TapEvent> {
-        let found = self.find(name);
-        let session = found.and_then(|number| self.sessions.get_mut(number.0));
-        let conversation = session.and_then(|session| session.conversation.take());
-        conversation.map_or_else(Vec::new, |conversation| {
-            conversation.finish(at_ms, None, false)
-        })
+    pub fn ended(&mut self, name: Option<&str>) {
+        if let Some(number) = self.find(name) {
+            self.end(number);
+        }
+    }
+
+    fn end(&mut self, number: usize) {
+        let session = self.sessions.get_mut(number);
+        if let Some(conversation) = session.and_then(|session| session.conversation.take()) {
+            conversation.finish(None, false, &mut self.record);
+        }
     }
 
     /// Reads the end of the agent, after which nothing is read.
-    pub fn finish(&mut self, at_ms: u64) -> Vec<TapEvent> {
+    pub fn finish(&mut self) {
         self.is_finished = true;
-        let mut events = Vec::new();
-        for session in &mut self.sessions {
-            if let Some(conversation) = session.conversation.take() {
-                events.extend(conversation.finish(at_ms, None, false));
-            }
+        for number in 0..self.sessions.len() {
+            self.end(number);
         }
-        events
-    }
-
-    fn conversation(&mut self, number: SessionNumber) -> Option<&mut Conversation> {
-        self.sessions.get_mut(number.0)?.conversation.as_mut()
     }
 
     /// Returns the latest session of this name, or just the latest: servers need not name their sessions.
-    fn find(&self, name: Option<&str>) -> Option<SessionNumber> {
+    fn find(&self, name: Option<&str>) -> Option<usize> {
         let is_open = |session: &Session| session.conversation.is_some();
-        let named = self
-            .sessions
-            .iter()
-            .rposition(|session| is_open(session) && session.name.as_deref() == name);
-        let found = named.or_else(|| self.sessions.iter().rposition(is_open));
-        found.map(SessionNumber)
+        let sessions = self.sessions.iter();
+        sessions
+            .clone()
+            .rposition(|session| is_open(session) && session.name.as_deref() == name)
+            .or_else(|| sessions.clone().rposition(is_open))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::ServerTap;
     use super::*;
 
     #[derive(Default)]
     struct Server {
         talk: RemoteTalk,
-        events: Vec<TapEvent>,
     }
 
     impl Server {
         fn ask(&mut self, name: Option<&str>, message: &Value) -> RemoteRequest {
-            let text = message.to_string();
-            let session = SessionOfRequest::Named(name);
-            self.talk
-                .asked(1, session, TapLine::Whole(&text), &mut self.events)
+            self.talk.record.now_ms = 1;
+            self.talk.asked(None, name, whole(&message.to_string()))
         }
 
         fn answer(&mut self, request: &RemoteRequest, message: &Value) {
-            let text = message.to_string();
-            let events = self.talk.answered(request, 5, TapLine::Whole(&text));
-            self.events.extend(events);
+            self.talk.record.now_ms = 5;
+            self.talk.answered(request, whole(&message.to_string()));
         }
 
         fn figures(mut self) -> ServerTap {
-            self.events.extend(self.talk.finish(9));
-            let mut figures = ServerTap::default();
-            for event in &self.events {
-                figures.add(event);
-            }
-            figures
+            self.talk.finish();
+            self.talk.record.figures
+        }
+    }
+
+    fn whole(text: &str) -> TapLine<'_> {
+        TapLine {
+            text,
+            bytes: text.len() as u64,
+            is_whole: true,
         }
     }
 
@@ -310,8 +256,7 @@ mod tests {
         let stream = server.talk.listening(Some("a"));
         server.answer(&stream, &json!({"id": 1, "result": {}}));
         assert!(!server.talk.is_open(&first));
-        let events = server.talk.ended(Some("a"), 7);
-        server.events.extend(events);
+        server.talk.ended(Some("a"));
         let figures = server.figures();
         assert_eq!((figures.starts, figures.connected), (2, 2));
         assert_eq!(figures.tools["look"].errors, 0);
@@ -327,8 +272,7 @@ mod tests {
         server.answer(&request, &json!({"id": 0, "result": {}}));
         for id in 1..4 {
             let request = server.ask(None, &call(id, "look"));
-            let events = server.talk.lost(&request, 6, "nobody is there");
-            server.events.extend(events);
+            server.talk.lost(&request, "nobody is there");
             assert!(!server.talk.is_open(&request));
         }
         let figures = server.figures();
@@ -341,20 +285,17 @@ mod tests {
     fn refusals_are_errors_of_their_own_requests() {
         let mut server = Server::default();
         let request = server.ask(None, &initialize());
-        let events = server.talk.refused(&request, 2, "HTTP 401");
-        server.events.extend(events);
+        server.talk.refused(&request, "HTTP 401");
         let one = server.ask(None, &call(1, "look"));
         let other = server.ask(None, &call(2, "look"));
-        let events = server.talk.refused(&one, 2, "HTTP 500");
-        server.events.extend(events);
+        server.talk.refused(&one, "HTTP 500");
         assert!(server.talk.is_open(&other));
-        let long = TapLine::TooLong {
-            beginning: "{\"result\":",
-            bytes: 1 << 30,
+        let long = TapLine {
+            is_whole: false,
+            ..whole("{\"result\":")
         };
         let another = server.ask(None, &call(3, "look"));
-        let events = server.talk.answered(&another, 3, long);
-        server.events.extend(events);
+        server.talk.answered(&another, long);
         let figures = server.figures();
         assert_eq!(
             (figures.starts, figures.connected, figures.refused),
@@ -371,7 +312,7 @@ mod tests {
             let request = server.ask(None, &initialize());
             server.answer(&request, &json!({"id": 0, "result": {}}));
         }
-        assert!(server.talk.has_too_many());
+        assert!(server.talk.has_too_many);
         assert_eq!(server.figures().starts, MOST_SESSIONS as u64);
     }
 }

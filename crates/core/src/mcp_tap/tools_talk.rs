@@ -1,4 +1,6 @@
-//! Asks a server for its tools: the messages to it, in their order. The caller brings them there, and the answers back.
+//! Asks a server for its tools. The caller brings the messages there, and the answers back.
+
+use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
@@ -12,73 +14,81 @@ const LAST_PAGE: u64 = 100;
 /// A talk with a server: the handshake, and the list of its tools, page by page.
 #[derive(Debug)]
 pub struct ToolsTalk {
+    /// The messages that are still to be sent.
+    pub to_send: VecDeque<Value>,
+    /// The version of the protocol that the server has chosen.
+    pub version: Option<String>,
+    /// The tools, or the reason why there are none, once the talk is over.
+    pub outcome: Option<Result<Vec<OfferedTool>, String>>,
     /// The number of the question that waits for its answer.
     number: u64,
     tools: Vec<OfferedTool>,
 }
 
-/// The consequence of an answer.
-#[derive(Debug, PartialEq)]
-pub enum NextInTalk {
-    /// These messages are sent. The last one is the next question.
-    Send(Vec<Value>),
-    /// The talk is over. These are the tools.
-    Tools(Vec<OfferedTool>),
-}
-
 impl ToolsTalk {
-    /// Begins a talk. Returns the first question, too.
-    pub fn begin() -> (Self, Value) {
-        let talk = ToolsTalk {
-            number: HANDSHAKE,
+    /// Begins a talk.
+    pub fn begin() -> Self {
+        let mut talk = ToolsTalk {
+            to_send: VecDeque::new(),
+            version: None,
+            outcome: None,
+            number: 0,
             tools: Vec::new(),
         };
-        let params = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": { "name": "terca", "version": env!("CARGO_PKG_VERSION") },
-        });
-        let question = talk.question("initialize", params);
-        (talk, question)
+        let client = json!({ "name": "terca", "version": env!("CARGO_PKG_VERSION") });
+        talk.ask(
+            "initialize",
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
+        );
+        talk
     }
 
-    fn question(&self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: Value) {
+        self.number += 1;
         let mut question = json!({ "jsonrpc": "2.0", "id": self.number, "method": method });
         if !params.is_null() {
             question["params"] = params;
         }
-        question
+        self.to_send.push_back(question);
     }
 
-    /// Returns whether a message answers the question that waits. Servers ask questions of their own, too.
-    pub fn is_answer(&self, message: &Value) -> bool {
-        message["id"] == self.number && message.get("method").is_none()
+    /// Reads a message. All but the answer to the question that waits are passed over: servers ask questions of their
+    /// own, too. Returns whether it is a message at all.
+    pub fn read(&mut self, message: &[u8]) -> bool {
+        let Ok(message) = serde_json::from_slice::<Value>(message) else {
+            return false;
+        };
+        let is_answer = message["id"] == self.number && message.get("method").is_none();
+        if is_answer && self.outcome.is_none() {
+            self.answered(&message);
+        }
+        true
     }
 
-    /// Reads the answer to the question. A server that refuses the handshake gives the reason; one that does not know the
-    /// list has no tools.
-    pub fn answered(&mut self, answer: &Value) -> Result<NextInTalk, String> {
+    /// Reads the answer to the question. A server that does not know the list has no tools.
+    fn answered(&mut self, answer: &Value) {
         let result = &answer["result"];
         if self.number == HANDSHAKE {
             if !result.is_object() {
                 let error = &answer["error"];
                 let words = error["message"].as_str();
                 let words = words.map_or_else(|| error.to_string(), str::to_owned);
-                return Err(format!("it refused: {words}"));
+                self.outcome = Some(Err(format!("it refused: {words}")));
+                return;
             }
-            self.number += 1;
+            self.version = result["protocolVersion"].as_str().map(str::to_owned);
             let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-            let list = self.question("tools/list", Value::Null);
-            return Ok(NextInTalk::Send(vec![ready, list]));
+            self.to_send.push_back(ready);
+            self.ask("tools/list", Value::Null);
+            return;
         }
         self.tools.extend(OfferedTool::list(result));
         let cursor = &result["nextCursor"];
         if cursor.is_null() || self.number >= LAST_PAGE {
-            return Ok(NextInTalk::Tools(std::mem::take(&mut self.tools)));
+            self.outcome = Some(Ok(std::mem::take(&mut self.tools)));
+        } else {
+            self.ask("tools/list", json!({ "cursor": cursor }));
         }
-        self.number += 1;
-        let list = self.question("tools/list", json!({ "cursor": cursor }));
-        Ok(NextInTalk::Send(vec![list]))
     }
 }
 
@@ -86,43 +96,46 @@ impl ToolsTalk {
 mod tests {
     use super::*;
 
+    fn read(talk: &mut ToolsTalk, message: &Value) -> Vec<Value> {
+        assert!(talk.read(message.to_string().as_bytes()));
+        talk.to_send.drain(..).collect()
+    }
+
     #[test]
     fn all_pages_are_asked_for() {
-        let (mut talk, first) = ToolsTalk::begin();
+        let mut talk = ToolsTalk::begin();
+        let first = talk.to_send.pop_front().unwrap();
         assert_eq!(
             (&first["id"], &first["method"]),
             (&json!(1), &json!("initialize"))
         );
-        assert!(!talk.is_answer(&json!({"id": 1, "method": "ping"})));
-        let ready = json!({"id": 1, "result": {}});
-        assert!(talk.is_answer(&ready));
-        let NextInTalk::Send(messages) = talk.answered(&ready).unwrap() else {
-            panic!("{talk:?}")
-        };
+        assert!(!talk.read(b"garbage"));
+        assert!(read(&mut talk, &json!({"id": 1, "method": "ping"})).is_empty());
+        let messages = read(&mut talk, &json!({"id": 1, "result": {}}));
         assert_eq!(messages[1]["id"], 2);
         let page = json!({"id": 2, "result": {"tools": [{"name": "a"}], "nextCursor": "x"}});
-        let NextInTalk::Send(messages) = talk.answered(&page).unwrap() else {
-            panic!("{talk:?}")
-        };
+        let messages = read(&mut talk, &page);
         assert_eq!(messages[0]["params"]["cursor"], "x");
-        assert!(!talk.is_answer(&page));
+        assert!(read(&mut talk, &page).is_empty(), "it is answered already");
         let page = json!({"id": 3, "result": {"tools": [{"name": "b"}]}});
-        let NextInTalk::Tools(tools) = talk.answered(&page).unwrap() else {
-            panic!("{talk:?}")
-        };
-        assert_eq!(tools.len(), 2);
+        assert!(read(&mut talk, &page).is_empty());
+        assert_eq!(talk.outcome.unwrap().unwrap().len(), 2);
     }
 
     #[test]
     fn a_refusal_ends_the_talk_and_an_unknown_list_is_empty() {
-        let (mut talk, _) = ToolsTalk::begin();
-        let refusal = json!({"id": 1, "error": {"message": "too old"}});
-        assert_eq!(
-            talk.answered(&refusal),
-            Err("it refused: too old".to_owned())
+        let mut talk = ToolsTalk::begin();
+        read(
+            &mut talk,
+            &json!({"id": 1, "error": {"message": "too old"}}),
         );
-        talk.answered(&json!({"id": 1, "result": {}})).unwrap();
-        let unknown = json!({"id": 2, "error": {"message": "no such method"}});
-        assert_eq!(talk.answered(&unknown), Ok(NextInTalk::Tools(Vec::new())));
+        assert_eq!(talk.outcome, Some(Err("it refused: too old".to_owned())));
+        let mut talk = ToolsTalk::begin();
+        read(&mut talk, &json!({"id": 1, "result": {}}));
+        read(
+            &mut talk,
+            &json!({"id": 2, "error": {"message": "no such method"}}),
+        );
+        assert_eq!(talk.outcome, Some(Ok(Vec::new())));
     }
 }

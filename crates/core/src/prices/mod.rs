@@ -166,7 +166,13 @@ impl Prices {
     /// Returns the cost of a session's requests.
     pub fn of_exchanges(&self, exchanges: &[Exchange]) -> Option<f64> {
         let mut sum = 0.0;
+        let mut is_any = false;
         for exchange in exchanges {
+            // Answers of a recording cost nothing.
+            is_any |= exchange.replayed;
+            if exchange.replayed {
+                continue;
+            }
             if exchange.tokens == WireTokens::default() {
                 if exchange.is_answered() {
                     return None;
@@ -179,8 +185,9 @@ impl Prices {
             let mut known = names.into_iter().flatten();
             let price = known.find_map(|name| self.of(name))?;
             sum += price.of_request(exchange.tokens)?;
+            is_any = true;
         }
-        is_any(exchanges).then(|| plausible(sum)).flatten()
+        is_any.then(|| plausible(sum)).flatten()
     }
 
     /// Returns the cost of a session by the figures that its agent reports. Agents do not say how many tokens were
@@ -199,11 +206,6 @@ impl Prices {
             .then(|| plausible(price.of_tokens(tokens)))
             .flatten()
     }
-}
-
-fn is_any(exchanges: &[Exchange]) -> bool {
-    let mut tokens = exchanges.iter().map(|exchange| exchange.tokens);
-    tokens.any(|tokens| tokens != WireTokens::default())
 }
 
 /// Returns a cost without digits that nobody needs. One that no trial has is a mistake in a price, and sums of it would

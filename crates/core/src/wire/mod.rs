@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::stats::sample::median;
 use crate::text::mask::Mask;
 use crate::text::prose;
 use crate::transcript::{Usage, total};
@@ -42,7 +43,7 @@ pub struct WireTokens {
 }
 
 /// The way an exchange ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExchangeEnd {
     /// The whole answer was passed on.
@@ -50,13 +51,14 @@ pub enum ExchangeEnd {
     /// The service broke off in the middle of its answer.
     CutByService,
     /// The agent hung up, or was ended, before the answer was there as a whole.
+    #[default]
     LeftByAgent,
     /// The service could not be reached.
     Unreachable,
 }
 
 /// One request to a model and its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Exchange {
     /// The path of the request, without a query.
@@ -180,7 +182,11 @@ impl Wire {
             );
         }
         wire.model_seconds = busy_milliseconds(exchanges) as f64 / 1000.0;
-        wire.first_byte_seconds = median_first_byte(exchanges);
+        let first_bytes = exchanges
+            .iter()
+            .filter_map(|exchange| exchange.first_byte_ms);
+        let first_bytes: Vec<f64> = first_bytes.map(|time| time as f64).collect();
+        wire.first_byte_seconds = median(&first_bytes).map(|time| time / 1000.0);
         wire
     }
 
@@ -328,7 +334,7 @@ fn status_words(status: &str) -> &str {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
@@ -371,22 +377,6 @@ fn busy_milliseconds(exchanges: &[Exchange]) -> u64 {
         reached = reached.max(end);
     }
     busy
-}
-
-fn median_first_byte(exchanges: &[Exchange]) -> Option<f64> {
-    let mut times: Vec<u64> = exchanges
-        .iter()
-        .filter_map(|exchange| exchange.first_byte_ms)
-        .collect();
-    times.sort_unstable();
-    let middle = times.len() / 2;
-    let upper = *times.get(middle)?;
-    let lower = if times.len().is_multiple_of(2) {
-        times[middle - 1]
-    } else {
-        upper
-    };
-    Some((lower as f64 + upper as f64) / 2000.0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::text::prose;
+use crate::wire::is_zero;
 
 /// Ports below this one are for those who own the machine.
 const FIRST_FREE_PORT: u16 = 1024;
@@ -86,13 +87,11 @@ impl Network {
     pub fn words(&self, allow: &[HostPattern]) -> String {
         /// The most hosts that are named.
         const SHOWN: usize = 3;
-        let hosts: Vec<String> = match self {
-            Network::Hosts(hosts) => hosts.iter().chain(allow).map(HostPattern::to_string),
-            Network::Off | Network::Model | Network::Open => {
-                [].iter().chain(allow).map(HostPattern::to_string)
-            }
-        }
-        .collect();
+        let own = match self {
+            Network::Hosts(hosts) => hosts.as_slice(),
+            Network::Off | Network::Model | Network::Open => &[],
+        };
+        let hosts: Vec<String> = own.iter().chain(allow).map(ToString::to_string).collect();
         let named = if hosts.len() > SHOWN {
             prose::count(hosts.len(), "host")
         } else {
@@ -266,32 +265,29 @@ impl HostPattern {
         self.is_domain
     }
 
+    /// Returns the address of this machine that it names, if it does.
+    fn local(&self) -> Option<IpAddr> {
+        match self.host.parse::<IpAddr>() {
+            Ok(IpAddr::V4(address)) if address.is_unspecified() => Some(Ipv4Addr::LOCALHOST.into()),
+            Ok(IpAddr::V6(address)) if address.is_unspecified() => Some(Ipv6Addr::LOCALHOST.into()),
+            Ok(address) => Some(address).filter(IpAddr::is_loopback),
+            Err(_) => {
+                let is_here = self.host == "localhost" && !self.is_domain;
+                is_here.then_some(Ipv4Addr::LOCALHOST.into())
+            }
+        }
+    }
+
     /// Returns whether it is a service on this machine that no sandbox can have: one without a port of its own, or
-    /// with one
-    /// that only the machine's own users may listen on.
+    /// with one that only the machine's own users may listen on.
     pub fn is_out_of_reach(&self) -> bool {
-        let is_here = match self.host.parse::<IpAddr>() {
-            Ok(address) => address.is_loopback() || address.is_unspecified(),
-            Err(_) => self.host == "localhost" && !self.is_domain,
-        };
-        is_here && self.port.is_none_or(|port| port < FIRST_FREE_PORT)
+        self.local().is_some() && self.port.is_none_or(|port| port < FIRST_FREE_PORT)
     }
 
     /// Returns the addresses, if it is a service on this machine: where it is reached inside of a sandbox with a
-    /// network
-    /// of its own, which has the same addresses.
+    /// network of its own, which has the same addresses.
     pub fn on_this_machine(&self) -> Option<SocketAddr> {
-        let port = self.port?;
-        let address = match self.host.parse::<IpAddr>() {
-            Ok(IpAddr::V4(address)) if address.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            Ok(IpAddr::V6(address)) if address.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-            Ok(address) if address.is_loopback() => address,
-            Err(_) if self.host == "localhost" && !self.is_domain => {
-                IpAddr::V4(Ipv4Addr::LOCALHOST)
-            }
-            _ => return None,
-        };
-        Some(SocketAddr::new(address, port))
+        Some(SocketAddr::new(self.local()?, self.port?))
     }
 }
 
@@ -334,11 +330,6 @@ pub struct TrialNetwork {
     /// The number of refused connections to still other hosts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refused_elsewhere: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A host that an agent was refused.

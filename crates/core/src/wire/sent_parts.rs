@@ -4,10 +4,11 @@
 //! texts of a request are compared without regard to white space, and rules count as sent if each of their lines is
 //! there.
 
-use std::fmt;
+use std::sync::LazyLock;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The part of a skill's description that must be there, in characters. Agents cut long ones.
 const DESCRIPTION: usize = 100;
@@ -159,13 +160,9 @@ impl Seen {
     /// Looks for parts in the body of a request.
     pub fn search(body: &[u8], sought: &[Sought]) -> Self {
         let mut request = RequestText::default();
-        let mut reader = serde_json::Deserializer::from_slice(body);
         // A body that is not JSON has no texts.
-        let _ = Texts {
-            request: &mut request,
-            place: SearchedPlace::Elsewhere,
-        }
-        .deserialize(&mut reader);
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        request.add(&body, SearchedPlace::Elsewhere);
         let mut found: Vec<&Sought> = sought.iter().filter(|part| part.is_in(&request)).collect();
         if found.len() < sought.len() {
             // A text within a text has its escapes left.
@@ -191,10 +188,30 @@ struct RequestText {
 }
 
 impl RequestText {
-    fn add(&mut self, text: &str, place: SearchedPlace) {
+    /// Adds all texts of a document.
+    fn add(&mut self, document: &Value, place: SearchedPlace) {
+        match document {
+            Value::String(text) => self.add_text(text, place),
+            Value::Array(items) => items.iter().for_each(|item| self.add(item, place)),
+            Value::Object(entries) => {
+                for (name, value) in entries {
+                    let place = match (name.as_str(), place) {
+                        ("tools", _) => SearchedPlace::Tools,
+                        ("name", SearchedPlace::Tools) => SearchedPlace::ToolName,
+                        (_, SearchedPlace::ToolName) => SearchedPlace::Elsewhere,
+                        (_, place) => place,
+                    };
+                    self.add(value, place);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn add_text(&mut self, text: &str, place: SearchedPlace) {
         if place == SearchedPlace::ToolName {
             self.offers_tools = true;
-            self.tools.push_str(&format!("_{}_ ", identifier(text)));
+            self.tools += &format!("_{}_ ", identifier(text));
         }
         if text.len() <= LONGEST_WORD || text.contains(' ') {
             push_spaced(&mut self.words, text);
@@ -208,81 +225,6 @@ enum SearchedPlace {
     Elsewhere,
     Tools,
     ToolName,
-}
-
-/// Reads all texts of a document, without keeping the document.
-struct Texts<'a> {
-    request: &'a mut RequestText,
-    place: SearchedPlace,
-}
-
-impl<'de> DeserializeSeed<'de> for Texts<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Texts<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a document")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.request.add(text, self.place);
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let inner = match self.place {
-            SearchedPlace::Tools => SearchedPlace::Tools,
-            _ => SearchedPlace::Elsewhere,
-        };
-        while let Some(()) = items.next_element_seed(Texts {
-            request: self.request,
-            place: inner,
-        })? {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        while let Some(key) = entries.next_key::<String>()? {
-            let place = match (key.as_str(), self.place) {
-                ("tools", _) => SearchedPlace::Tools,
-                ("name", SearchedPlace::Tools) => SearchedPlace::ToolName,
-                (_, SearchedPlace::Tools) => SearchedPlace::Tools,
-                _ => SearchedPlace::Elsewhere,
-            };
-            entries.next_value_seed(Texts {
-                request: self.request,
-                place,
-            })?;
-        }
-        Ok(())
-    }
 }
 
 /// Returns a text with one space for each run of white space.
@@ -313,51 +255,20 @@ fn identifier(name: &str) -> String {
     letters.collect()
 }
 
+/// Finds the escapes of JSON. Those of a pair such as `\\ud83e\\udd80` belong together.
+static ESCAPES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]"#).ok());
+
 /// Returns a text without the escapes of JSON.
 fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        plain.push_str(before);
-        let (letter, length) = unescape(after);
-        match letter {
-            Some(letter) => plain.push(letter),
-            None => plain.push('\\'),
-        }
-        rest = &after[length..];
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// Returns the letter of an escape and its length behind the backslash. `None` if it is no escape.
-fn unescape(escape: &str) -> (Option<char>, usize) {
-    let letter = match escape.as_bytes().first() {
-        Some(b'n' | b'r' | b't' | b'f' | b'b') => ' ',
-        Some(b'"') => '"',
-        Some(b'/') => '/',
-        Some(b'\\') => '\\',
-        Some(b'u') => return unicode(escape),
-        _ => return (None, 0),
+    let Some(escapes) = &*ESCAPES else {
+        return text.to_owned();
     };
-    (Some(letter), 1)
-}
-
-/// Reads `u00fc`, or a pair such as `ud83e\\udd80`.
-fn unicode(escape: &str) -> (Option<char>, usize) {
-    let unit = |at: usize| u16::from_str_radix(escape.get(at..at + 4)?, 16).ok();
-    let Some(first) = unit(1) else {
-        return (None, 0);
-    };
-    if let Some(letter) = char::from_u32(u32::from(first)) {
-        return (Some(letter), 5);
-    }
-    let second = unit(7).filter(|_| escape.get(5..7) == Some("\\u"));
-    let pair = second.map(|second| char::decode_utf16([first, second]).next());
-    match pair {
-        Some(Some(Ok(letter))) => (Some(letter), 11),
-        _ => (None, 0),
-    }
+    let plain = escapes.replace_all(text, |escape: &Captures<'_>| {
+        let letters = serde_json::from_str(&format!("\"{}\"", &escape[0]));
+        letters.unwrap_or_else(|_| escape[0].to_owned())
+    });
+    plain.into_owned()
 }
 
 fn is_include(line: &str) -> bool {

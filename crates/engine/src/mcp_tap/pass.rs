@@ -15,11 +15,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
-use terca_core::mcp_tap::{HiddenTools, HidingLines, LineTooLong, Side};
-use terca_core::process::Exit;
+use terca_core::mcp_tap::{Framing, HiddenTools, HidingStream, MessageTooLong, Side};
 
 use super::SERVER;
-use super::message::{Hello, Recorder, SideRecorder};
+use super::record::{Recorder, SideRecorder};
 use crate::process::own_process;
 
 /// The exit status of a shell whose command could not be started.
@@ -39,53 +38,29 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Passes everything on between the agent, which has started this process, and a server, until the server ends. Then
 /// ends in the same way.
-pub(super) fn tap(args: &[OsString], is_hiding: bool) -> ExitCode {
+pub(super) fn tap(args: &[OsString]) -> ExitCode {
     let words: Option<Vec<String>> = args
         .iter()
         .map(|word| word.to_str().map(str::to_owned))
         .collect();
-    let read = words
-        .as_deref()
-        .and_then(|words| read_words(words, is_hiding));
-    let Some((socket, hello)) = read else {
+    let [dir, server, number, rest @ ..] = words.as_deref().unwrap_or_default() else {
         return not_started("the tap", NOT_OF_TERCA);
     };
-    let hides = HiddenTools::new(&hello.hidden);
-    let (server, command) = (hello.server.clone(), hello.command.clone());
-    let recorder = Recorder::connect(socket, hello);
-    // From now on nobody can change this process. Terca has looked at it.
+    let number = number.parse().unwrap_or(usize::MAX);
+    let Some((hidden, command)) = rest.split_at_checked(number) else {
+        return not_started("the tap", NOT_OF_TERCA);
+    };
+    let recorder = Recorder::begin(Utf8Path::new(dir), server);
     let _ = own_process::prepare();
-    let ended = match pass(&command, hides, &recorder) {
+    let ended = match pass(command, HiddenTools::new(hidden), &recorder) {
         Ok(ended) => ended,
-        Err(error) => return not_started(&server, &error.to_string()),
+        Err(error) => return not_started(server, &error.to_string()),
     };
     let status = ended.status;
-    let exit = match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or_default()),
-    };
-    recorder.end(exit, ended.by_itself);
+    recorder.end(own_process::exit_of(status), ended.by_itself);
     // Not before: some agents kill a server as soon as its output ends, and its death would be in no record.
     drop(ended.agent_out);
     end_like(status)
-}
-
-/// Reads the words after the first: the socket, and the server with the tools that it hides.
-fn read_words(words: &[String], is_hiding: bool) -> Option<(&Utf8Path, Hello)> {
-    let [socket, server, rest @ ..] = words else {
-        return None;
-    };
-    let (hidden, command) = match (is_hiding, rest) {
-        (true, [number, rest @ ..]) => rest.split_at_checked(number.parse().ok()?)?,
-        (true, []) => return None,
-        (false, rest) => (&[][..], rest),
-    };
-    let hello = Hello {
-        server: server.clone(),
-        command: command.to_vec(),
-        hidden: hidden.to_vec(),
-    };
-    Some((Utf8Path::new(socket), hello))
 }
 
 /// A server that has ended.
@@ -113,7 +88,7 @@ fn pass(
     forward_signals(signals, &child, &is_asked_to_end);
     let input = child.stdin.take();
     let (mut to_server, asked) = (recorder.side(Side::Agent), is_asked_to_end.clone());
-    let mut requests = HidingLines::new(hides.clone(), Side::Agent);
+    let mut requests = HidingStream::new(hides.clone(), Side::Agent, Framing::Lines);
     std::thread::spawn(move || {
         let Some(mut input) = input else { return };
         let mut agent = agent_in;
@@ -122,7 +97,7 @@ fn pass(
             match agent.read(&mut buffer) {
                 Ok(0) => {
                     asked.store(true, Ordering::SeqCst);
-                    to_server.end_line();
+                    to_server.end();
                     let _ = input.write_all(&requests.finish());
                     return;
                 }
@@ -145,7 +120,7 @@ fn pass(
     let output = child.stdout.take();
     let (ended, end) = io::pipe()?;
     let from_server = recorder.side(Side::Server);
-    let answers = HidingLines::new(hides, Side::Server);
+    let answers = HidingStream::new(hides, Side::Server, Framing::Lines);
     let passing = std::thread::spawn(move || {
         pass_output(output?, agent_out, &ended.into(), answers, from_server)
     });
@@ -184,7 +159,7 @@ fn pass_output(
     mut output: ChildStdout,
     mut agent: File,
     ended: &OwnedFd,
-    mut answers: HidingLines,
+    mut answers: HidingStream,
     mut recorder: SideRecorder,
 ) -> Option<File> {
     let mut buffer = vec![0; CHUNK];
@@ -206,21 +181,12 @@ fn pass_output(
         let [has_output, has_ended] = files.map(|file| !file.revents().is_empty());
         if !has_output {
             if has_ended {
-                pass_on(&mut agent, &answers.finish()).ok()?;
-                recorder.end_line();
-                return Some(agent);
+                break;
             }
             continue;
         }
         match output.read(&mut buffer) {
-            Ok(0) => {
-                pass_on(&mut agent, &answers.finish()).ok()?;
-                recorder.end_line();
-                // A server that has ended is about to be heard of; one that goes on without an output is not.
-                let mut end = [PollFd::new(ended, PollFlags::IN)];
-                let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);
-                return has_ended.then_some(agent);
-            }
+            Ok(0) => break,
             Ok(length) => {
                 let bytes = answers.pass(&buffer[..length]).inspect_err(complain).ok()?;
                 // An agent that does not listen: the server's own writes fail from now on.
@@ -230,6 +196,12 @@ fn pass_output(
             Err(_) => return None,
         }
     }
+    pass_on(&mut agent, &answers.finish()).ok()?;
+    recorder.end();
+    // A server that has ended is about to be heard of; one that goes on without an output is not.
+    let mut end = [PollFd::new(ended, PollFlags::IN)];
+    let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);
+    has_ended.then_some(agent)
 }
 
 /// Takes standard input and output, so that each is closed when it is dropped.
@@ -300,7 +272,7 @@ fn not_started(name: &str, reason: &str) -> ExitCode {
 }
 
 /// Says why the tap passes nothing on any more.
-fn complain(error: &LineTooLong) {
+fn complain(error: &MessageTooLong) {
     let _ = io::stderr().write_all(format!("terca: {error}\n").as_bytes());
 }
 

@@ -1,13 +1,16 @@
 //! What Terca and its supervisors do for themselves before anything else.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use camino::Utf8Path;
 use rustix::process::{Pid, getpgid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGCHLD, SIGXFSZ};
+use terca_core::process::Exit;
 
 /// The first file that is none of input, output and errors.
 const FIRST_FILE: i32 = 3;
@@ -28,6 +31,14 @@ pub fn prepare() -> io::Result<()> {
         handle(SIGCHLD)?;
     }
     handle(SIGXFSZ)
+}
+
+/// Returns the exit of a program that this process has waited for.
+pub(crate) fn exit_of(status: ExitStatus) -> Exit {
+    match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    }
 }
 
 /// Keeps the program that is running, which may be replaced while the run goes on, under another name.

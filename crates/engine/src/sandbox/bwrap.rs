@@ -14,7 +14,6 @@ use super::names;
 use super::view::View;
 use super::{SandboxError, Wall};
 use crate::host::environment::{Host, find_program};
-use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
 
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
@@ -96,11 +95,8 @@ impl Wall for Bwrap {
     }
 
     /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> TapProgram {
-        TapProgram {
-            path: SUPERVISOR.into(),
-            file: self.contents.own_program.clone(),
-        }
+    fn own_program(&self) -> Utf8PathBuf {
+        SUPERVISOR.into()
     }
 
     fn enclosure(&self, view: &View<'_>) -> Enclosure {

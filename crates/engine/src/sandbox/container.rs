@@ -19,7 +19,6 @@ use super::programs::Programs;
 use super::view::View;
 use super::{SandboxError, Wall};
 use crate::host::environment::{Host, Variables, find_program};
-use crate::mcp_tap::TapProgram;
 use crate::process::supervise::{ARGUMENT, Container, Enclosure};
 
 /// The label of every container. Its value is a directory that is there as long as its run is.
@@ -360,11 +359,8 @@ impl Wall for ContainerWall {
     }
 
     /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> TapProgram {
-        TapProgram {
-            path: Utf8Path::new(PLACE).join(PROGRAM),
-            file: self.containers.dir.join(CARRIED).join(PROGRAM),
-        }
+    fn own_program(&self) -> Utf8PathBuf {
+        Utf8Path::new(PLACE).join(PROGRAM)
     }
 
     fn enclosure(&self, view: &View<'_>) -> Enclosure {

@@ -9,7 +9,6 @@ use terca_core::config::sandbox::ContainedBy;
 use super::contents::Contents;
 use super::view::View;
 use super::{SandboxError, Wall};
-use crate::mcp_tap::TapProgram;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::Enclosure;
 use crate::process::walls::{self, Tcp, Walls};
@@ -46,11 +45,8 @@ impl Wall for Landlock {
     }
 
     /// Returns Terca's own program, which is at the same path inside.
-    fn own_program(&self) -> TapProgram {
-        TapProgram {
-            path: self.contents.own_program.clone(),
-            file: self.contents.own_program.clone(),
-        }
+    fn own_program(&self) -> Utf8PathBuf {
+        self.contents.own_program.clone()
     }
 
     fn enclosure(&self, view: &View<'_>) -> Enclosure {

@@ -38,7 +38,6 @@ use terca_core::run::run_file::SettledSandboxes;
 use thiserror::Error;
 
 use crate::host::environment::Host;
-use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
 use crate::process::walls;
 pub use crate::process::walls::{Strength, TooWeak};
@@ -141,7 +140,7 @@ trait Wall: std::fmt::Debug + Send + Sync {
     fn enclosure(&self, view: &View<'_>) -> Enclosure;
 
     /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> TapProgram;
+    fn own_program(&self) -> Utf8PathBuf;
 
     /// Returns whether commands have the number of the superuser inside.
     fn is_superuser(&self) -> bool {
@@ -349,7 +348,7 @@ impl Sandboxes {
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
-    pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<TapProgram> {
+    pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         self.wall(asked).map(Wall::own_program)
     }
 

@@ -12,7 +12,7 @@ use super::mcp_answers::Preflights;
 use super::model_source::{ReplaySource, RunGateway};
 use crate::host::environment::Host;
 use crate::host::version::Versions;
-use crate::mcp_tap::{KeptProgram, TapProgram};
+use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
@@ -81,7 +81,7 @@ pub struct Context {
 
 impl Context {
     /// Returns Terca's own program as an agent in this sandbox finds it; `None` if it cannot be kept for agents without one.
-    pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<TapProgram> {
+    pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         let kept = || self.tap_program.get(|| self.work.new_dir());
         self.sandboxes.tap_program(sandbox).or_else(kept)
     }

@@ -8,25 +8,28 @@ use terca_core::mcp_tap::OfferedTool;
 /// The answers of servers that have been asked.
 #[derive(Debug, Default)]
 pub struct Preflights {
-    asked: Mutex<HashMap<String, Arc<Mutex<Option<Answer>>>>>,
+    asked: Mutex<HashMap<String, Arc<Mutex<Option<ServerAnswer>>>>>,
 }
 
 /// The answer of a server.
 #[derive(Debug, Clone)]
-pub(super) enum Answer {
+pub(super) enum ServerAnswer {
     /// It answered, with these tools. Those of a server by `sse` are not known.
     Ready(Option<Vec<OfferedTool>>),
     /// It was not asked, for this reason.
-    NotAsked(&'static str),
-    /// It did not answer, for this reason.
-    Failed(String),
-    /// It was still silent when its time was over.
-    Silent(String),
+    NotAsked(String),
+    /// It did not answer.
+    Failed {
+        /// The reason.
+        why: String,
+        /// It was still silent when its time was over.
+        is_silent: bool,
+    },
 }
 
 impl Preflights {
     /// Returns the place of a server's answer. Whoever holds it asks the server, and the others wait.
-    pub(super) fn slot(&self, key: String) -> Arc<Mutex<Option<Answer>>> {
+    pub(super) fn slot(&self, key: String) -> Arc<Mutex<Option<ServerAnswer>>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.entry(key).or_default().clone()
     }

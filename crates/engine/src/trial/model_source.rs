@@ -3,10 +3,9 @@
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::recording::{self, NEXT_STEP, OnMiss};
-use terca_gateway::{Gateway, Recording, Replay};
+use terca_gateway::{Gateway, Recording};
 
 use super::stage_error::StageError;
 use crate::host::environment::Host;
@@ -40,17 +39,6 @@ pub struct ReplaySource {
     pub on_miss: OnMiss,
 }
 
-/// The facts of an agent whose session is replayed.
-#[derive(Debug)]
-pub(super) struct PlayerFacts<'a> {
-    /// The directory that has all others of the agent.
-    pub(super) directory: &'a Utf8Path,
-    /// The version of its program.
-    pub(super) agent_version: Option<String>,
-    /// The secrets that must not be written down.
-    pub(super) mask: &'a Mask,
-}
-
 impl ReplaySource {
     /// Returns whether there is a recording of the agent of a trial.
     pub fn has_recording(&self, trial: &Utf8Path) -> bool {
@@ -59,35 +47,22 @@ impl ReplaySource {
     }
 
     /// Opens the recording of an agent, by the place of its artifacts in its run.
-    pub(super) fn open(
-        &self,
-        artifacts: &Utf8Path,
-        player: PlayerFacts<'_>,
-    ) -> Result<Replay, StageError> {
+    pub(super) fn open(&self, artifacts: &Utf8Path) -> Result<Recording, StageError> {
         let file = artifacts.join(recording::FILE);
-        let refused = |problem: String| {
-            let message = format!("{file} of the run {}: {problem}; {NEXT_STEP}", self.run);
+        let run = &self.run;
+        let error = |message: String| {
+            let message = format!("{message}; {NEXT_STEP}");
             StageError::new(ErrorKind::Replay, message)
         };
+        let refused = |problem: String| error(format!("{file} of the run {run}: {problem}"));
         let opened = Dir::open_no_link(&self.dir).and_then(|dir| dir.open_file(&file));
-        let opened = opened.map_err(|error| match error {
-            error if error.is_not_found() => StageError::new(
-                ErrorKind::Replay,
-                format!(
-                    "the run {} has no recording of this agent ({file}); {NEXT_STEP}",
-                    self.run
-                ),
-            ),
+        let opened = opened.map_err(|failed| match failed {
             TreeError::Stopped => StageError::Interrupted,
-            error => refused(error.to_string()),
+            failed if failed.is_not_found() => error(format!(
+                "the run {run} has no recording of this agent ({file})"
+            )),
+            failed => refused(failed.to_string()),
         })?;
-        let recording = Recording::read(opened).map_err(|error| refused(error.to_string()))?;
-        Ok(Replay {
-            recording,
-            on_miss: self.on_miss,
-            directory: player.directory.to_string(),
-            agent_version: player.agent_version,
-            mask: player.mask.clone(),
-        })
+        Recording::read(opened).map_err(|error| refused(error.to_string()))
     }
 }

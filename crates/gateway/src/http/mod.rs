@@ -2,10 +2,10 @@
 
 pub(crate) mod event_stream;
 pub(crate) mod request_body;
+pub(crate) mod watched_body;
 
 use std::error::Error;
-use std::pin::Pin;
-use std::task::Context;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -37,9 +37,30 @@ const OF_CONNECTION: [HeaderName; 9] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
+/// Locks a value, whatever became of those who had it before.
+pub(crate) fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns a time in whole milliseconds.
 pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the text of a header.
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Returns whether a body is compressed.
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+    text(headers, &header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
+}
+
+/// Returns whether a body is a stream of events.
+pub(crate) fn is_stream(headers: &HeaderMap) -> bool {
+    let content_type = text(headers, &header::CONTENT_TYPE);
+    content_type.is_some_and(|text| text.starts_with("text/event-stream"))
 }
 
 /// Removes the headers of one connection, and those that `Connection` names as such.
@@ -77,13 +98,21 @@ pub(crate) fn reason(error: &dyn Error) -> String {
 pub(crate) fn refuse(status: StatusCode, message: &str) -> Response<AnswerBody> {
     let message = format!("terca's gateway: {message}");
     let body = json!({"type": "error", "error": {"type": "api_error", "message": message}});
-    let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
+    answer(status, "application/json", body.to_string())
+}
+
+/// Makes an answer of the gateway's own.
+pub(crate) fn answer(
+    status: StatusCode,
+    content_type: &'static str,
+    text: String,
+) -> Response<AnswerBody> {
+    let body = Full::new(Bytes::from(text)).map_err(|never| match never {});
     let mut response = Response::new(body.boxed_unsync());
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
+    let content_type = HeaderValue::from_static(content_type);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, content_type);
     response
 }
 
@@ -110,21 +139,6 @@ impl Closing {
             // Nobody is there to close it when the sender is gone.
             let _ = receiver.wait_for(|is_closed| *is_closed).await;
         }
-    }
-
-    /// Returns the look-out for the end that a body on its way has.
-    pub(crate) fn watch(&self) -> ClosedWatch {
-        ClosedWatch(Box::pin(self.closed()))
-    }
-}
-
-/// Looks out for the end of a passage.
-pub(crate) struct ClosedWatch(Pin<Box<dyn Future<Output = ()> + Send>>);
-
-impl ClosedWatch {
-    /// Returns whether the passage is closed. The task is woken when it is.
-    pub(crate) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        self.0.as_mut().poll(context).is_ready()
     }
 }
 

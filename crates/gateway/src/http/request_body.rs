@@ -2,100 +2,67 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, BufMut, Bytes};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The largest request. Services accept less.
 pub(crate) const LARGEST: usize = 64 * 1024 * 1024;
 /// The most bytes of all requests of one trial at a time. An agent must not fill the memory.
 const MOST_OF_A_TRIAL: usize = 2 * LARGEST;
 
-/// The room that the requests of one trial take.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Room {
-    taken: Arc<AtomicUsize>,
+/// The room for the requests of one trial, in bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Room(Arc<Semaphore>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(Arc::new(Semaphore::new(MOST_OF_A_TRIAL)))
+    }
 }
 
 /// A body that takes room until the last copy of it is dropped.
-#[derive(Debug)]
-struct Held {
+#[derive(Debug, Default)]
+struct HeldBody {
     bytes: Vec<u8>,
-    room: Room,
+    room: Option<OwnedSemaphorePermit>,
 }
 
-/// A request that is not passed on, and the reason.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotHeld {
-    pub(crate) status: StatusCode,
-    pub(crate) reason: String,
-}
-
-impl NotHeld {
-    fn new(status: StatusCode, reason: &str) -> Self {
-        NotHeld {
-            status,
-            reason: reason.to_owned(),
-        }
-    }
-}
-
-impl Held {
-    fn push(&mut self, data: impl Buf) -> Result<(), NotHeld> {
-        let length = data.remaining();
-        if self.bytes.len() + length > LARGEST {
-            let reason = "the request is too large";
-            return Err(NotHeld::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
-        }
-        let before = self.room.taken.fetch_add(length, Ordering::Relaxed);
-        if before + length > MOST_OF_A_TRIAL {
-            self.room.taken.fetch_sub(length, Ordering::Relaxed);
-            let reason = "the requests of this trial take too much memory";
-            return Err(NotHeld::new(StatusCode::SERVICE_UNAVAILABLE, reason));
-        }
-        let mut data = data;
-        while data.has_remaining() {
-            let chunk = data.chunk();
-            self.bytes.extend_from_slice(chunk);
-            let read = chunk.len();
-            data.advance(read);
-        }
-        Ok(())
-    }
-}
-
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        let length = self.bytes.len();
-        self.room.taken.fetch_sub(length, Ordering::Relaxed);
-    }
-}
-
-/// Reads a body to its end.
-pub(crate) async fn read<B>(mut body: B, room: &Room) -> Result<Bytes, NotHeld>
+/// Reads a body to its end. Returns the status and the reason if the request is not passed on.
+pub(crate) async fn read<B>(mut body: B, room: &Room) -> Result<Bytes, (StatusCode, String)>
 where
     B: Body + Unpin,
     B::Error: Error,
 {
-    let mut held = Held {
-        bytes: Vec::new(),
-        room: room.clone(),
-    };
+    let mut held = HeldBody::default();
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|error| NotHeld::new(StatusCode::BAD_REQUEST, &error.to_string()))?;
-        if let Ok(data) = frame.into_data() {
-            held.push(data)?;
+        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if held.bytes.len() + data.remaining() > LARGEST {
+            let reason = "the request is too large".to_owned();
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, reason));
         }
+        let length = u32::try_from(data.remaining()).unwrap_or(u32::MAX);
+        let Ok(permit) = Arc::clone(&room.0).try_acquire_many_owned(length) else {
+            let reason = "the requests of this trial take too much memory".to_owned();
+            return Err((StatusCode::SERVICE_UNAVAILABLE, reason));
+        };
+        match &mut held.room {
+            Some(all) => all.merge(permit),
+            none => *none = Some(permit),
+        }
+        held.bytes.put(data);
     }
     Ok(Bytes::from_owner(held))
 }
@@ -111,7 +78,7 @@ mod tests {
         let runtime = Builder::new_current_thread().build().unwrap();
         let body = Full::new(Bytes::from(vec![7; length]));
         let read = runtime.block_on(read(body, room));
-        read.map_err(|not_held| not_held.status)
+        read.map_err(|(status, _)| status)
     }
 
     #[test]
@@ -133,6 +100,6 @@ mod tests {
         drop(copy);
         assert_eq!(read_now(1, &room).unwrap(), Bytes::from_static(&[7]));
         drop(one);
-        assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+        assert_eq!(room.0.available_permits(), MOST_OF_A_TRIAL);
     }
 }

@@ -1,32 +1,24 @@
-//! The answer of an MCP server: passed on as it comes, and read as it goes by.
+//! The answer of an MCP server: read as it goes by, with addresses replaced and tools hidden.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
-use terca_core::mcp_tap::{RemoteRequest, RemoteTalk};
+use terca_core::mcp_tap::{Framing, HidingStream, MessagePieces, RemoteRequest, RemoteTalk, Side};
 use terca_core::text::excerpt::beginning;
 
 use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
-use crate::http::{BodyError, ClosedWatch, LONGEST_TEXT, TRIAL_IS_OVER, reason};
-use crate::mcp::address::{EndpointSearch, Searched, resolve};
-use crate::mcp::hiding::HidingBody;
-use crate::mcp::way::{McpWay, line_of};
+use crate::http::watched_body::Watcher;
+use crate::http::{BodyError, LONGEST_TEXT, reason};
+use crate::mcp::remote_server::resolve;
+use crate::mcp::way::McpWay;
 
 /// An answer of a server on its way to the agent.
 pub(crate) struct McpAnswer {
-    body: Incoming,
-    /// The number of bytes that are still to come, if the server has said so.
-    to_come: Option<u64>,
-    closed: ClosedWatch,
     hearing: Option<Hearing>,
     /// Set at the beginning of a stream that may name an address for messages.
-    search: Option<EndpointSearch>,
-    /// Set where tools are hidden, until the end.
-    hiding: Option<HidingBody>,
+    search: Option<MessagePieces>,
+    hiding: Option<HidingStream>,
 }
 
 /// An answer that is read.
@@ -34,12 +26,12 @@ pub(crate) struct Hearing {
     way: Arc<McpWay>,
     request: RemoteRequest,
     status: StatusCode,
-    form: Form,
+    form: HeardForm,
     /// The stream belongs to a session by the older transport, which ends with it.
     is_whole_session: bool,
 }
 
-enum Form {
+enum HeardForm {
     Events(EventStream),
     Document {
         begun: Vec<u8>,
@@ -57,74 +49,69 @@ impl Hearing {
         is_stream: bool,
         is_encoded: bool,
     ) -> Self {
+        let form = match (is_encoded, is_stream) {
+            (true, _) => HeardForm::Unreadable,
+            (_, true) => HeardForm::Events(EventStream::default()),
+            _ => HeardForm::Document {
+                begun: Vec::new(),
+                bytes: 0,
+            },
+        };
         Hearing {
             way,
             request,
             status,
-            form: if is_encoded {
-                Form::Unreadable
-            } else if is_stream {
-                Form::Events(EventStream::default())
-            } else {
-                Form::Document {
-                    begun: Vec::new(),
-                    bytes: 0,
-                }
-            },
+            form,
             is_whole_session: false,
         }
     }
 
     fn feed(&mut self, piece: &[u8]) {
         match &mut self.form {
-            Form::Events(events) => {
+            HeardForm::Events(events) => {
                 let (way, request) = (&self.way, &self.request);
                 events.feed(piece, &mut |event| hear(way, request, &event));
             }
-            Form::Document { begun, bytes } => {
+            HeardForm::Document { begun, bytes } => {
                 *bytes += piece.len();
                 let room = LONGEST - begun.len();
                 begun.extend_from_slice(&piece[..room.min(piece.len())]);
             }
-            Form::Unreadable => {}
+            HeardForm::Unreadable => {}
         }
     }
 
     /// Reads the end of the answer. `broken` is the reason why it is not whole.
-    fn finish(mut self, broken: Option<&str>) {
+    fn finish(&mut self, broken: Option<&str>) {
         let (way, request) = (&self.way, &self.request);
         let mut can_be_taken_up = false;
         let mut words = String::new();
         match &mut self.form {
-            Form::Events(events) => {
+            HeardForm::Events(events) => {
                 events.finish(&mut |event| hear(way, request, &event));
                 can_be_taken_up = events.has_ids || broken.is_none();
             }
-            Form::Document { begun, bytes } => {
-                words = way.masked(begun);
+            HeardForm::Document { begun, bytes } => {
                 // A page about an error is no answer.
-                if broken.is_none() && (self.status.is_success() || words.starts_with('{')) {
-                    let line = line_of(&words, *bytes);
-                    way.hear(|talk, at_ms, events| {
-                        events.extend(talk.answered(request, at_ms, line));
-                    });
+                if broken.is_none() && (self.status.is_success() || begun.starts_with(b"{")) {
+                    way.hear_line(begun, *bytes, |talk, line| talk.answered(request, line));
                 }
+                words = way.masked(begun);
             }
-            Form::Unreadable => "it is compressed".clone_into(&mut words),
+            HeardForm::Unreadable => "it is compressed".clone_into(&mut words),
         }
-        way.hear(|talk, at_ms, events| {
+        way.hear(|talk| {
             if self.is_whole_session {
-                let why = broken.unwrap_or("it has closed its stream");
-                events.extend(talk.lost(request, at_ms, why));
+                talk.lost(request, broken.unwrap_or("it has closed its stream"));
             } else if talk.is_open(request) && !can_be_taken_up {
-                events.extend(match broken {
-                    Some(why) => talk.lost(request, at_ms, why),
+                match broken {
+                    Some(why) => talk.lost(request, why),
                     None => {
                         let words = beginning(words.trim(), LONGEST_TEXT);
                         let why = format!("HTTP {}: {words}", self.status.as_u16());
-                        talk.refused(request, at_ms, &why)
+                        talk.refused(request, &why);
                     }
-                });
+                }
             }
         });
     }
@@ -132,10 +119,11 @@ impl Hearing {
     /// Begins a session by the older transport, whose address for messages is in the stream. Returns the one that the
     /// agent is given in its place.
     fn lead(&mut self, address: &str) -> Option<String> {
-        let address = resolve(&self.way.url, address)?;
+        let address = resolve(&self.way.server.url, address)?;
         let session = self.way.hear(RemoteTalk::begin);
-        if let Some(session) = session {
-            self.request = RemoteRequest::of(session);
+        if session.is_some() {
+            self.request = RemoteRequest::default();
+            self.request.session = session;
             self.is_whole_session = true;
         }
         self.way.add_endpoint(address, session)
@@ -145,182 +133,105 @@ impl Hearing {
 /// Reads an event of a stream.
 fn hear(way: &McpWay, request: &RemoteRequest, event: &StreamEvent<'_>) {
     // Others are for the transport.
-    if !matches!(event.name, "" | "message") || event.data.is_empty() {
-        return;
+    if matches!(event.name, "" | "message") && !event.data.is_empty() {
+        way.hear_line(event.data, event.bytes, |talk, line| {
+            talk.answered(request, line);
+        });
     }
-    let text = way.masked(event.data);
-    let line = if event.is_whole() {
-        line_of(&text, event.bytes.min(LONGEST))
-    } else {
-        line_of(&text, event.bytes.max(LONGEST + 1))
-    };
-    way.hear(|talk, at_ms, events| events.extend(talk.answered(request, at_ms, line)));
 }
 
 impl McpAnswer {
-    /// Passes a body on. With a `search`, it is a stream that may name an address for messages.
+    /// Begins an answer. With `is_searched`, it is a stream that may name an address for messages.
     pub(crate) fn new(
-        body: Incoming,
         way: &McpWay,
         hearing: Option<Hearing>,
-        search: Option<EndpointSearch>,
-        hiding: Option<HidingBody>,
+        is_searched: bool,
+        is_stream: bool,
     ) -> Self {
-        let mut answer = McpAnswer {
-            to_come: body.size_hint().exact(),
-            body,
-            closed: way.closing.watch(),
+        let framing = match is_stream {
+            true => Framing::Events,
+            false => Framing::Document,
+        };
+        let hides = way.hides.clone();
+        McpAnswer {
             hearing,
-            search,
-            hiding,
-        };
-        answer.end_if_whole();
-        answer
-    }
-
-    /// Reads the end of an answer whose last byte has come: nobody asks for more of it.
-    fn end_if_whole(&mut self) {
-        if self.to_come == Some(0)
-            && self.hiding.is_none()
-            && let Some(hearing) = self.hearing.take()
-        {
-            hearing.finish(None);
+            search: is_searched.then(|| MessagePieces::new(Framing::Events)),
+            hiding: hides.map(|hides| HidingStream::new(Some(hides), Side::Server, framing)),
         }
     }
 
-    /// Returns the bytes for the agent.
-    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
-        let mut bytes = self.lead(bytes);
+    /// Puts the gateway's address in the place of the one that the server names for messages, in the first event of
+    /// a stream.
+    fn lead(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
+        let Some(mut search) = self.search.take() else {
+            return Ok(bytes);
+        };
+        let mut passed = Vec::new();
+        let mut is_over = false;
+        search.feed(&bytes, &mut |event| {
+            let text = String::from_utf8_lossy(event);
+            let field = |name: &str| {
+                let mut lines = text.lines();
+                lines.find_map(|line| line.strip_prefix(name).map(str::trim))
+            };
+            match (field("event:"), field("data:")) {
+                (Some("endpoint"), Some(address)) if !is_over => {
+                    let hearing = self.hearing.as_mut();
+                    let ours = hearing.and_then(|hearing| hearing.lead(address));
+                    let address = ours.as_deref().unwrap_or(address);
+                    let event = format!("event: endpoint\ndata: {address}\n\n");
+                    passed.extend_from_slice(event.as_bytes());
+                }
+                _ => passed.extend_from_slice(event),
+            }
+            // Remarks are for nobody.
+            is_over |= field("data:").is_some();
+        })?;
+        if is_over {
+            passed.extend(search.rest());
+        } else {
+            self.search = Some(search);
+        }
+        Ok(Bytes::from(passed))
+    }
+
+    /// Hides tools in bytes, and reads them. At the end, those that were held are among them.
+    fn see(&mut self, mut bytes: Bytes, is_last: bool) -> Result<Bytes, BodyError> {
         if let Some(hiding) = &mut self.hiding {
-            bytes = Bytes::from(hiding.feed(&bytes)?);
-        }
-        self.hear(&bytes);
-        Ok(bytes)
-    }
-
-    /// Returns the rest of the bytes for the agent, when the body has ended.
-    fn rest(&mut self) -> Result<Bytes, BodyError> {
-        let held = self.search.take().map(|mut search| search.take());
-        let mut bytes = Bytes::from(held.unwrap_or_default());
-        if let Some(mut hiding) = self.hiding.take() {
-            let mut all = hiding.feed(&bytes)?;
-            all.extend(hiding.finish());
-            bytes = Bytes::from(all);
-        }
-        self.hear(&bytes);
-        Ok(bytes)
-    }
-
-    /// Puts the gateway's address in the place of the one that the server names for messages.
-    fn lead(&mut self, bytes: Bytes) -> Bytes {
-        let Some(search) = &mut self.search else {
-            return bytes;
-        };
-        match search.feed(&bytes) {
-            Searched::NotYet(before) => Bytes::from(before),
-            Searched::None(all) => {
-                self.search = None;
-                Bytes::from(all)
+            let mut passed = hiding.pass(&bytes)?;
+            if is_last {
+                passed.extend(hiding.finish());
             }
-            Searched::Found {
-                before,
-                address,
-                after,
-            } => {
-                self.search = None;
-                let led = self
-                    .hearing
-                    .as_mut()
-                    .and_then(|hearing| hearing.lead(&address));
-                let address = led.unwrap_or(address);
-                let mut all = before;
-                all.extend_from_slice(format!("event: endpoint\ndata: {address}\n\n").as_bytes());
-                all.extend_from_slice(&after);
-                Bytes::from(all)
-            }
+            bytes = Bytes::from(passed);
         }
-    }
-
-    fn hear(&mut self, bytes: &[u8]) {
         if let Some(hearing) = &mut self.hearing {
-            hearing.feed(bytes);
+            hearing.feed(&bytes);
         }
-    }
-
-    /// Notes that nothing more is passed on, for this reason.
-    fn broken(&mut self, error: BodyError) -> BodyError {
-        if let Some(hearing) = self.hearing.take() {
-            hearing.finish(Some(&error.to_string()));
-        }
-        error
+        Ok(bytes)
     }
 }
 
-impl Body for McpAnswer {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.closed.is_over(context) {
-            return Poll::Ready(Some(Err(TRIAL_IS_OVER.into())));
-        }
-        loop {
-            let polled = Pin::new(&mut self.body).poll_frame(context);
-            let Poll::Ready(frame) = polled else {
-                return Poll::Pending;
-            };
-            match frame {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => {
-                        let length = bytes.len() as u64;
-                        self.to_come = self.to_come.map(|to_come| to_come.saturating_sub(length));
-                        let bytes = match self.pass(bytes) {
-                            Ok(bytes) => bytes,
-                            Err(error) => return Poll::Ready(Some(Err(self.broken(error)))),
-                        };
-                        self.end_if_whole();
-                        if !bytes.is_empty() {
-                            return Poll::Ready(Some(Ok(Frame::data(bytes))));
-                        }
-                    }
-                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
-                },
-                Some(Err(error)) => {
-                    if let Some(hearing) = self.hearing.take() {
-                        hearing.finish(Some(&format!("it broke off: {}", reason(&error))));
-                    }
-                    return Poll::Ready(Some(Err(error.into())));
-                }
-                None => {
-                    let rest = match self.rest() {
-                        Ok(rest) => rest,
-                        Err(error) => return Poll::Ready(Some(Err(self.broken(error)))),
-                    };
-                    if !rest.is_empty() {
-                        return Poll::Ready(Some(Ok(Frame::data(rest))));
-                    }
-                    if let Some(hearing) = self.hearing.take() {
-                        hearing.finish(None);
-                    }
-                    return Poll::Ready(None);
-                }
-            }
-        }
+impl Watcher for McpAnswer {
+    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
+        let bytes = self.lead(bytes)?;
+        self.see(bytes, false)
     }
 
-    fn is_end_stream(&self) -> bool {
-        // The end is to be seen here, too.
-        self.hearing.is_none() && self.hiding.is_none() && self.body.is_end_stream()
+    fn end(&mut self, broken: Option<&BodyError>) -> Result<Bytes, BodyError> {
+        let mut rest = Bytes::new();
+        if broken.is_none() {
+            let held = self.search.take().map(|mut search| search.rest());
+            rest = self.see(Bytes::from(held.unwrap_or_default()), true)?;
+        }
+        if let Some(mut hearing) = self.hearing.take() {
+            let broken = broken.map(|error| format!("it broke off: {}", reason(&**error)));
+            hearing.finish(broken.as_deref());
+        }
+        Ok(rest)
     }
 
-    fn size_hint(&self) -> SizeHint {
-        if self.search.is_some() || self.hiding.is_some() {
-            // Its beginning may be replaced, and tools are left out.
-            return SizeHint::default();
-        }
-        self.body.size_hint()
+    fn keeps_length(&self) -> bool {
+        // The beginning may be replaced, and tools are left out.
+        self.search.is_none() && self.hiding.is_none()
     }
 }

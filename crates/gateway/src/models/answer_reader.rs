@@ -1,145 +1,121 @@
 //! Reads the figures of an answer as its bytes go by, without keeping them.
 
-use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
-use crate::models::dialect::{Answer, Dialect};
+use hyper::HeaderMap;
+use terca_core::wire::{Exchange, ExchangeEnd};
 
-/// The form of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
+use crate::http::{is_encoded, is_stream};
+use crate::models::dialect::Dialect;
+
+/// Reads an answer piece by piece, into the exchange that it is part of.
+#[derive(Debug)]
+pub(crate) struct AnswerReader {
+    dialect: Dialect,
+    form: AnswerForm,
+}
+
+#[derive(Debug)]
+enum AnswerForm {
     /// Server-sent events.
-    Events,
-    /// One JSON document.
-    Document,
+    Events(EventStream),
+    /// One JSON document, as far as it has come.
+    Document(Vec<u8>),
     /// Nothing that can be read.
     Unreadable,
 }
 
-/// Reads an answer piece by piece.
-#[derive(Debug)]
-pub(crate) struct AnswerReader {
-    dialect: Dialect,
-    form: Form,
-    /// The events of a stream.
-    events: EventStream,
-    /// The document so far.
-    begun: Vec<u8>,
-    /// The document is too long, and is passed over.
-    is_too_long: bool,
-    answer: Answer,
-}
-
 impl AnswerReader {
     /// Begins to read an answer with these headers.
-    pub(crate) fn new(dialect: Dialect, content_type: &str, is_encoded: bool) -> Self {
-        let form = if is_encoded {
-            Form::Unreadable
-        } else if content_type.starts_with("text/event-stream") {
-            Form::Events
+    pub(crate) fn new(dialect: Dialect, headers: &HeaderMap, exchange: &mut Exchange) -> Self {
+        let form = if is_encoded(headers) {
+            exchange.error = Some("the answer is compressed and was not read".to_owned());
+            AnswerForm::Unreadable
+        } else if is_stream(headers) {
+            AnswerForm::Events(EventStream::default())
         } else {
-            Form::Document
+            AnswerForm::Document(Vec::new())
         };
-        let answer = Answer {
-            error: is_encoded.then(|| "the answer is compressed and was not read".to_owned()),
-            ..Answer::default()
-        };
-        AnswerReader {
-            dialect,
-            form,
-            events: EventStream::default(),
-            begun: Vec::new(),
-            is_too_long: false,
-            answer,
-        }
+        AnswerReader { dialect, form }
     }
 
-    /// Returns what the answer has told so far.
-    pub(crate) fn answer(&self) -> &Answer {
-        &self.answer
-    }
-
-    /// Reads the next bytes. Returns whether the answer has told something new.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> bool {
-        let before = self.answer.clone();
-        match self.form {
-            Form::Unreadable => {}
-            Form::Document => {
-                self.keep(bytes);
+    /// Reads the next bytes.
+    pub(crate) fn feed(&mut self, bytes: &[u8], exchange: &mut Exchange) {
+        let dialect = self.dialect;
+        match &mut self.form {
+            AnswerForm::Unreadable => {}
+            AnswerForm::Document(begun) if begun.len() + bytes.len() > LONGEST => {
+                let reason = "the answer is too long and was not read";
+                exchange.error.get_or_insert_with(|| reason.to_owned());
+                exchange.end = ExchangeEnd::Whole;
+                self.form = AnswerForm::Unreadable;
+            }
+            AnswerForm::Document(begun) => {
+                begun.extend_from_slice(bytes);
                 // The agent may be gone before the end of the connection is seen.
-                if bytes.last() == Some(&b'}') || bytes.last() == Some(&b']') {
-                    self.read_document();
+                if let Some(b'}' | b']') = bytes.last() {
+                    read_json(dialect, begun, exchange);
                 }
             }
-            Form::Events => {
-                let answer = &mut self.answer;
-                let mut read = |event: StreamEvent<'_>| read_event(self.dialect, &event, answer);
-                self.events.feed(bytes, &mut read);
+            AnswerForm::Events(events) => {
+                events.feed(bytes, &mut |event| read_event(dialect, &event, exchange));
             }
         }
-        self.answer != before
     }
 
     /// Reads what is left when the body has ended.
-    pub(crate) fn finish(&mut self) {
-        match self.form {
-            Form::Unreadable => {}
-            Form::Document => self.read_document(),
-            Form::Events => {
-                let answer = &mut self.answer;
-                let mut read = |event: StreamEvent<'_>| read_event(self.dialect, &event, answer);
-                self.events.finish(&mut read);
+    pub(crate) fn finish(&mut self, exchange: &mut Exchange) {
+        let dialect = self.dialect;
+        match &mut self.form {
+            AnswerForm::Unreadable => {}
+            AnswerForm::Document(begun) => read_json(dialect, begun, exchange),
+            AnswerForm::Events(events) => {
+                events.finish(&mut |event| read_event(dialect, &event, exchange));
             }
-        }
-    }
-
-    fn keep(&mut self, bytes: &[u8]) {
-        if self.begun.len() + bytes.len() > LONGEST {
-            self.is_too_long = true;
-            self.begun = Vec::new();
-        }
-        if !self.is_too_long {
-            self.begun.extend_from_slice(bytes);
-        }
-    }
-
-    fn read_document(&mut self) {
-        if self.is_too_long {
-            let reason = "the answer is too long and was not read";
-            self.answer.error.get_or_insert_with(|| reason.to_owned());
-            self.answer.has_ended = true;
-        } else if let Ok(document) = serde_json::from_slice(&self.begun) {
-            self.dialect.read(&document, &mut self.answer);
         }
     }
 }
 
-fn read_event(dialect: Dialect, event: &StreamEvent<'_>, answer: &mut Answer) {
+fn read_json(dialect: Dialect, text: &[u8], exchange: &mut Exchange) {
+    if let Ok(document) = serde_json::from_slice(text) {
+        dialect.read(&document, exchange);
+    }
+}
+
+fn read_event(dialect: Dialect, event: &StreamEvent<'_>, exchange: &mut Exchange) {
     if event.data == b"[DONE]" {
-        answer.has_ended = true;
-    } else if event.is_whole()
-        && let Ok(event) = serde_json::from_slice(event.data)
-    {
-        dialect.read(&event, answer);
+        exchange.end = ExchangeEnd::Whole;
+    } else if event.is_whole() {
+        read_json(dialect, event.data, exchange);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::{CONTENT_TYPE, HeaderValue};
     use serde_json::{Value, json};
     use terca_core::wire::WireTokens;
 
     use super::*;
 
-    fn stream(dialect: Dialect, events: &[Value], piece: usize) -> Answer {
+    fn reader(dialect: Dialect, content_type: &'static str) -> (AnswerReader, Exchange) {
+        let content_type = HeaderValue::from_static(content_type);
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
+        let mut exchange = Exchange::default();
+        let reader = AnswerReader::new(dialect, &headers, &mut exchange);
+        (reader, exchange)
+    }
+
+    fn stream(dialect: Dialect, events: &[Value], piece: usize) -> Exchange {
         let mut text = String::new();
         for event in events {
             text.push_str(&format!("event: x\r\ndata: {event}\r\n\r\n"));
         }
-        let mut reader = AnswerReader::new(dialect, "text/event-stream; charset=utf-8", false);
+        let (mut reader, mut exchange) = reader(dialect, "text/event-stream; charset=utf-8");
         for bytes in text.as_bytes().chunks(piece) {
-            reader.feed(bytes);
+            reader.feed(bytes, &mut exchange);
         }
-        reader.finish();
-        reader.answer().clone()
+        reader.finish(&mut exchange);
+        exchange
     }
 
     fn tokens(figures: [Option<u64>; 5]) -> WireTokens {
@@ -197,12 +173,12 @@ mod tests {
                 let answer = stream(dialect, events, piece);
                 assert_eq!(
                     answer,
-                    Answer {
-                        model: Some(model.into()),
+                    Exchange {
+                        model_answered: Some(model.into()),
                         stop_reason: Some(stop.into()),
                         tokens: expected,
-                        has_ended: true,
-                        error: None
+                        end: ExchangeEnd::Whole,
+                        ..Exchange::default()
                     },
                     "{dialect:?} in pieces of {piece}"
                 );
@@ -230,11 +206,13 @@ mod tests {
             ),
         ];
         for (dialect, document) in documents {
-            let mut reader = AnswerReader::new(dialect, "application/json", false);
-            reader.feed(document.to_string().as_bytes());
-            let answer = reader.answer();
+            let (mut reader, mut answer) = super::tests::reader(dialect, "application/json");
+            reader.feed(document.to_string().as_bytes(), &mut answer);
             assert_eq!(
-                (answer.model.as_deref(), answer.stop_reason.as_deref()),
+                (
+                    answer.model_answered.as_deref(),
+                    answer.stop_reason.as_deref()
+                ),
                 (Some("m"), Some("s")),
                 "{dialect:?}"
             );
@@ -244,7 +222,7 @@ mod tests {
                 (Some(35), Some(20), Some(42)),
                 "{dialect:?}"
             );
-            assert!(answer.has_ended);
+            assert_eq!(answer.end, ExchangeEnd::Whole);
         }
     }
 
@@ -255,26 +233,29 @@ mod tests {
         ];
         let answer = stream(Dialect::Anthropic, &events, 10);
         assert_eq!(answer.error.as_deref(), Some("Overloaded"));
-        assert!(!answer.has_ended);
-        let mut reader = AnswerReader::new(Dialect::Chat, "application/json", false);
-        reader.feed(br#"{"error": {"message": "Incorrect API key", "code": 401}}"#);
-        assert_eq!(reader.answer().error.as_deref(), Some("Incorrect API key"));
+        assert_ne!(answer.end, ExchangeEnd::Whole);
+        let (mut reader, mut answer) = super::tests::reader(Dialect::Chat, "application/json");
+        reader.feed(
+            br#"{"error": {"message": "Incorrect API key", "code": 401}}"#,
+            &mut answer,
+        );
+        assert_eq!(answer.error.as_deref(), Some("Incorrect API key"));
     }
 
     #[test]
     fn an_event_that_is_too_long_is_passed_over_and_the_next_one_read() {
-        let mut reader = AnswerReader::new(Dialect::Chat, "text/event-stream", false);
-        reader.feed(b"data: {\"model\": \"long\", \"x\": \"");
+        let (mut reader, mut answer) = super::tests::reader(Dialect::Chat, "text/event-stream");
+        reader.feed(b"data: {\"model\": \"long\", \"x\": \"", &mut answer);
         for _ in 0..100 {
-            reader.feed(&[b'a'; 100_000]);
+            reader.feed(&[b'a'; 100_000], &mut answer);
         }
-        reader.feed(b"\"}\n\ndata: {\"model\": \"short\"}\n\n");
-        assert_eq!(reader.answer().model.as_deref(), Some("short"));
-        let mut reader = AnswerReader::new(Dialect::Chat, "application/json", false);
+        reader.feed(b"\"}\n\ndata: {\"model\": \"short\"}\n\n", &mut answer);
+        assert_eq!(answer.model_answered.as_deref(), Some("short"));
+        let (mut reader, mut answer) = super::tests::reader(Dialect::Chat, "application/json");
         for _ in 0..100 {
-            reader.feed(&[b'a'; 100_000]);
+            reader.feed(&[b'a'; 100_000], &mut answer);
         }
-        reader.finish();
-        assert!(reader.answer().error.is_some());
+        reader.finish(&mut answer);
+        assert!(answer.error.is_some());
     }
 }

@@ -3,45 +3,24 @@
 use serde::Deserialize;
 use serde_json::Value;
 use terca_core::text::excerpt::beginning;
-use terca_core::wire::WireTokens;
+use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 
 use crate::http::LONGEST_TEXT;
-
-/// The facts that an answer has told so far.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Answer {
-    pub(crate) model: Option<String>,
-    pub(crate) stop_reason: Option<String>,
-    pub(crate) tokens: WireTokens,
-    /// The protocol's own end was seen.
-    pub(crate) has_ended: bool,
-    pub(crate) error: Option<String>,
-}
-
-impl Answer {
-    pub(crate) fn set_model(&mut self, value: &Value) {
-        set(&mut self.model, value);
-    }
-
-    pub(crate) fn set_stop(&mut self, value: &Value) {
-        set(&mut self.stop_reason, value);
-    }
-
-    /// Takes the message of an error, if it is one.
-    pub(crate) fn set_error(&mut self, error: &Value) {
-        let message = if error["message"].is_string() {
-            &error["message"]
-        } else {
-            error
-        };
-        set(&mut self.error, message);
-    }
-}
 
 fn set(text: &mut Option<String>, value: &Value) {
     if let Some(value) = value.as_str().filter(|value| !value.is_empty()) {
         *text = Some(beginning(value, LONGEST_TEXT));
     }
+}
+
+/// Takes the message of an error, if it is one.
+fn set_error(answer: &mut Exchange, error: &Value) {
+    let message = if error["message"].is_string() {
+        &error["message"]
+    } else {
+        error
+    };
+    set(&mut answer.error, message);
 }
 
 /// A protocol in which models are asked.
@@ -91,7 +70,7 @@ impl Dialect {
     }
 
     /// Reads an event of a stream, or a whole answer.
-    pub(crate) fn read(self, event: &Value, answer: &mut Answer) {
+    pub(crate) fn read(self, event: &Value, answer: &mut Exchange) {
         match self {
             Dialect::Anthropic => anthropic(event, answer),
             Dialect::Responses => responses(event, answer),
@@ -101,30 +80,30 @@ impl Dialect {
     }
 }
 
-fn anthropic(event: &Value, answer: &mut Answer) {
+fn anthropic(event: &Value, answer: &mut Exchange) {
     match event["type"].as_str() {
         Some("message_start") => {
             let message = &event["message"];
-            answer.set_model(&message["model"]);
+            set(&mut answer.model_answered, &message["model"]);
             anthropic_usage(&message["usage"], answer);
         }
         Some("message_delta") => {
-            answer.set_stop(&event["delta"]["stop_reason"]);
+            set(&mut answer.stop_reason, &event["delta"]["stop_reason"]);
             anthropic_usage(&event["usage"], answer);
         }
-        Some("message_stop") => answer.has_ended = true,
+        Some("message_stop") => answer.end = ExchangeEnd::Whole,
         Some("message") => {
-            answer.set_model(&event["model"]);
-            answer.set_stop(&event["stop_reason"]);
+            set(&mut answer.model_answered, &event["model"]);
+            set(&mut answer.stop_reason, &event["stop_reason"]);
             anthropic_usage(&event["usage"], answer);
-            answer.has_ended = true;
+            answer.end = ExchangeEnd::Whole;
         }
-        _ => answer.set_error(&event["error"]),
+        _ => set_error(answer, &event["error"]),
     }
 }
 
 /// Adds figures, which replace those of an earlier event: they count from the beginning.
-fn anthropic_usage(usage: &Value, answer: &mut Answer) {
+fn anthropic_usage(usage: &Value, answer: &mut Exchange) {
     let newer = |name: &str, known: Option<u64>| usage[name].as_u64().or(known);
     let seen = &mut answer.tokens;
     let written = newer("cache_creation_input_tokens", seen.cache_write);
@@ -151,62 +130,63 @@ fn anthropic_usage(usage: &Value, answer: &mut Answer) {
     seen.output = newer("output_tokens", seen.output);
 }
 
-fn chat(event: &Value, answer: &mut Answer) {
-    answer.set_error(&event["error"]);
-    answer.set_model(&event["model"]);
+fn chat(event: &Value, answer: &mut Exchange) {
+    set_error(answer, &event["error"]);
+    set(&mut answer.model_answered, &event["model"]);
     for choice in event["choices"].as_array().into_iter().flatten() {
-        answer.set_stop(&choice["finish_reason"]);
+        set(&mut answer.stop_reason, &choice["finish_reason"]);
     }
     // The figures follow in an event of their own.
-    answer.has_ended |= answer.stop_reason.is_some();
-    let usage = &event["usage"];
+    if answer.stop_reason.is_some() {
+        answer.end = ExchangeEnd::Whole;
+    }
+    openai_usage(&event["usage"], ["prompt", "completion"], answer);
+}
+
+/// Takes the figures of OpenAI's protocols, which have two names for what is sent and what is written.
+fn openai_usage(usage: &Value, [sent, written]: [&str; 2], answer: &mut Exchange) {
     if usage.is_object() {
+        let figure = |name: &str| usage[format!("{name}_tokens")].as_u64();
+        let details = |name: &str| &usage[format!("{name}_tokens_details")];
         answer.tokens = WireTokens {
-            input: usage["prompt_tokens"].as_u64(),
-            cached: usage["prompt_tokens_details"]["cached_tokens"]
+            input: figure(sent),
+            cached: details(sent)["cached_tokens"]
                 .as_u64()
                 .or(usage["prompt_cache_hit_tokens"].as_u64()),
-            cache_write: usage["prompt_tokens_details"]["cache_write_tokens"].as_u64(),
-            cache_write_hour: None,
-            output: usage["completion_tokens"].as_u64(),
-            thinking: usage["completion_tokens_details"]["reasoning_tokens"].as_u64(),
+            cache_write: details(sent)["cache_write_tokens"].as_u64(),
+            output: figure(written),
+            thinking: details(written)["reasoning_tokens"].as_u64(),
+            ..WireTokens::default()
         };
     }
 }
 
-fn responses(event: &Value, answer: &mut Answer) {
+fn responses(event: &Value, answer: &mut Exchange) {
     let response = if event["object"] == "response" {
         event
     } else {
         &event["response"]
     };
-    answer.set_error(&event["error"]);
-    answer.set_error(&response["error"]);
+    set_error(answer, &event["error"]);
+    set_error(answer, &response["error"]);
     if event["type"] == "error" {
-        answer.set_error(event);
+        set_error(answer, event);
     }
-    answer.set_model(&response["model"]);
+    set(&mut answer.model_answered, &response["model"]);
     let status = response["status"].as_str().unwrap_or_default();
     if !matches!(status, "completed" | "incomplete") {
         return;
     }
-    answer.set_stop(&response["status"]);
-    answer.set_stop(&response["incomplete_details"]["reason"]);
-    answer.has_ended = true;
-    let usage = &response["usage"];
-    if usage.is_object() {
-        answer.tokens = WireTokens {
-            input: usage["input_tokens"].as_u64(),
-            cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),
-            cache_write: usage["input_tokens_details"]["cache_write_tokens"].as_u64(),
-            cache_write_hour: None,
-            output: usage["output_tokens"].as_u64(),
-            thinking: usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
-        };
-    }
+    set(&mut answer.stop_reason, &response["status"]);
+    set(
+        &mut answer.stop_reason,
+        &response["incomplete_details"]["reason"],
+    );
+    answer.end = ExchangeEnd::Whole;
+    openai_usage(&response["usage"], ["input", "output"], answer);
 }
 
-fn gemini(event: &Value, answer: &mut Answer) {
+fn gemini(event: &Value, answer: &mut Exchange) {
     // Without `alt=sse`, a stream is one list.
     if let Value::Array(events) = event {
         for event in events {
@@ -214,13 +194,17 @@ fn gemini(event: &Value, answer: &mut Answer) {
         }
         return;
     }
-    answer.set_error(&event["error"]);
-    answer.set_model(&event["modelVersion"]);
+    set_error(answer, &event["error"]);
+    set(&mut answer.model_answered, &event["modelVersion"]);
     for candidate in event["candidates"].as_array().into_iter().flatten() {
-        answer.set_stop(&candidate["finishReason"]);
+        set(&mut answer.stop_reason, &candidate["finishReason"]);
     }
-    answer.set_stop(&event["promptFeedback"]["blockReason"]);
-    answer.has_ended |= answer.stop_reason.is_some();
+    set(
+        &mut answer.stop_reason, &event["promptFeedback"]["blockReason"],
+    );
+    if answer.stop_reason.is_some() {
+        answer.end = ExchangeEnd::Whole;
+    }
     let usage = &event["usageMetadata"];
     if usage.is_object() {
         // A figure that is 0 is left out.
@@ -231,10 +215,9 @@ fn gemini(event: &Value, answer: &mut Answer) {
                 figure("promptTokenCount").saturating_add(figure("toolUsePromptTokenCount")),
             ),
             cached: Some(figure("cachedContentTokenCount")),
-            cache_write: None,
-            cache_write_hour: None,
             output: Some(figure("candidatesTokenCount").saturating_add(thinking)),
             thinking: Some(thinking),
+            ..WireTokens::default()
         };
     }
 }

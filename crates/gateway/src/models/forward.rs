@@ -9,16 +9,17 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{Request, Response, StatusCode, Uri};
 use terca_core::wire::ExchangeEnd;
+use terca_core::wire::recording::RecordedAnswer;
 
+use crate::http::watched_body::WatchedBody;
 use crate::http::{
     AnswerBody, BodyError, TRIAL_IS_OVER, make_readable, reason, refuse, remove_hop_by_hop,
     request_body,
 };
-use crate::models::answer_reader::AnswerReader;
 use crate::models::dialect::Dialect;
 use crate::models::metered::{Metered, Reading};
 use crate::models::way::{MOST_REQUESTS, Way};
-use crate::tape::{Found, PlayedAnswer, PlayedBody, Player, Taking};
+use crate::tape::{LookUp, PlayedBody};
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -37,7 +38,6 @@ const NOT_RECORDED: &str = "the recording that is replayed has no answer to this
 /// A request as its path divides it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target<'a> {
-    pub(crate) token: &'a str,
     pub(crate) upstream: usize,
     /// The path at the service, with its slash.
     pub(crate) path: &'a str,
@@ -46,11 +46,10 @@ pub(crate) struct Target<'a> {
 impl<'a> Target<'a> {
     /// Divides `/TOKEN/0/v1/messages`.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
-        let (token, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
         let end = rest.find('/').unwrap_or(rest.len());
         let (upstream, path) = rest.split_at(end);
         Some(Target {
-            token,
             upstream: upstream.parse().ok()?,
             path: if path.is_empty() { "/" } else { path },
         })
@@ -60,59 +59,51 @@ impl<'a> Target<'a> {
 /// Passes a request on, and its answer back.
 pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
     let uri = request.uri().clone();
-    let Some(target) = Target::of(uri.path()) else {
+    let target = Target::of(uri.path());
+    let upstream = target
+        .as_ref()
+        .and_then(|target| way.upstreams.get(target.upstream));
+    let (Some(target), Some(upstream)) = (target, upstream.cloned()) else {
         return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
-    let Some(upstream) = way.upstreams.get(target.upstream).cloned() else {
-        return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
-    };
-    if request.headers().contains_key(header::UPGRADE) {
-        return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
-    }
     let (parts, body) = request.into_parts();
     let body = match request_body::read(body, &way.room).await {
         Ok(body) => body,
-        Err(not_held) => return refuse(not_held.status, &not_held.reason),
+        Err((status, reason)) => return refuse(status, &reason),
     };
-    let dialect = Dialect::of(parts.method.as_str(), target.path);
     // Requests that ask no model are passed on and not counted.
-    let asked = match dialect {
-        Some(dialect) => match begin(&way, dialect, target.path, &body) {
-            Some(number) => Some((dialect, number)),
-            None => {
-                let message =
-                    format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
-                return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
-            }
-        },
-        None => None,
-    };
-    if let Some(player) = way.player.clone() {
-        let looked_for = LookedFor {
-            method: parts.method.to_string(),
-            path: target.path.to_owned(),
-            body: body.clone(),
-            is_for_model: asked.is_some(),
+    let mut reading = None;
+    if let Some(dialect) = Dialect::of(parts.method.as_str(), target.path) {
+        let model = dialect.model_asked(target.path, &body);
+        let Some(number) = way.begin(target.path, model, &body) else {
+            let message =
+                format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
+            return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
         };
-        let found = look_for(player, looked_for).await;
-        if let Some(response) = answer_found(&way, found, asked, &upstream.origin) {
-            return response;
+        reading = Some(Reading::new(Arc::clone(&way), number, dialect));
+    }
+    if let Some(player) = way.player.clone() {
+        let (method, path, body) = (
+            parts.method.to_string(),
+            target.path.to_owned(),
+            body.clone(),
+        );
+        let is_for_model = reading.is_some();
+        // It takes a while, so no other connection waits for it.
+        let found =
+            tokio::task::spawn_blocking(move || player.find(&method, &path, &body, is_for_model));
+        match found.await.unwrap_or(LookUp::Refused) {
+            LookUp::Live => {}
+            LookUp::Refused => return not_recorded(reading.as_ref()),
+            LookUp::Played(answer, body) => {
+                return play_back(&way, answer, body, reading, &upstream.origin);
+            }
         }
     }
     let taking = way.recorder.as_ref().map(|recorder| {
         let query = uri.query().unwrap_or_default();
-        recorder.request(
-            parts.method.as_str(),
-            target.path,
-            query,
-            &parts.headers,
-            &body,
-        )
-    });
-    // An agent that hangs up while it waits drops this future.
-    let waiting = asked.map(|(_, number)| Waiting {
-        way: Arc::clone(&way),
-        number: Some(number),
+        let method = parts.method.as_str();
+        recorder.request(method, target.path, query, &parts.headers, &body)
     });
     let Some(onward) = onward(&way, &target, &upstream.origin, parts, body) else {
         return refuse(StatusCode::BAD_REQUEST, "the path cannot be passed on");
@@ -121,15 +112,14 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         sent = upstream.send(onward) => sent,
         () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
-    waiting.and_then(Waiting::over);
     match sent {
-        Ok(response) => pass_back(&way, response, asked, taking),
+        Ok(response) => pass_back(&way, response, Metered { reading, taking }),
         Err(error) => {
             let reason = reason(&error);
             if let Some(taking) = taking {
                 taking.end(ExchangeEnd::Unreachable, Some(reason.clone()));
             }
-            unreachable(&way, asked, &upstream.origin, reason)
+            unreachable(reading.as_ref(), &upstream.origin, reason)
         }
     }
 }
@@ -153,72 +143,32 @@ fn onward(
     Some(onward)
 }
 
-/// Counts a request to a model, and lets its parts be looked for. Returns its number, unless there are too many.
-fn begin(way: &Arc<Way>, dialect: Dialect, path: &str, body: &Bytes) -> Option<usize> {
-    let number = way.begin(path, dialect.model_asked(path, body), body)?;
-    if way.looks_for_parts() {
-        let way = Arc::clone(way);
-        tokio::task::spawn_blocking(move || way.search(number));
-    }
-    Some(number)
-}
-
-/// A request that is looked for in a recording.
-struct LookedFor {
-    method: String,
-    path: String,
-    body: Bytes,
-    is_for_model: bool,
-}
-
-/// Looks for a request in a recording. It takes a while, so no other connection waits for it.
-async fn look_for(player: Arc<Player>, request: LookedFor) -> Found {
-    let found = tokio::task::spawn_blocking(move || {
-        player.find(
-            &request.method, &request.path, &request.body, request.is_for_model,
-        )
-    });
-    found.await.unwrap_or(Found::Refused)
-}
-
-/// Answers with what a recording has. Returns `None` if the service is to be asked.
-fn answer_found(
-    way: &Arc<Way>,
-    found: Found,
-    asked: Option<(Dialect, usize)>,
-    origin: &str,
-) -> Option<Response<AnswerBody>> {
-    match (found, asked) {
-        (Found::Live, _) => None,
-        (Found::Refused, Some((_, number))) => {
-            let reason = NOT_RECORDED.to_owned();
-            way.end(number, ExchangeEnd::Unreachable, Some(reason));
-            Some(refuse(StatusCode::BAD_REQUEST, NOT_RECORDED))
-        }
-        (Found::Refused, None) => Some(refuse(StatusCode::NOT_FOUND, NOT_RECORDED)),
-        (Found::Answer(answer), asked) => {
-            if let Some((_, number)) = asked {
-                way.replayed(number);
-            }
-            Some(play_back(way, answer, asked, origin))
-        }
-    }
+/// Refuses a request that is not in the recording that is played.
+fn not_recorded(reading: Option<&Reading>) -> Response<AnswerBody> {
+    let Some(Reading { way, number, .. }) = reading else {
+        return refuse(StatusCode::NOT_FOUND, NOT_RECORDED);
+    };
+    let reason = NOT_RECORDED.to_owned();
+    way.end(*number, ExchangeEnd::Unreachable, Some(reason));
+    refuse(StatusCode::BAD_REQUEST, NOT_RECORDED)
 }
 
 /// Answers as the service did when it was recorded.
 fn play_back(
     way: &Arc<Way>,
-    answer: PlayedAnswer,
-    asked: Option<(Dialect, usize)>,
+    answer: RecordedAnswer,
+    body: Bytes,
+    reading: Option<Reading>,
     origin: &str,
 ) -> Response<AnswerBody> {
-    let status = answer
-        .status
-        .and_then(|status| StatusCode::from_u16(status).ok());
-    let Some(status) = status else {
-        return unreachable(way, asked, origin, answer.error.unwrap_or_default());
+    if let Some(reading) = &reading {
+        way.change(reading.number, |entry| entry.exchange.replayed = true);
+    }
+    let status = answer.status.map(StatusCode::from_u16);
+    let Some(Ok(status)) = status else {
+        return unreachable(reading.as_ref(), origin, answer.error.unwrap_or_default());
     };
-    let mut response = Response::new(PlayedBody::new(answer.body, answer.end));
+    let mut response = Response::new(PlayedBody::new(body, answer.end));
     *response.status_mut() = status;
     for (name, value) in &answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -226,72 +176,34 @@ fn play_back(
             response.headers_mut().insert(name, value);
         }
     }
-    pass_back(way, response, asked, None)
+    let taking = None;
+    pass_back(way, response, Metered { reading, taking })
 }
 
 /// Ends a request whose service did not answer.
-fn unreachable(
-    way: &Way,
-    asked: Option<(Dialect, usize)>,
-    origin: &str,
-    reason: String,
-) -> Response<AnswerBody> {
+fn unreachable(reading: Option<&Reading>, origin: &str, reason: String) -> Response<AnswerBody> {
     let message = format!("{origin} could not be reached: {reason}");
-    if let Some((_, number)) = asked {
-        way.end(number, ExchangeEnd::Unreachable, Some(reason));
+    if let Some(Reading { way, number, .. }) = reading {
+        way.end(*number, ExchangeEnd::Unreachable, Some(reason));
     }
     refuse(StatusCode::BAD_GATEWAY, &message)
 }
 
-/// A request that waits for the head of its answer.
-struct Waiting {
-    way: Arc<Way>,
-    number: Option<usize>,
-}
-
-impl Waiting {
-    fn over(mut self) -> Option<usize> {
-        self.number.take()
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some(number) = self.number {
-            self.way.end(number, ExchangeEnd::LeftByAgent, None);
-        }
-    }
-}
-
-fn pass_back<B>(
-    way: &Arc<Way>,
-    response: Response<B>,
-    asked: Option<(Dialect, usize)>,
-    taking: Option<Taking>,
-) -> Response<AnswerBody>
+fn pass_back<B>(way: &Way, response: Response<B>, mut metered: Metered) -> Response<AnswerBody>
 where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<BodyError>,
 {
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
-    let reading = asked.map(|(dialect, number)| {
-        way.status(number, parts.status.as_u16());
-        let text = |name| {
-            parts
-                .headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-        };
-        let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
-        let encoding = text(header::CONTENT_ENCODING).unwrap_or("identity");
-        let reader = AnswerReader::new(dialect, content_type, encoding != "identity");
-        Reading::new(Arc::clone(way), number, reader)
-    });
-    if let Some(taking) = &taking {
-        taking.head(parts.status.as_u16(), &parts.headers);
+    let status = parts.status.as_u16();
+    if let Some(reading) = &mut metered.reading {
+        reading.begin(status, &parts.headers);
     }
-    let body = Metered::new(body, way, reading, taking);
+    if let Some(taking) = &metered.taking {
+        taking.head(status, &parts.headers);
+    }
+    let body = WatchedBody::new(body, &way.closing, metered);
     Response::from_parts(parts, body.boxed_unsync())
 }
 
@@ -334,21 +246,20 @@ mod tests {
     use terca_core::agent::redirect::ServiceKey;
 
     use super::*;
-    use crate::models::way::TokenOfKey;
 
     #[test]
     fn paths_are_divided() {
         for (path, expected) in [
-            ("/t/0/v1/messages", Some(("t", 0, "/v1/messages"))),
-            ("/t/12", Some(("t", 12, "/"))),
-            ("/t/0/", Some(("t", 0, "/"))),
+            ("/t/0/v1/messages", Some((0, "/v1/messages"))),
+            ("/t/12", Some((12, "/"))),
+            ("/t/0/", Some((0, "/"))),
             ("/t", None),
             ("/", None),
             ("/t/x/v1", None),
             ("/t/-1/v1", None),
         ] {
             let target = Target::of(path);
-            let target = target.map(|target| (target.token, target.upstream, target.path));
+            let target = target.map(|target| (target.upstream, target.path));
             assert_eq!(target, expected, "{path}");
         }
     }
@@ -357,13 +268,13 @@ mod tests {
     fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
         let way = Way::new(
             Vec::new(),
-            vec![TokenOfKey {
-                token: "tok".into(),
-                key: ServiceKey {
+            vec![(
+                "tok".to_owned(),
+                ServiceKey {
                     key: "sk-real".into(),
                     origins: BTreeSet::from([0]),
                 },
-            }],
+            )],
             Vec::new(),
             None,
             None,

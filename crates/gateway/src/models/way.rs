@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::Bytes;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::sent_parts::{Seen, Sought};
-use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
+use terca_core::wire::{Exchange, ExchangeEnd};
 
 use crate::http::request_body::Room;
-use crate::http::{Closing, LONGEST_TEXT, milliseconds};
-use crate::models::dialect::Answer;
+use crate::http::{Closing, LONGEST_TEXT, lock, milliseconds};
 use crate::tape::{Player, Recorder};
 use crate::upstream::Upstream;
 
@@ -26,8 +25,8 @@ pub(crate) struct Way {
     pub(crate) upstreams: Vec<Upstream>,
     /// The room for the bodies of its requests.
     pub(crate) room: Room,
-    /// The keys, with the tokens that the agent has in their place.
-    keys: Vec<TokenOfKey>,
+    /// The tokens that the agent has, and the keys that they stand for.
+    keys: Vec<(String, ServiceKey)>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
@@ -40,13 +39,6 @@ pub(crate) struct Way {
     pub(crate) closing: Closing,
 }
 
-/// A key, and the token that the agent has in its place.
-#[derive(Debug)]
-pub(crate) struct TokenOfKey {
-    pub(crate) token: String,
-    pub(crate) key: ServiceKey,
-}
-
 #[derive(Debug, Default)]
 struct Log {
     entries: Vec<Entry>,
@@ -54,21 +46,20 @@ struct Log {
     strays: BTreeSet<usize>,
 }
 
+/// A request to a model in the log.
 #[derive(Debug)]
-struct Entry {
-    exchange: Exchange,
-    started: Instant,
+pub(crate) struct Entry {
+    pub(crate) exchange: Exchange,
+    pub(crate) started: Instant,
     is_over: bool,
     /// The hash of path and body, by which a request that is sent again is known.
     request: u64,
-    /// The body of a request that has not been searched yet.
-    unsearched: Option<Bytes>,
 }
 
 impl Way {
     pub(crate) fn new(
         upstreams: Vec<Upstream>,
-        keys: Vec<TokenOfKey>,
+        keys: Vec<(String, ServiceKey)>,
         sought: Vec<Sought>,
         recorder: Option<Recorder>,
         player: Option<Player>,
@@ -90,9 +81,9 @@ impl Way {
     /// with the token of a key that is for other services: those alone may have it.
     pub(crate) fn with_key(&self, text: &str, upstream: usize) -> Option<String> {
         let mut keys = self.keys.iter();
-        let TokenOfKey { token, key } = keys.find(|key| text.contains(&*key.token))?;
+        let (token, key) = keys.find(|(token, _)| text.contains(&**token))?;
         if !key.origins.contains(&upstream) {
-            self.log().strays.insert(upstream);
+            lock(&self.log).strays.insert(upstream);
             return None;
         }
         Some(text.replace(&**token, &key.key))
@@ -100,7 +91,7 @@ impl Way {
 
     /// Returns a remark for each service that was sent the token of another service's key.
     pub(crate) fn strays(&self) -> Vec<String> {
-        let log = self.log();
+        let log = lock(&self.log);
         let services = log.strays.iter().filter_map(|at| self.upstreams.get(*at));
         services
             .map(|service| {
@@ -110,10 +101,6 @@ impl Way {
                 )
             })
             .collect()
-    }
-
-    fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a request. Returns its number, or `None` if the trial has had as many as it may.
@@ -128,7 +115,10 @@ impl Way {
         body.hash(&mut hasher);
         let request = hasher.finish();
         let started = Instant::now();
-        let mut log = self.log();
+        // It takes milliseconds, and models take seconds.
+        let is_searched = !self.sought.is_empty();
+        let seen = is_searched.then(|| Seen::search(body, &self.sought));
+        let mut log = lock(&self.log);
         if log.entries.len() >= MOST_REQUESTS {
             return None;
         }
@@ -139,83 +129,24 @@ impl Way {
             exchange: Exchange {
                 path: beginning(path, LONGEST_TEXT),
                 model_asked: model_asked.map(|model| beginning(&model, LONGEST_TEXT)),
-                model_answered: None,
-                status: None,
-                stop_reason: None,
-                tokens: WireTokens::default(),
                 retry,
                 started_ms: milliseconds(started - self.opened),
-                first_byte_ms: None,
-                total_ms: 0,
-                replayed: false,
-                seen: None,
-                end: ExchangeEnd::LeftByAgent,
-                error: None,
+                seen,
+                ..Exchange::default()
             },
             started,
             is_over: false,
             request,
-            unsearched: (!self.sought.is_empty()).then(|| body.clone()),
         });
         Some(log.entries.len() - 1)
     }
 
-    /// Returns whether there is something to look for in requests.
-    pub(crate) fn looks_for_parts(&self) -> bool {
-        !self.sought.is_empty()
-    }
-
-    /// Looks for the parts of the variant in a request. It takes milliseconds, so nobody waits for it.
-    pub(crate) fn search(&self, number: usize) {
-        let mut body = None;
-        self.change(number, |entry| body.clone_from(&entry.unsearched));
-        if let Some(body) = body {
-            let seen = Seen::search(&body, &self.sought);
-            self.change(number, |entry| {
-                entry.exchange.seen = Some(seen);
-                entry.unsearched = None;
-            });
-        }
-    }
-
-    fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
+    /// Changes an entry of the log.
+    pub(crate) fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
         // A log that was taken is empty: what comes later is of no trial.
-        if let Some(entry) = self.log().entries.get_mut(number) {
+        if let Some(entry) = lock(&self.log).entries.get_mut(number) {
             change(entry);
         }
-    }
-
-    /// Notes the status of an answer.
-    pub(crate) fn status(&self, number: usize, status: u16) {
-        self.change(number, |entry| entry.exchange.status = Some(status));
-    }
-
-    /// Notes that the answer comes from a recording.
-    pub(crate) fn replayed(&self, number: usize) {
-        self.change(number, |entry| entry.exchange.replayed = true);
-    }
-
-    /// Notes that the first byte of an answer has come.
-    pub(crate) fn first_byte(&self, number: usize) {
-        self.change(number, |entry| {
-            let elapsed = milliseconds(entry.started.elapsed());
-            entry.exchange.first_byte_ms.get_or_insert(elapsed);
-        });
-    }
-
-    /// Notes what an answer has told so far.
-    pub(crate) fn told(&self, number: usize, answer: &Answer) {
-        self.change(number, |entry| {
-            let exchange = &mut entry.exchange;
-            exchange.model_answered.clone_from(&answer.model);
-            exchange.stop_reason.clone_from(&answer.stop_reason);
-            exchange.tokens = answer.tokens;
-            exchange.error.clone_from(&answer.error);
-            if answer.has_ended {
-                exchange.end = ExchangeEnd::Whole;
-                exchange.total_ms = milliseconds(entry.started.elapsed());
-            }
-        });
     }
 
     /// Notes the end of an exchange. One whose answer has come to its own end stays whole.
@@ -239,15 +170,11 @@ impl Way {
     /// Ends everything that is on its way, and returns the log.
     pub(crate) fn close(&self) -> Vec<Exchange> {
         self.closing.close();
-        let entries = std::mem::take(&mut self.log().entries);
+        let entries = std::mem::take(&mut lock(&self.log).entries);
         let mut exchanges = Vec::new();
         for mut entry in entries {
             if !entry.is_over && entry.exchange.end != ExchangeEnd::Whole {
                 entry.exchange.total_ms = milliseconds(entry.started.elapsed());
-            }
-            // The search may still go on, or not have begun.
-            if let Some(body) = entry.unsearched {
-                entry.exchange.seen = Some(Seen::search(&body, &self.sought));
             }
             exchanges.push(entry.exchange);
         }

@@ -6,21 +6,20 @@
 //!
 //! An agent may speak anything, as often as it likes: the connections of one exit are bounded, and all end with it.
 
-mod host_rules;
 mod requests;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use terca_core::wire::network::TrialNetwork;
+use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-pub(crate) use self::host_rules::HostRules;
+use crate::http::lock;
 use crate::server::{OpenPassages, PAUSE};
 
 /// The most connections of one exit at a time. Others wait until one of them ends.
@@ -30,65 +29,67 @@ const MOST_CONNECTIONS: usize = 128;
 #[derive(Debug)]
 pub struct NetworkExit {
     runtime: Handle,
-    gateway: Arc<OpenPassages>,
-    rules: Arc<HostRules>,
+    beyond: Beyond,
     room: Arc<Semaphore>,
     /// The tasks that accept connections. Each owns the tasks of its connections.
     tasks: Mutex<JoinSet<()>>,
 }
 
 /// The place that a socket leads to.
-#[derive(Debug, Clone)]
-enum SocketTarget {
-    Proxy(Arc<HostRules>, Arc<OpenPassages>),
+#[derive(Debug, Clone, Copy)]
+pub enum Door {
+    /// A proxy for the hosts that are allowed.
+    Proxy,
+    /// A service on this machine.
     Service(SocketAddr),
-    Gateway(Arc<OpenPassages>),
+    /// The gateway.
+    Gateway,
+}
+
+/// The things that a connection needs.
+#[derive(Debug, Clone)]
+struct Beyond {
+    rules: Arc<HostRules>,
+    gateway: Arc<OpenPassages>,
 }
 
 impl NetworkExit {
     pub(crate) fn new(runtime: Handle, gateway: Arc<OpenPassages>, rules: HostRules) -> Self {
         NetworkExit {
             runtime,
-            gateway,
-            rules: Arc::new(rules),
+            beyond: Beyond {
+                rules: Arc::new(rules),
+                gateway,
+            },
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             tasks: Mutex::default(),
         }
     }
 
-    /// Serves a proxy on a socket, for the hosts that are allowed.
-    pub fn serve_proxy(&self, listener: TcpListener) -> io::Result<()> {
-        let place = SocketTarget::Proxy(Arc::clone(&self.rules), Arc::clone(&self.gateway));
-        self.serve(listener, place)
-    }
-
-    /// Leads a socket to a service on this machine.
-    pub fn serve_service(&self, listener: TcpListener, service: SocketAddr) -> io::Result<()> {
-        self.serve(listener, SocketTarget::Service(service))
-    }
-
-    /// Leads a socket to the gateway.
-    pub fn serve_gateway(&self, listener: TcpListener) -> io::Result<()> {
-        self.serve(listener, SocketTarget::Gateway(Arc::clone(&self.gateway)))
-    }
-
     /// Returns the hosts that were refused so far.
     pub fn network(&self) -> TrialNetwork {
-        self.rules.network()
+        lock(&self.beyond.rules.seen).clone()
     }
 
-    fn serve(&self, listener: TcpListener, place: SocketTarget) -> io::Result<()> {
+    /// Accepts connections from a socket, and leads them through a door.
+    pub fn serve(&self, listener: TcpListener, door: Door) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let guard = self.runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.spawn(accept(listener, place, Arc::clone(&self.room)));
+        let mut tasks = lock(&self.tasks);
+        let room = Arc::clone(&self.room);
+        tasks.spawn(accept(listener, door, self.beyond.clone(), room));
         drop(guard);
         Ok(())
     }
 }
 
-async fn accept(listener: tokio::net::TcpListener, place: SocketTarget, room: Arc<Semaphore>) {
+async fn accept(
+    listener: tokio::net::TcpListener,
+    door: Door,
+    beyond: Beyond,
+    room: Arc<Semaphore>,
+) {
     let mut connections = JoinSet::new();
     loop {
         // Tasks that have ended are forgotten.
@@ -101,22 +102,22 @@ async fn accept(listener: tokio::net::TcpListener, place: SocketTarget, room: Ar
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let place = place.clone();
+        let beyond = beyond.clone();
         connections.spawn(async move {
-            place.lead(stream).await;
+            beyond.lead(stream, door).await;
             drop(permit);
         });
     }
 }
 
-impl SocketTarget {
+impl Beyond {
     /// Serves one connection to its end.
-    async fn lead(self, mut stream: TcpStream) {
+    async fn lead(self, mut stream: TcpStream, door: Door) {
         let _ = stream.set_nodelay(true);
-        match self {
-            SocketTarget::Proxy(rules, passages) => requests::serve(stream, rules, passages).await,
-            SocketTarget::Gateway(passages) => passages.serve(stream).await,
-            SocketTarget::Service(address) => {
+        match door {
+            Door::Proxy => requests::serve(stream, self.rules, self.gateway).await,
+            Door::Gateway => self.gateway.serve(stream).await,
+            Door::Service(address) => {
                 // A service that is not there looks like one that hangs up.
                 if let Ok(mut service) = TcpStream::connect(address).await {
                     let _ = service.set_nodelay(true);
@@ -124,5 +125,46 @@ impl SocketTarget {
                 }
             }
         }
+    }
+}
+
+/// The hosts that are allowed, and those that were refused.
+#[derive(Debug)]
+pub(crate) struct HostRules {
+    allowed: Vec<HostPattern>,
+    /// The gateway's own address, if the agent has one of it. It is here, behind no proxy.
+    gateway: Option<HostPattern>,
+    pub(crate) seen: Mutex<TrialNetwork>,
+}
+
+impl HostRules {
+    pub(crate) fn new(
+        allowed: Vec<HostPattern>,
+        gateway: Option<HostPattern>,
+        mode: NetworkMode,
+    ) -> Self {
+        HostRules {
+            allowed,
+            gateway,
+            seen: Mutex::new(TrialNetwork::new(mode)),
+        }
+    }
+
+    /// Returns the pattern that allows a host. A host that none allows is noted.
+    pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
+        let found = self
+            .gateway
+            .iter()
+            .chain(&self.allowed)
+            .find(|pattern| pattern.matches(host, port));
+        if found.is_none() {
+            lock(&self.seen).refuse(host, port);
+        }
+        found
+    }
+
+    /// Returns whether a pattern is that of the gateway.
+    pub(crate) fn is_gateway(&self, pattern: &HostPattern) -> bool {
+        self.gateway.as_ref() == Some(pattern)
     }
 }

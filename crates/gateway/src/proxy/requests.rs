@@ -3,12 +3,11 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Empty, Full};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1 as server;
@@ -22,8 +21,8 @@ use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::host_rules::HostRules;
-use crate::http::remove_hop_by_hop;
+use super::HostRules;
+use crate::http::{AnswerBody, BodyError, answer, lock, remove_hop_by_hop};
 use crate::server::OpenPassages;
 
 /// The time that a client has to say what it wants.
@@ -35,16 +34,14 @@ const LARGEST_HEAD: usize = 64 * 1024;
 /// The longest name of a host that is written down.
 const LONGEST_HOST: usize = 253;
 
-type Body = UnsyncBoxBody<Bytes, hyper::Error>;
-
 /// A stream to a host, through a proxy of the user or not.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait HostStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> HostStream for T {}
 
 /// A tunnel that was asked for: the client's end comes when the answer is sent.
 struct Tunnel {
     client: OnUpgrade,
-    host: Box<dyn Stream>,
+    host: Box<dyn HostStream>,
 }
 
 /// The one tunnel of a connection.
@@ -69,7 +66,7 @@ pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>, passages: Ar
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
-    let tunnel = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let tunnel = lock(&slot).take();
     if let Some(Tunnel { client, mut host }) = tunnel
         && let Ok(client) = client.await
     {
@@ -85,13 +82,13 @@ struct Client {
 }
 
 impl Client {
-    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<AnswerBody> {
         let uri = request.uri().clone();
         let Some((host, port)) = target(&uri) else {
             return refuse(StatusCode::BAD_REQUEST, "this is a proxy");
         };
         if !is_plain(host) {
-            self.rules.refuse("(not a name)", port);
+            lock(&self.rules.seen).refuse("(not a name)", port);
             return refuse(StatusCode::FORBIDDEN, "this is not the name of a host");
         }
         let Some(allowed) = self.rules.allows(host, port) else {
@@ -120,16 +117,17 @@ impl Client {
         request: &mut Request<Incoming>,
         (host, port): (&str, u16),
         allowed: &HostPattern,
-    ) -> io::Result<Response<Body>> {
+    ) -> io::Result<Response<AnswerBody>> {
         let address = format!("https://{}:{port}", bracketed(host));
         let address: Uri = address.parse().map_err(io::Error::other)?;
-        let host: Box<dyn Stream> = match self.proxy_to(&address, allowed) {
+        let host: Box<dyn HostStream> = match self.proxy_to(&address, allowed) {
             Some(proxy) => Box::new(tunnel_through(&proxy, &address).await?),
             None => Box::new(connect(host, port, allowed).await?),
         };
         let client = hyper::upgrade::on(request);
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(Tunnel { client, host });
-        Ok(Response::new(empty()))
+        *lock(&self.slot) = Some(Tunnel { client, host });
+        let nothing = Empty::new().map_err(|never| match never {});
+        Ok(Response::new(nothing.boxed_unsync()))
     }
 
     async fn pass_on(
@@ -137,7 +135,7 @@ impl Client {
         request: Request<Incoming>,
         (host, port): (&str, u16),
         allowed: &HostPattern,
-    ) -> io::Result<Response<Body>> {
+    ) -> io::Result<Response<AnswerBody>> {
         let (mut parts, body) = request.into_parts();
         let proxy = self.proxy_to(&parts.uri, allowed);
         let stream = match &proxy {
@@ -165,16 +163,11 @@ impl Client {
                 parts.uri = path.parse().map_err(io::Error::other)?;
             }
         }
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(io::Error::other)?;
-        // It ends with the answer, or with the client that no longer reads it.
-        tokio::spawn(connection);
-        let request = Request::from_parts(parts, body);
-        let answer = sender.send_request(request).await;
-        let (mut parts, body) = answer.map_err(io::Error::other)?.into_parts();
+        let answer = speak(stream, Request::from_parts(parts, body)).await?;
+        let (mut parts, body) = answer.into_parts();
         remove_hop_by_hop(&mut parts.headers);
-        Ok(Response::from_parts(parts, body.boxed_unsync()))
+        let body = body.map_err(BodyError::from).boxed_unsync();
+        Ok(Response::from_parts(parts, body))
     }
 }
 
@@ -213,14 +206,32 @@ async fn connect(host: &str, port: u16, allowed: &HostPattern) -> io::Result<Tcp
         // Whoever names hosts below the domain could name this machine.
         addresses.retain(|address| !is_near(address.ip()));
     }
-    match timeout(CONNECT, TcpStream::connect(&addresses[..])).await {
-        Ok(Ok(stream)) => {
+    within(TcpStream::connect(&addresses[..])).await
+}
+
+/// Connects, if it does not take too long.
+async fn within(connecting: impl Future<Output = io::Result<TcpStream>>) -> io::Result<TcpStream> {
+    match timeout(CONNECT, connecting).await {
+        Ok(connected) => {
+            let stream = connected?;
             let _ = stream.set_nodelay(true);
             Ok(stream)
         }
-        Ok(Err(error)) => Err(error),
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
+}
+
+/// Speaks HTTP with a host. The connection ends with the answer, or with the client that no longer reads it.
+async fn speak<B>(stream: TcpStream, request: Request<B>) -> io::Result<Response<Incoming>>
+where
+    B: hyper::body::Body<Data: Send, Error: Into<BodyError>> + Send + 'static,
+{
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    tokio::spawn(connection.with_upgrades());
+    let answer = sender.send_request(request).await;
+    answer.map_err(io::Error::other)
 }
 
 /// Returns whether an address is this machine, or a service that the machine's network has for machines alone.
@@ -243,19 +254,12 @@ async fn connect_to_proxy(proxy: &Intercept) -> io::Result<TcpStream> {
         ));
     }
     let address = (host, uri.port_u16().unwrap_or(80));
-    match timeout(CONNECT, TcpStream::connect(address)).await {
-        Ok(connected) => connected,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
+    within(TcpStream::connect(address)).await
 }
 
 /// Asks the user's proxy for a tunnel.
 async fn tunnel_through(proxy: &Intercept, address: &Uri) -> io::Result<TokioIo<Upgraded>> {
     let stream = connect_to_proxy(proxy).await?;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(io::Error::other)?;
-    tokio::spawn(connection.with_upgrades());
     let authority = address
         .authority()
         .map(ToString::to_string)
@@ -270,10 +274,7 @@ async fn tunnel_through(proxy: &Intercept, address: &Uri) -> io::Result<TokioIo<
             .headers_mut()
             .insert(header::PROXY_AUTHORIZATION, auth);
     }
-    let answer = sender
-        .send_request(request)
-        .await
-        .map_err(io::Error::other)?;
+    let answer = speak(stream, request).await?;
     if !answer.status().is_success() {
         let status = answer.status();
         return Err(io::Error::other(format!(
@@ -284,18 +285,10 @@ async fn tunnel_through(proxy: &Intercept, address: &Uri) -> io::Result<TokioIo<
     Ok(TokioIo::new(upgraded))
 }
 
-fn empty() -> Body {
-    Empty::new().map_err(|never| match never {}).boxed_unsync()
-}
-
-fn refuse(status: StatusCode, message: &str) -> Response<Body> {
-    let body = Full::new(Bytes::from(format!("{message}\n")));
-    let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = status;
-    let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    let close = HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONTENT_TYPE, text);
+fn refuse(status: StatusCode, message: &str) -> Response<AnswerBody> {
+    let mut response = answer(status, "text/plain; charset=utf-8", format!("{message}\n"));
     // Room for others: there is little more to say to who was refused.
+    let close = HeaderValue::from_static("close");
     response.headers_mut().insert(header::CONNECTION, close);
     response
 }

@@ -5,27 +5,23 @@
 //! again. Requests of the recording are brought into the normal form when they are needed, since an agent that does what it
 //! did asks for them in order.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
-use terca_core::wire::recording::{NEXT_STEP, NormalForm, OnMiss, describe, distance, moved};
+use terca_core::wire::recording::{
+    NEXT_STEP, NormalForm, OnMiss, RecordedAnswer, first_difference, moved,
+};
 
-use crate::http::BodyError;
+use crate::http::{BodyError, lock};
 use crate::tape::recording::Recording;
-
-/// The most recorded requests that one without an answer is compared with, to show the closest.
-const MOST_COMPARED: usize = 50;
-/// The most places that are counted of a difference.
-const MOST_PLACES: usize = 40;
 
 /// A recording that is to be played.
 #[derive(Debug)]
@@ -47,42 +43,35 @@ pub struct Replay {
 pub(crate) struct Player {
     on_miss: OnMiss,
     directory: String,
-    has_diverged: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PlayerState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PlayerState {
     recording: Recording,
     form: NormalForm,
-    /// The keys of the first requests of the recording.
-    keys: Vec<Key>,
-    is_played: Vec<bool>,
+    /// The requests of the recording, in order.
+    requests: Vec<PlayedRequest>,
+    /// The requests to models so far.
     asked: u64,
     live: u64,
     /// The first request to a model that was not in the recording.
     divergence: Option<String>,
 }
 
-/// The hash of a request's normal form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key([u8; 32]);
-
-/// An answer of the recording.
 #[derive(Debug)]
-pub(crate) struct PlayedAnswer {
-    pub(crate) status: Option<u16>,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Bytes,
-    pub(crate) end: ExchangeEnd,
-    pub(crate) error: Option<String>,
+struct PlayedRequest {
+    number: u64,
+    /// The hash of its normal form, once it was needed.
+    key: Option<u64>,
+    is_played: bool,
 }
 
 /// What becomes of a request.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// The recording has its answer.
-    Answer(PlayedAnswer),
+pub(crate) enum LookUp {
+    /// The recording has its answer, with this body.
+    Played(RecordedAnswer, Bytes),
     /// It is passed on to the service.
     Live,
     /// It is refused.
@@ -117,16 +106,19 @@ impl Player {
             .chain(agent_version.as_deref())
             .collect();
         let form = NormalForm::new(&directories, &versions, mask.with(tokens));
-        let is_played = vec![false; recording.exchanges.len()];
+        let numbers = recording.exchanges.keys();
+        let requests = numbers.map(|number| PlayedRequest {
+            number: *number,
+            key: None,
+            is_played: false,
+        });
         Player {
             on_miss,
             directory,
-            has_diverged: AtomicBool::new(false),
-            state: Mutex::new(State {
+            state: Mutex::new(PlayerState {
+                requests: requests.collect(),
                 recording,
                 form,
-                keys: Vec::new(),
-                is_played,
                 asked: 0,
                 live: 0,
                 divergence: None,
@@ -136,20 +128,20 @@ impl Player {
 
     /// Returns whether a request to a model was refused: the session is another one from there.
     pub(crate) fn has_diverged(&self) -> bool {
-        self.has_diverged.load(Ordering::Relaxed)
+        self.on_miss == OnMiss::Error && lock(&self.state).divergence.is_some()
     }
 
     /// Looks for the answer to a request.
-    pub(crate) fn find(&self, method: &str, path: &str, body: &[u8], is_for_model: bool) -> Found {
-        let mut state = self.state();
+    pub(crate) fn find(&self, method: &str, path: &str, body: &[u8], is_for_model: bool) -> LookUp {
+        let mut state = lock(&self.state);
         state.asked += u64::from(is_for_model);
         let value = state.form.body(body);
         let key = key_of(method, &state.form.text(path), &value);
         let problem = match state.position(key) {
             Some(index) => {
-                state.is_played[index] = true;
+                state.requests[index].is_played = true;
                 match state.answer(index, &self.directory) {
-                    Some(answer) => return Found::Answer(answer),
+                    Some((answer, body)) => return LookUp::Played(answer, body),
                     None => {
                         format!("the recording has this request, and not its answer; {NEXT_STEP}")
                     }
@@ -166,122 +158,77 @@ impl Player {
         match self.on_miss {
             OnMiss::Live => {
                 state.live += u64::from(is_for_model);
-                Found::Live
+                LookUp::Live
             }
-            OnMiss::Error => {
-                if is_for_model {
-                    self.has_diverged.store(true, Ordering::Relaxed);
-                }
-                Found::Refused
-            }
+            OnMiss::Error => LookUp::Refused,
         }
     }
 
     /// Returns the figures.
     pub(crate) fn played(&self) -> Played {
-        let state = self.state();
+        let state = lock(&self.state);
         Played {
             divergence: state.divergence.clone(),
             live: state.live,
-            left: state.is_played.iter().filter(|played| !**played).count(),
+            left: state.requests.iter().filter(|one| !one.is_played).count(),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl PlayerState {
     /// Returns the recorded request with this key: the first that was not played, or else the last.
-    fn position(&mut self, key: Key) -> Option<usize> {
+    fn position(&mut self, key: u64) -> Option<usize> {
         let mut last = None;
-        for index in 0..self.recording.exchanges.len() {
-            if index == self.keys.len() {
-                let request = &self.recording.exchanges[index].request;
-                let body = self.recording.body(&request.body);
-                let value = self.form.body(&body);
+        for index in 0..self.requests.len() {
+            if self.requests[index].key.is_none() {
+                let (request, _) = &self.recording.exchanges[&self.requests[index].number];
+                let body = self.form.body(&self.recording.body(&request.body));
                 let path = self.form.text(&request.path);
-                self.keys.push(key_of(&request.method, &path, &value));
+                self.requests[index].key = Some(key_of(&request.method, &path, &body));
             }
-            if self.keys[index] == key {
-                if !self.is_played[index] {
-                    return Some(index);
-                }
+            if self.requests[index].key == Some(key) {
                 last = Some(index);
+                if !self.requests[index].is_played {
+                    break;
+                }
             }
         }
         last
     }
 
-    fn answer(&self, index: usize, directory: &str) -> Option<PlayedAnswer> {
-        let answer = self.recording.exchanges[index].answer.as_ref()?;
-        if answer.too_large {
-            return None;
-        }
+    fn answer(&self, index: usize, directory: &str) -> Option<(RecordedAnswer, Bytes)> {
+        let (_, answer) = &self.recording.exchanges[&self.requests[index].number];
+        let answer = answer.clone().filter(|answer| !answer.too_large)?;
         let body = self.recording.body(&answer.body);
-        let headers = answer.headers.iter();
-        Some(PlayedAnswer {
-            status: answer.status,
-            headers: headers
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            body: moved(&body, &self.recording.header.directory, directory).into(),
-            end: answer.end,
-            error: answer.error.clone(),
-        })
+        let body = moved(&body, &self.recording.header.directory, directory);
+        Some((answer, body.into()))
     }
 
-    /// Describes how a request differs from the closest one of the recording that was not played.
+    /// Describes how a request differs from the next one of the recording that was not played.
     fn difference(&mut self, method: &str, path: &str, now: &Value) -> String {
         let path = self.form.text(path);
-        let mut closest: Option<(usize, usize, Value)> = None;
-        let mut compared = 0;
-        for index in 0..self.recording.exchanges.len() {
-            let request = &self.recording.exchanges[index].request;
-            let is_like = request.method == method && self.form.text(&request.path) == path;
-            if self.is_played[index] || !is_like {
-                continue;
-            }
-            let body = self.recording.body(&request.body);
-            let recorded = self.form.body(&body);
-            let far = distance(&recorded, now, MOST_PLACES);
-            if closest.as_ref().is_none_or(|(least, ..)| far < *least) {
-                closest = Some((far, index, recorded));
-            }
-            compared += 1;
-            if compared == MOST_COMPARED {
-                break;
+        for PlayedRequest { number, .. } in self.requests.iter().filter(|one| !one.is_played) {
+            let (request, _) = &self.recording.exchanges[number];
+            if request.method == method && self.form.text(&request.path) == path {
+                let recorded = self.form.body(&self.recording.body(&request.body));
+                let place = first_difference(&recorded, now);
+                return format!(
+                    "it differs from the recording (- recorded request {number}, + now)\n{place}"
+                );
             }
         }
-        match (closest, &self.recording.stopped) {
-            (Some((_, index, recorded)), _) => {
-                let number = self.recording.exchanges[index].request.number;
-                let lines = describe(&recorded, now);
-                format!(
-                    "it differs from the recording (- recorded request {number}, + now)\n{lines}"
-                )
-            }
-            (None, Some(reason)) => {
-                format!("the recording has no more: it ended early ({reason}); {NEXT_STEP}")
-            }
-            (None, None) => {
-                let number = self.recording.exchanges.len();
-                let requests = prose::count(number, "request");
-                format!(
-                    "the recording has no more of this kind, and {requests} in all; {NEXT_STEP}"
-                )
-            }
+        if let Some(reason) = &self.recording.stopped {
+            return format!("the recording has no more: it ended early ({reason}); {NEXT_STEP}");
         }
+        let requests = prose::count(self.requests.len(), "request");
+        format!("the recording has no more of this kind, and {requests} in all; {NEXT_STEP}")
     }
 }
 
-fn key_of(method: &str, path: &str, body: &Value) -> Key {
-    let mut hash = Sha256::new();
-    for text in [method, "\n", path, "\n", &body.to_string()] {
-        hash.update(text.as_bytes());
-    }
-    Key(hash.finalize().into())
+fn key_of(method: &str, path: &str, body: &Value) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (method, path, body.to_string()).hash(&mut hash);
+    hash.finish()
 }
 
 /// The body of an answer from a recording.

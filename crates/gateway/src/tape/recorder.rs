@@ -3,12 +3,12 @@
 //! Nothing that passes waits for it. A request is written when it comes, an answer when it has ended, and a recording
 //! that cannot be written any further ends there, with a note: the trial goes on.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -19,18 +19,16 @@ use hyper::HeaderMap;
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 use terca_core::wire::recording::{
-    self, Header, Line, Part, PartName, RecordedAnswer, RecordedRequest, Stopped, masked_answer,
-    masked_request, parts_of,
+    self, BodyPart, Header, RecordedAnswer, RecordedRequest, RecordingLine, masked_body, part_name,
+    parts_of,
 };
 
-use crate::http::milliseconds;
+use crate::http::{lock, milliseconds};
 
 /// The largest answer that is kept.
 const LARGEST_ANSWER: usize = 16 * 1024 * 1024;
 /// The most bytes of answers of one trial that are held until they are written.
 const MOST_HELD: usize = 4 * LARGEST_ANSWER;
-/// Bytes that come within so many milliseconds are one step of an answer.
-const STEP: u64 = 100;
 /// The headers of a request that matter to a service. None has a key.
 const OF_REQUEST: [&str; 6] = [
     "accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta", "user-agent",
@@ -55,13 +53,21 @@ pub struct NewRecording {
 /// Takes exchanges while they pass.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// `None` once it has ended.
-    sender: Mutex<Option<Sender<Item>>>,
-    thread: Mutex<Option<JoinHandle<Option<String>>>>,
     began: Instant,
-    last: AtomicU64,
-    open: Mutex<HashMap<u64, OpenAnswer>>,
+    state: Mutex<RecorderState>,
+    /// The bytes of answers that are not written yet.
     held: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+struct RecorderState {
+    /// `None` once it has ended.
+    sender: Option<Sender<Item>>,
+    thread: Option<JoinHandle<Option<String>>>,
+    /// The number of the last request.
+    last: u64,
+    /// The answers that have not ended, with their bodies.
+    open: BTreeMap<u64, (RecordedAnswer, Vec<u8>)>,
 }
 
 /// The answer to one request, as it comes. It has ended at the latest when this is dropped.
@@ -71,19 +77,30 @@ pub(crate) struct Taking {
     number: u64,
 }
 
-/// An answer that has not ended.
-#[derive(Debug)]
-struct OpenAnswer {
-    asked: Instant,
-    answer: RecordedAnswer,
-    body: Vec<u8>,
-}
-
 /// One thing to write. The bodies are still to be masked.
 #[derive(Debug)]
 enum Item {
     Request(RecordedRequest, Bytes),
     Answer(RecordedAnswer, Vec<u8>),
+}
+
+impl RecorderState {
+    fn send(&self, item: Item) {
+        if let Some(sender) = &self.sender {
+            // The thread takes everything until the sender is gone.
+            let _ = sender.send(item);
+        }
+    }
+
+    fn end(&mut self, number: u64, end: ExchangeEnd, error: Option<String>) {
+        if let Some((mut answer, body)) = self.open.remove(&number) {
+            if answer.end != ExchangeEnd::Whole {
+                answer.end = end;
+            }
+            answer.error = error;
+            self.send(Item::Answer(answer, body));
+        }
+    }
 }
 
 impl Recorder {
@@ -98,17 +115,20 @@ impl Recorder {
             written: 0,
             held: Arc::clone(&held),
         };
-        writer.line(&Line::Header(new.header))?;
+        writer.line(&RecordingLine::Header(new.header))?;
         writer.out.flush()?;
         let thread = thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || writer.run(&receiver))?;
+        let state = RecorderState {
+            sender: Some(sender),
+            thread: Some(thread),
+            last: 0,
+            open: BTreeMap::new(),
+        };
         Ok(Recorder {
-            sender: Mutex::new(Some(sender)),
-            thread: Mutex::new(Some(thread)),
             began: Instant::now(),
-            last: AtomicU64::new(0),
-            open: Mutex::default(),
+            state: Mutex::new(state),
             held,
         })
     }
@@ -122,107 +142,41 @@ impl Recorder {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Taking {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let asked = Instant::now();
+        let mut state = lock(&self.state);
+        state.last += 1;
+        let number = state.last;
         let answer = RecordedAnswer {
             number,
-            status: None,
-            headers: BTreeMap::new(),
-            body: Vec::new(),
-            steps: Vec::new(),
-            end: ExchangeEnd::LeftByAgent,
-            error: None,
-            too_large: false,
+            ..RecordedAnswer::default()
         };
-        let open = OpenAnswer {
-            asked,
-            answer,
-            body: Vec::new(),
-        };
-        self.open().insert(number, open);
+        state.open.insert(number, (answer, Vec::new()));
         let request = RecordedRequest {
             number,
-            at_ms: milliseconds(asked - self.began),
+            at_ms: milliseconds(self.began.elapsed()),
             method: method.to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),
             headers: kept(headers, |name| OF_REQUEST.contains(&name)),
             body: Vec::new(),
         };
-        self.send(Item::Request(request, body.clone()));
-        Taking {
-            recorder: Arc::clone(self),
-            number,
-        }
+        state.send(Item::Request(request, body.clone()));
+        let recorder = Arc::clone(self);
+        Taking { recorder, number }
     }
 
     /// Ends the recording, with everything that has come until now. Returns the reason if it is not whole.
     pub(crate) fn finish(&self) -> Option<String> {
-        let mut numbers: Vec<u64> = self.open().keys().copied().collect();
-        numbers.sort_unstable();
-        for number in numbers {
-            self.end(number, ExchangeEnd::LeftByAgent, None);
+        let mut state = lock(&self.state);
+        while let Some(number) = state.open.keys().next().copied() {
+            state.end(number, ExchangeEnd::LeftByAgent, None);
         }
-        let sender = lock(&self.sender).take();
-        drop(sender);
-        let thread = lock(&self.thread).take();
+        state.sender = None;
+        let thread = state.thread.take();
+        drop(state);
         match thread?.join() {
             Ok(note) => note,
             Err(_) => Some("the recording ended early: its thread failed".to_owned()),
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, OpenAnswer>> {
-        lock(&self.open)
-    }
-
-    fn send(&self, item: Item) {
-        if let Some(sender) = &*lock(&self.sender) {
-            // The thread takes everything until the sender is gone.
-            let _ = sender.send(item);
-        }
-    }
-
-    fn change(&self, number: u64, change: impl FnOnce(&mut OpenAnswer)) {
-        // What comes after the end of the passage is of no trial.
-        if let Some(open) = self.open().get_mut(&number) {
-            change(open);
-        }
-    }
-
-    fn feed(&self, number: u64, bytes: &[u8]) {
-        self.change(number, |open| {
-            if open.answer.too_large || bytes.is_empty() {
-                return;
-            }
-            let before = self.held.fetch_add(bytes.len(), Ordering::Relaxed);
-            if before + bytes.len() > MOST_HELD || open.body.len() + bytes.len() > LARGEST_ANSWER {
-                let freed = open.body.len() + bytes.len();
-                self.held.fetch_sub(freed, Ordering::Relaxed);
-                open.answer.too_large = true;
-                open.answer.steps = Vec::new();
-                open.body = Vec::new();
-                return;
-            }
-            open.body.extend_from_slice(bytes);
-            let length = bytes.len() as u64;
-            let step = milliseconds(open.asked.elapsed()) / STEP * STEP;
-            match open.answer.steps.last_mut() {
-                Some((at, total)) if *at == step => *total += length,
-                _ => open.answer.steps.push((step, length)),
-            }
-        });
-    }
-
-    fn end(&self, number: u64, end: ExchangeEnd, error: Option<String>) {
-        let Some(mut open) = self.open().remove(&number) else {
-            return;
-        };
-        if open.answer.end != ExchangeEnd::Whole {
-            open.answer.end = end;
-        }
-        open.answer.error = error;
-        self.send(Item::Answer(open.answer, open.body));
     }
 }
 
@@ -233,34 +187,52 @@ impl Drop for Recorder {
 }
 
 impl Taking {
+    fn change(&self, change: impl FnOnce(&mut RecordedAnswer, &mut Vec<u8>)) {
+        // What comes after the end of the passage is of no trial.
+        if let Some((answer, body)) = lock(&self.recorder.state).open.get_mut(&self.number) {
+            change(answer, body);
+        }
+    }
+
     /// Takes the head of the answer.
     pub(crate) fn head(&self, status: u16, headers: &HeaderMap) {
-        let headers = kept(headers, |name| {
-            OF_ANSWER.contains(&name)
-                || name.starts_with("x-ratelimit-")
-                || name.starts_with("anthropic-ratelimit-")
-        });
-        self.recorder.change(self.number, |open| {
-            open.answer.status = Some(status);
-            open.answer.headers = headers;
+        self.change(|answer, _| {
+            answer.status = Some(status);
+            answer.headers = kept(headers, |name| {
+                OF_ANSWER.contains(&name)
+                    || name.starts_with("x-ratelimit-")
+                    || name.starts_with("anthropic-ratelimit-")
+            });
         });
     }
 
     /// Takes some bytes of the answer.
     pub(crate) fn feed(&self, bytes: &[u8]) {
-        self.recorder.feed(self.number, bytes);
+        let held = &self.recorder.held;
+        self.change(|answer, body| {
+            if answer.too_large {
+                return;
+            }
+            let before = held.fetch_add(bytes.len(), Ordering::Relaxed);
+            let length = body.len() + bytes.len();
+            if before + bytes.len() > MOST_HELD || length > LARGEST_ANSWER {
+                held.fetch_sub(length, Ordering::Relaxed);
+                answer.too_large = true;
+                *body = Vec::new();
+            } else {
+                body.extend_from_slice(bytes);
+            }
+        });
     }
 
     /// Notes that the answer has come to its own end, however the connection ends.
     pub(crate) fn is_whole(&self) {
-        self.recorder.change(self.number, |open| {
-            open.answer.end = ExchangeEnd::Whole;
-        });
+        self.change(|answer, _| answer.end = ExchangeEnd::Whole);
     }
 
     /// Takes the end of the answer.
     pub(crate) fn end(&self, end: ExchangeEnd, error: Option<String>) {
-        self.recorder.end(self.number, end, error);
+        lock(&self.recorder.state).end(self.number, end, error);
     }
 }
 
@@ -268,10 +240,6 @@ impl Drop for Taking {
     fn drop(&mut self) {
         self.end(ExchangeEnd::LeftByAgent, None);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kept(headers: &HeaderMap, is_kept: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
@@ -291,7 +259,7 @@ struct Writer {
     out: GzEncoder<File>,
     mask: Mask,
     /// The parts that are in the file.
-    known: HashSet<PartName>,
+    known: HashSet<String>,
     /// The length of all lines so far.
     written: u64,
     held: Arc<AtomicUsize>,
@@ -311,7 +279,7 @@ impl Writer {
                 if let Some(reason) = &stopped {
                     let reason = reason.clone();
                     // Neither is there room for it where the disk is full.
-                    let _ = self.append(&Line::Stopped(Stopped { reason }));
+                    let _ = self.append(&RecordingLine::Stopped { reason });
                 }
             }
             self.held.fetch_sub(length, Ordering::Relaxed);
@@ -329,20 +297,14 @@ impl Writer {
                 request.path = self.mask.text(&request.path);
                 request.query = self.mask.text(&request.query);
                 self.hide(&mut request.headers);
-                request.body = self.parts(&masked_request(&body, &self.mask))?;
-                self.line(&Line::Request(request))?;
+                request.body = self.parts(&masked_body(&body, &self.mask))?;
+                self.line(&RecordingLine::Request(request))?;
             }
             Item::Answer(mut answer, body) => {
                 self.hide(&mut answer.headers);
                 answer.error = answer.error.map(|error| self.mask.text(&error));
-                let masked = masked_answer(&body, &self.mask);
-                if masked.len() != body.len() {
-                    // The steps are those of another text.
-                    let first = answer.steps.first().map_or(0, |(at, _)| *at);
-                    answer.steps = vec![(first, masked.len() as u64)];
-                }
-                answer.body = self.parts(&masked)?;
-                self.line(&Line::Answer(answer))?;
+                answer.body = self.parts(&masked_body(&body, &self.mask))?;
+                self.line(&RecordingLine::Answer(answer))?;
             }
         }
         // A process that is killed leaves everything up to here.
@@ -356,23 +318,23 @@ impl Writer {
     }
 
     /// Writes the parts of a body that are new, and returns the names of all.
-    fn parts(&mut self, body: &[u8]) -> io::Result<Vec<PartName>> {
+    fn parts(&mut self, body: &[u8]) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for bytes in parts_of(body) {
-            let name = PartName::of(bytes);
-            names.push(name);
-            if self.known.insert(name) {
+            let name = part_name(bytes);
+            names.push(name.clone());
+            if self.known.insert(name.clone()) {
                 let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
                 let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
                 let hex = text.is_none().then(|| hex.collect());
-                self.line(&Line::Part(Part { name, text, hex }))?;
+                self.line(&RecordingLine::Part(BodyPart { name, text, hex }))?;
             }
         }
         Ok(names)
     }
 
     /// Writes a line, if there is room for it.
-    fn line(&mut self, line: &Line) -> io::Result<()> {
+    fn line(&mut self, line: &RecordingLine) -> io::Result<()> {
         if self.written >= recording::LARGEST {
             let most = recording::LARGEST / (1024 * 1024);
             let reason = format!("it has reached {most} MiB");
@@ -381,7 +343,7 @@ impl Writer {
         self.append(line)
     }
 
-    fn append(&mut self, line: &Line) -> io::Result<()> {
+    fn append(&mut self, line: &RecordingLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.written += text.len() as u64;
@@ -417,7 +379,7 @@ mod tests {
         recorder.request("POST", "/v1/messages", "", &HeaderMap::new(), &body)
     }
 
-    fn lines(path: &std::path::Path) -> Vec<Line> {
+    fn lines(path: &std::path::Path) -> Vec<RecordingLine> {
         let mut text = String::new();
         // One that is not whole yet is read as far as it goes.
         let _ = GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text);
@@ -447,9 +409,9 @@ mod tests {
         let kept = file.as_file().metadata().unwrap().len();
         assert!(kept * 10 < sent, "{kept} of {sent}");
         let lines = lines(file.path());
-        let requests = lines
-            .iter()
-            .filter(|line| matches!(line, Line::Request(request) if !request.body.is_empty()));
+        let requests = lines.iter().filter(
+            |line| matches!(line, RecordingLine::Request(request) if !request.body.is_empty()),
+        );
         assert_eq!(requests.count(), 40);
     }
 
@@ -465,19 +427,16 @@ mod tests {
         part.feed(b"some of it");
         assert_eq!(recorder.finish(), None);
         part.feed(b"too late");
-        let ends: Vec<(u64, ExchangeEnd, u64)> = lines(file.path())
+        let ends: Vec<(u64, ExchangeEnd)> = lines(file.path())
             .into_iter()
             .filter_map(|line| match line {
-                Line::Answer(answer) => Some((answer.number, answer.end, answer.steps[0].1)),
+                RecordingLine::Answer(answer) => Some((answer.number, answer.end)),
                 _ => None,
             })
             .collect();
         assert_eq!(
             ends,
-            [
-                (1, ExchangeEnd::Whole, 9),
-                (2, ExchangeEnd::LeftByAgent, 10)
-            ]
+            [(1, ExchangeEnd::Whole), (2, ExchangeEnd::LeftByAgent)]
         );
     }
 
@@ -495,7 +454,7 @@ mod tests {
         assert_eq!(recorder.finish(), None);
         let lines = lines(file.path());
         assert!(
-            matches!(lines.last(), Some(Line::Answer(answer)) if answer.too_large && answer.body.is_empty()),
+            matches!(lines.last(), Some(RecordingLine::Answer(answer)) if answer.too_large && answer.body.is_empty()),
             "{lines:?}"
         );
         assert_eq!(recorder.held.load(Ordering::Relaxed), 0);

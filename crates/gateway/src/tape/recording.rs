@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::GzDecoder;
+use serde_json::Value;
 use terca_core::wire::recording::{
-    FORMAT, Header, LARGEST, Line, Part, PartName, RecordedAnswer, RecordedRequest, VERSION,
+    BodyPart, FORMAT, Header, LARGEST, RecordedAnswer, RecordedRequest, RecordingLine, VERSION,
+    part_name,
 };
 use thiserror::Error;
 
@@ -46,48 +48,51 @@ pub enum RecordingError {
 #[derive(Debug)]
 pub struct Recording {
     pub(crate) header: Header,
-    pub(crate) exchanges: Vec<RecordedExchange>,
+    /// The requests by their numbers, with their answers.
+    pub(crate) exchanges: BTreeMap<u64, (RecordedRequest, Option<RecordedAnswer>)>,
     /// The reason why the rest of the session is missing, if it is.
     pub(crate) stopped: Option<String>,
-    parts: HashMap<PartName, Vec<u8>>,
-}
-
-/// A request and its answer, if there is one.
-#[derive(Debug)]
-pub(crate) struct RecordedExchange {
-    pub(crate) request: RecordedRequest,
-    pub(crate) answer: Option<RecordedAnswer>,
+    parts: HashMap<String, Vec<u8>>,
 }
 
 impl Recording {
     /// Reads a recording to its end, or to the place where it was cut off.
     pub fn read(file: File) -> Result<Self, RecordingError> {
         let mut reader = BufReader::new(GzDecoder::new(BufReader::new(file)).take(MOST));
-        let mut builder = Builder::default();
-        let mut line = Vec::new();
+        let mut recording: Option<Recording> = None;
+        let mut number = 0;
+        let mut text = Vec::new();
         loop {
-            line.clear();
-            let end = match reader.read_until(b'\n', &mut line) {
+            text.clear();
+            let read = reader.read_until(b'\n', &mut text);
+            number += 1;
+            let damaged = |problem: String| RecordingError::Damaged {
+                line: number,
+                problem,
+            };
+            let is_end = match read {
                 Ok(length) => length == 0,
                 // Terca was killed while it wrote.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    return Err(builder.damaged("it is not compressed by gzip"));
+                    return Err(damaged("it is not compressed by gzip".to_owned()));
                 }
                 Err(error) => return Err(RecordingError::Io(error)),
             };
             // A line without its end was being written.
-            if line.last() == Some(&b'\n') {
-                builder.line(&line)?;
+            if text.last() == Some(&b'\n') {
+                match &mut recording {
+                    None => recording = Some(Recording::begin(&text, &damaged)?),
+                    Some(recording) => recording.add(&text, &damaged)?,
+                }
             }
-            if end {
-                break;
+            if is_end {
+                if reader.get_ref().limit() == 0 {
+                    return Err(RecordingError::TooLarge("its lines"));
+                }
+                return recording.ok_or_else(|| damaged("there is no header".to_owned()));
             }
         }
-        if reader.get_ref().limit() == 0 {
-            return Err(RecordingError::TooLarge("its lines"));
-        }
-        builder.finish()
     }
 
     /// Returns the addresses of services that the shell named when it was recorded, by variable.
@@ -96,96 +101,68 @@ impl Recording {
     }
 
     /// Returns the bytes of a body.
-    pub(crate) fn body(&self, names: &[PartName]) -> Vec<u8> {
+    pub(crate) fn body(&self, names: &[String]) -> Vec<u8> {
         let parts = names.iter().filter_map(|name| self.parts.get(name));
         parts.flatten().copied().collect()
     }
-}
 
-#[derive(Debug, Default)]
-struct Builder {
-    header: Option<Header>,
-    requests: BTreeMap<u64, RecordedRequest>,
-    answers: HashMap<u64, RecordedAnswer>,
-    stopped: Option<String>,
-    parts: HashMap<PartName, Vec<u8>>,
-    number: usize,
-}
-
-impl Builder {
-    fn damaged(&self, problem: impl Into<String>) -> RecordingError {
-        RecordingError::Damaged {
-            line: self.number.max(1),
-            problem: problem.into(),
+    /// Reads the header. Of another version no more is known than that it is one.
+    fn begin(text: &[u8], damaged: Damaged<'_>) -> Result<Self, RecordingError> {
+        let value: Value =
+            serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+        if value["format"] != FORMAT {
+            return Err(damaged("it is not a recording of Terca".to_owned()));
         }
+        match value["version"].as_u64().map(u32::try_from) {
+            Some(Ok(VERSION)) => {}
+            Some(Ok(other)) => return Err(RecordingError::Version(other)),
+            _ => return Err(damaged("the version is missing".to_owned())),
+        }
+        Ok(Recording {
+            header: serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?,
+            exchanges: BTreeMap::new(),
+            stopped: None,
+            parts: HashMap::new(),
+        })
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<(), RecordingError> {
-        self.number += 1;
-        let Some(header) = &self.header else {
-            return self.first_line(line);
-        };
-        debug_assert_eq!(header.version, VERSION, "no other is kept");
-        let line: Line =
-            serde_json::from_slice(line).map_err(|error| self.damaged(error.to_string()))?;
+    fn add(&mut self, text: &[u8], damaged: Damaged<'_>) -> Result<(), RecordingError> {
+        let line = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
         match line {
-            Line::Header(_) => return Err(self.damaged("there is a second header")),
-            Line::Part(part) => {
-                let bytes = bytes_of(&part).map_err(|problem| self.damaged(problem))?;
+            RecordingLine::Header(_) => return Err(damaged("there is a second header".to_owned())),
+            RecordingLine::Part(part) => {
+                let bytes = bytes_of(&part).map_err(damaged)?;
                 self.parts.insert(part.name, bytes);
             }
-            Line::Request(request) => {
-                self.check(&request.body)?;
-                if self.requests.len() >= MOST_REQUESTS {
+            RecordingLine::Request(request) => {
+                self.check(&request.body, damaged)?;
+                if self.exchanges.len() >= MOST_REQUESTS {
                     return Err(RecordingError::TooLarge("its number of requests"));
                 }
                 let number = request.number;
-                if self.requests.insert(number, request).is_some() {
-                    return Err(self.damaged(format!("there are two requests {number}")));
+                if self.exchanges.insert(number, (request, None)).is_some() {
+                    return Err(damaged(format!("there are two requests {number}")));
                 }
             }
-            Line::Answer(answer) => {
-                self.check(&answer.body)?;
+            RecordingLine::Answer(answer) => {
+                self.check(&answer.body, damaged)?;
                 let number = answer.number;
-                let has_request = self.requests.contains_key(&number);
-                if !has_request || self.answers.insert(number, answer).is_some() {
-                    return Err(self.damaged(format!("there is no one request {number}")));
+                match self.exchanges.get_mut(&number) {
+                    Some((_, place @ None)) => *place = Some(answer),
+                    _ => return Err(damaged(format!("there is no one request {number}"))),
                 }
             }
-            Line::Stopped(stopped) => self.stopped = Some(stopped.reason),
-        }
-        Ok(())
-    }
-
-    /// Reads the header. Of another version no more is known than that it is one.
-    fn first_line(&mut self, line: &[u8]) -> Result<(), RecordingError> {
-        let value: serde_json::Value =
-            serde_json::from_slice(line).map_err(|error| self.damaged(error.to_string()))?;
-        if value["format"] != FORMAT {
-            return Err(self.damaged("it is not a recording of Terca"));
-        }
-        let version = value["version"]
-            .as_u64()
-            .and_then(|version| u32::try_from(version).ok());
-        match version {
-            Some(VERSION) => {}
-            Some(other) => return Err(RecordingError::Version(other)),
-            None => return Err(self.damaged("the version is missing")),
-        }
-        match serde_json::from_value(value) {
-            Ok(Line::Header(header)) => self.header = Some(header),
-            Ok(_) => return Err(self.damaged("there is no header")),
-            Err(error) => return Err(self.damaged(error.to_string())),
+            RecordingLine::Stopped { reason } => self.stopped = Some(reason),
         }
         Ok(())
     }
 
     /// Checks that a body can be put together, and that it is not larger than any can be.
-    fn check(&self, names: &[PartName]) -> Result<(), RecordingError> {
+    fn check(&self, names: &[String], damaged: Damaged<'_>) -> Result<(), RecordingError> {
         let mut length = 0;
         for name in names {
             let Some(part) = self.parts.get(name) else {
-                return Err(self.damaged(format!("there is no part {name}")));
+                return Err(damaged(format!("there is no part {name}")));
             };
             length += part.len();
             if length > LARGEST_BODY {
@@ -194,34 +171,20 @@ impl Builder {
         }
         Ok(())
     }
-
-    fn finish(mut self) -> Result<Recording, RecordingError> {
-        let Some(header) = self.header.take() else {
-            return Err(self.damaged("there is no header"));
-        };
-        let requests = std::mem::take(&mut self.requests).into_iter();
-        let exchanges = requests.map(|(number, request)| RecordedExchange {
-            request,
-            answer: self.answers.remove(&number),
-        });
-        Ok(Recording {
-            header,
-            exchanges: exchanges.collect(),
-            stopped: self.stopped,
-            parts: self.parts,
-        })
-    }
 }
 
+/// Makes the error of a line.
+type Damaged<'a> = &'a dyn Fn(String) -> RecordingError;
+
 /// Returns the bytes of a part, if they are those that its name says.
-fn bytes_of(part: &Part) -> Result<Vec<u8>, String> {
+fn bytes_of(part: &BodyPart) -> Result<Vec<u8>, String> {
     let bytes = match (&part.text, &part.hex) {
         (Some(text), None) => Some(text.as_bytes().to_vec()),
         (None, Some(hex)) => bytes_of_hex(hex.as_bytes()),
         _ => None,
     };
     match bytes {
-        Some(bytes) if PartName::of(&bytes) == part.name => Ok(bytes),
+        Some(bytes) if part_name(&bytes) == part.name => Ok(bytes),
         _ => Err(format!("the part {} has another content", part.name)),
     }
 }
@@ -267,27 +230,27 @@ mod tests {
     }
 
     fn part(text: &str) -> String {
-        let name = PartName::of(text.as_bytes());
+        let name = part_name(text.as_bytes());
         json!({"kind": "part", "name": name, "text": text}).to_string()
     }
 
-    fn request(number: u64, body: &[PartName]) -> String {
+    fn request(number: u64, body: &[String]) -> String {
         json!({"kind": "request", "number": number, "atMs": 0, "method": "POST", "path": "/v1/messages", "headers": {}, "body": body}).to_string()
     }
 
     #[test]
     fn what_was_cut_off_is_read_up_to_there() {
-        let name = PartName::of(b"yes");
+        let name = part_name(b"yes");
         let text = format!(
             "{HEADER}\n{}\n{}\n{}",
             part("yes"),
-            request(1, &[name]),
-            request(2, &[name])
+            request(1, &[name.clone()]),
+            request(2, &[name.clone()])
         );
         let recording = read(&text).unwrap();
         assert_eq!(recording.exchanges.len(), 1, "the last line has no end");
-        assert_eq!(recording.body(&recording.exchanges[0].request.body), b"yes");
-        assert!(recording.exchanges[0].answer.is_none());
+        assert_eq!(recording.body(&recording.exchanges[&1].0.body), b"yes");
+        assert!(recording.exchanges[&1].1.is_none());
         let whole = compressed(format!("{text}\n").as_bytes());
         let cut = Recording::read(file(&whole[..whole.len() - 9])).unwrap();
         assert!(cut.exchanges.len() <= 2);
@@ -295,8 +258,8 @@ mod tests {
 
     #[test]
     fn foreign_and_damaged_files_are_refused_with_a_reason() {
-        let name = PartName::of(b"yes");
-        let other = PartName::of(b"no");
+        let name = part_name(b"yes");
+        let other = part_name(b"no");
         for (text, expected) in [
             (String::new(), "there is no header"),
             ("{}\n".to_owned(), "not a recording of Terca"),
@@ -307,14 +270,11 @@ mod tests {
             ),
             (format!("{HEADER}\n{HEADER}\n"), "second header"),
             (
-                format!("{HEADER}\n{}\n", request(1, &[name])),
+                format!("{HEADER}\n{}\n", request(1, &[name.clone()])),
                 "there is no part",
             ),
             (
-                format!(
-                    "{HEADER}\n{}\n",
-                    part("yes").replace(&name.to_string(), &other.to_string())
-                ),
+                format!("{HEADER}\n{}\n", part("yes").replace(&name, &other)),
                 "has another content",
             ),
             (
@@ -344,7 +304,7 @@ mod tests {
     fn a_bomb_is_refused_before_it_takes_the_memory() {
         // One part of many bytes, named again and again.
         let long = "x".repeat(1 << 20);
-        let name = PartName::of(long.as_bytes());
+        let name = part_name(long.as_bytes());
         let text = format!(
             "{HEADER}\n{}\n{}\n",
             part(&long),

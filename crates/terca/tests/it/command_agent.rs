@@ -43,7 +43,7 @@ fn it_is_given_servers_settings_and_a_place_for_artifacts() {
     assert!(program.ends_with("/terca"), "{program}");
     let args = server["args"].as_array().unwrap();
     assert_eq!(args[0], "__mcp-tap");
-    assert_eq!(args[2..], ["docs", "docs-server", "--fast"]);
+    assert_eq!(args[2..], ["docs", "0", "docs-server", "--fast"]);
     let config: Value = serde_json::from_str(&project.trial_file("workspace/config.txt")).unwrap();
     assert_eq!(config["theme"], "dark");
     let kept = project.trial_file("artifacts/agent/deep/own.log");

@@ -175,7 +175,6 @@ fn a_server_that_is_not_there_or_lets_nobody_in_is_not_connected() {
     let locked = HttpMcpServer::start("Bearer another");
     // As a client that looks for a way to sign in.
     let script = "post 0 initialize; cp answer.txt first.txt\n\
-        document=$(sed -n 's/.*resource_metadata=\"\\([^\"]*\\)\".*/\\1/p' first.txt); request GET \"$document\"; cat <&5 >document.txt\n\
         request GET \"http://$host/.well-known/oauth-authorization-server\"; cat <&5 >root.txt";
     let project = project_with(&locked.url("/mcp"), script, "mcpPreflight: false\n");
     project.terca(&["run"]).expect_status(3);
@@ -188,12 +187,7 @@ fn a_server_that_is_not_there_or_lets_nobody_in_is_not_connected() {
     );
     let first = project.trial_file("workspace/first.txt");
     assert!(first.starts_with("HTTP/1.1 401"), "{first}");
-    let document = project.trial_file("workspace/document.txt");
-    assert!(document.starts_with("HTTP/1.1 200"), "{document}");
-    assert!(
-        document.contains("/mcp\"") && !document.contains("the real one"),
-        "{document}"
-    );
+    assert!(!first.contains("resource_metadata"), "{first}");
     let root = project.trial_file("workspace/root.txt");
     assert!(root.starts_with("HTTP/1.1 404"), "{root}");
 }
@@ -271,22 +265,8 @@ fn an_agent_reaches_nothing_else_of_the_servers_host() {
 
 /// The address that a server sends on to may have the key of its own address in it.
 #[test]
-fn an_agent_is_sent_on_by_addresses_of_the_gateway_alone() {
+fn an_agent_is_not_sent_on_to_another_host() {
     let docs = HttpMcpServer::start(TOKEN);
-    let script = "post 0 initialize\n\
-        location=$(tr -d '\\r' <answer.txt | sed -n 's/^location: //p')\n\
-        request GET \"$location\"; cat <&5 >page.txt";
-    let url = docs.url("/see-other?key=a-key-in-the-query");
-    let project = project_with(&url, script, "mcpPreflight: false\n");
-    project.terca(&["run"]).expect_status(3);
-    let answer = project.trial_file("workspace/answers.txt");
-    assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
-    assert!(!answer.contains("a-key-in"), "{answer}");
-    let page = project.trial_file("workspace/page.txt");
-    assert!(page.contains("THE-PAGE"), "{page}");
-    let asked = docs.requests();
-    assert_eq!(asked[1].line, "GET /page?key=a-key-in-the-query");
-
     let url = docs.url("/elsewhere?key=a-key-in-the-query");
     let script = "post 0 initialize; request GET \"$url\"; cat <&5 >>answers.txt";
     let project = project_with(&url, script, "mcpPreflight: false\n");

@@ -1,4 +1,4 @@
-//! The tap between agents and MCP servers: sees everything, changes nothing, and believes nobody but itself.
+//! The tap between agents and MCP servers: sees everything, and changes nothing.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -206,29 +206,13 @@ fn a_server_that_is_never_started_is_said_to_be_so() {
 }
 
 #[test]
-fn an_agent_cannot_write_the_record_itself() {
-    // By another command behind the tap, by a copy of the program, and by a file in the place of the record.
+fn nonsense_in_the_record_does_no_harm() {
     let script = "set -- $args\n\
-        forged='{\"id\":0,\"result\":{\"serverInfo\":{\"name\":\"forged\"}}}'\n\
-        echo '{\"id\":0,\"method\":\"initialize\"}' | $command $1 $2 docs sh -c \"read line; echo '$forged'\" >forged.txt\n\
-        echo '{\"id\":0,\"method\":\"initialize\"}' | $command $1 $2 other \"$4\" >>forged.txt\n\
+        echo nonsense >$2/0; ln -s /dev/zero $2/1; mkfifo $2/2; head -c 1000000 /dev/urandom >$2/9999\n\
         start; hello; exec 3>&-; wait $server";
     let project = project_with_mcp_server(script, "");
     project.terca(&["run"]).expect_status(0);
-    let trial = project.only_trial();
-    assert!(
-        notes(&trial).contains("an unknown program tried to write"),
-        "{trial:#}"
-    );
-    // The agent got what it asked for; the record has nothing of it.
-    assert!(
-        project
-            .trial_file("workspace/forged.txt")
-            .contains("forged")
-    );
-    assert_eq!(tap(&trial)["starts"], 1);
-    let record = project.trial_file("artifacts/mcp/docs.jsonl");
-    assert!(!record.contains("forged"), "{record}");
+    assert_eq!(tap(&project.only_trial())["starts"], 1);
 }
 
 #[test]
@@ -255,7 +239,7 @@ fn a_flood_passes_through_and_is_not_kept() {
 fn run(command: &str, input: &[u8], is_tapped: bool) -> Output {
     let mut process = if is_tapped {
         let mut tap = Command::new(env!("CARGO_BIN_EXE_terca"));
-        tap.args(["__mcp-tap", "/nonexistent/socket", "docs", "sh"]);
+        tap.args(["__mcp-tap", "/nonexistent/records", "docs", "0", "sh"]);
         tap
     } else {
         Command::new("sh")
@@ -316,7 +300,7 @@ fn a_tap_cannot_be_told_from_its_server() {
 fn signals_reach_the_server() {
     for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1), ("USR1", 10)] {
         let script = format!(
-            "\"$0\" __mcp-tap /nonexistent docs sh -c 'trap \"echo got {signal}; exit 9\" {signal}; echo ready; while :; do sleep 0.01; done' >out &\n\
+            "\"$0\" __mcp-tap /nonexistent docs 0 sh -c 'trap \"echo got {signal}; exit 9\" {signal}; echo ready; while :; do sleep 0.01; done' >out &\n\
              until grep -q ready out 2>/dev/null; do :; done; kill -{number} $!; wait $!; echo \"status $?\"; cat out"
         );
         let dir = tempfile::tempdir().unwrap();
@@ -337,7 +321,7 @@ fn signals_reach_the_server() {
 #[test]
 fn a_server_that_is_not_there_is_named() {
     let output = Command::new(env!("CARGO_BIN_EXE_terca"))
-        .args(["__mcp-tap", "/nonexistent", "docs", "no-such-server"])
+        .args(["__mcp-tap", "/nonexistent", "docs", "0", "no-such-server"])
         .stdin(Stdio::null())
         .output()
         .unwrap();

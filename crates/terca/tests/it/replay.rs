@@ -146,7 +146,7 @@ fn with_parts(text: &str, change: impl Fn(&str) -> String) -> String {
         if let (Some(name), Some(part)) = (value["name"].as_str(), value["text"].as_str()) {
             let new = change(part);
             if new != part {
-                let named = terca_core::wire::recording::PartName::of(new.as_bytes());
+                let named = terca_core::wire::recording::part_name(new.as_bytes());
                 let line_now = json!({"kind": "part", "name": named, "text": new}).to_string();
                 changed = changed
                     .replace(line, &line_now)

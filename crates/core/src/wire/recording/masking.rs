@@ -6,17 +6,9 @@
 use crate::text::json_strings;
 use crate::text::mask::Mask;
 
-/// Masks the body of a request.
-pub fn masked_request(body: &[u8], mask: &Mask) -> Vec<u8> {
+/// Masks a body, which may be a stream of events.
+pub fn masked_body(body: &[u8], mask: &Mask) -> Vec<u8> {
     if mask.is_empty() || !mask.hides(body) {
-        return body.to_vec();
-    }
-    masked_json(body, mask)
-}
-
-/// Masks the body of an answer, which may be a stream of events.
-pub fn masked_answer(body: &[u8], mask: &Mask) -> Vec<u8> {
-    if !mask.hides(body) {
         return body.to_vec();
     }
     if begins_json(body) {
@@ -84,13 +76,13 @@ mod tests {
         let mask = Mask::new([KEY, "message"]);
         let body = format!(r#"{{"message": "the message {KEY}", "{KEY}": 1}}"#);
         assert_eq!(
-            text(masked_request(body.as_bytes(), &mask)),
+            text(masked_body(body.as_bytes(), &mask)),
             r#"{"message": "the *** ***", "***": 1}"#
         );
         let form = format!("a=1&key={KEY}");
-        assert_eq!(text(masked_request(form.as_bytes(), &mask)), "a=1&key=***");
+        assert_eq!(text(masked_body(form.as_bytes(), &mask)), "a=1&key=***");
         let broken = format!(r#"{{"a": "b" {KEY}"#);
-        assert!(!text(masked_request(broken.as_bytes(), &mask)).contains(KEY));
+        assert!(!text(masked_body(broken.as_bytes(), &mask)).contains(KEY));
     }
 
     #[test]
@@ -98,7 +90,7 @@ mod tests {
         let mask = Mask::new([KEY]);
         let whole = format!("data: {{\"text\": \"{KEY}\"}}\n\n: {KEY}\n");
         assert_eq!(
-            text(masked_answer(whole.as_bytes(), &mask)),
+            text(masked_body(whole.as_bytes(), &mask)),
             "data: {\"text\": \"***\"}\n\n: ***\n"
         );
     }

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::wire::ExchangeEnd;
-pub use body_parts::{PartName, parts_of};
-pub use difference::{describe, distance};
-pub use masking::{masked_answer, masked_request};
+pub use body_parts::{part_name, parts_of};
+pub use difference::first_difference;
+pub use masking::masked_body;
 pub use moved::moved;
 pub use normal_form::NormalForm;
 
@@ -48,17 +48,20 @@ pub enum OnMiss {
 /// A line of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub enum Line {
+pub enum RecordingLine {
     /// The first line.
     Header(Header),
     /// A part of bodies.
-    Part(Part),
+    Part(BodyPart),
     /// A request of the agent.
     Request(RecordedRequest),
     /// The answer to a request.
     Answer(RecordedAnswer),
     /// The reason why nothing follows, although the session went on.
-    Stopped(Stopped),
+    Stopped {
+        /// The reason.
+        reason: String,
+    },
 }
 
 /// The first line of a recording.
@@ -82,9 +85,9 @@ pub struct Header {
 /// A part of bodies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Part {
+pub struct BodyPart {
     /// The hash of its bytes.
-    pub name: PartName,
+    pub name: String,
     /// Its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -111,11 +114,11 @@ pub struct RecordedRequest {
     /// Its headers.
     pub headers: BTreeMap<String, String>,
     /// The parts of its body, in order.
-    pub body: Vec<PartName>,
+    pub body: Vec<String>,
 }
 
 /// The answer to a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedAnswer {
     /// The number of its request.
@@ -126,10 +129,7 @@ pub struct RecordedAnswer {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// The parts of its body, in order.
-    pub body: Vec<PartName>,
-    /// The steps in which it came: the time since the request in milliseconds, and the number of bytes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<(u64, u64)>,
+    pub body: Vec<String>,
     /// The way it ended.
     pub end: ExchangeEnd,
     /// The reason why it ended so.
@@ -138,12 +138,4 @@ pub struct RecordedAnswer {
     /// True if it was too large to be kept: its body is not there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub too_large: bool,
-}
-
-/// The reason why nothing follows, although the session went on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Stopped {
-    /// The reason.
-    pub reason: String,
 }

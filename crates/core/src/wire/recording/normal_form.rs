@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use super::masking::masked_request;
+use super::masking::masked_body;
 use super::moved::slug;
 use crate::text::mask::Mask;
 
@@ -105,7 +105,7 @@ impl NormalForm {
 
     /// Returns the normal form of a body: of its JSON, or of its text.
     pub fn body(&mut self, body: &[u8]) -> Value {
-        let masked = masked_request(body, &self.mask);
+        let masked = masked_body(body, &self.mask);
         match serde_json::from_slice(&masked) {
             Ok(value) => self.value(value),
             Err(_) => Value::String(self.text(&String::from_utf8_lossy(&masked))),
@@ -170,25 +170,21 @@ impl NormalForm {
             }
         }
         for (pattern, by) in PATTERNS.iter() {
-            if let std::borrow::Cow::Owned(changed) = pattern.replace_all(&normal, *by) {
-                normal = changed;
-            }
+            normal = pattern.replace_all(&normal, *by).into_owned();
         }
-        if let Some(words) = &*WORDS {
-            let replaced = words.replace_all(&normal, |word: &Captures<'_>| {
-                if is_time(&word[0]) {
-                    "<time>".to_owned()
-                } else if is_random(&word[0]) {
-                    "<id>".to_owned()
-                } else {
-                    word[0].to_owned()
-                }
-            });
-            if let std::borrow::Cow::Owned(changed) = replaced {
-                normal = changed;
-            }
-        }
-        normal
+        let Some(words) = &*WORDS else {
+            return normal;
+        };
+        let replaced = words.replace_all(&normal, |word: &Captures<'_>| {
+            let word = &word[0];
+            let replaced = match word {
+                word if is_time(word) => "<time>",
+                word if is_random(word) => "<id>",
+                word => word,
+            };
+            replaced.to_owned()
+        });
+        replaced.into_owned()
     }
 }
 

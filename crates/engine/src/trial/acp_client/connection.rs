@@ -1,9 +1,9 @@
 //! The agent's process, and the lines that go to it and come from it.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -11,16 +11,20 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use terca_core::agent::RawLine;
 use terca_core::process::Exit;
 
-/// The longest line that is read. Terca decodes no longer one.
-const LONGEST_LINE: u64 = 8 * 1024 * 1024;
+use crate::process::own_process::exit_of;
+use crate::process::tail::Lines;
+
 /// The longest beginning of a line that is kept of one that is no message, in characters.
 const BEGINNING: usize = 300;
 /// The lines that may wait to be read by the client: few, because each may be long.
 const UNREAD: usize = 4;
 /// The messages that may wait to be read by the agent.
 const UNSENT: usize = 256;
+/// The bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
 /// The time between two looks at a program that should end.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -132,13 +136,6 @@ impl Connection {
     }
 }
 
-fn exit_of(status: ExitStatus) -> Exit {
-    match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or_default()),
-    }
-}
-
 fn pass_signals(mut signals: Signals, to_client: &SyncSender<Heard>) {
     for _ in signals.forever() {
         if to_client.send(Heard::Stop).is_err() {
@@ -155,66 +152,39 @@ fn write_lines(mut input: impl Write, lines: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read_lines(output: impl Read, to_client: &SyncSender<Heard>) {
-    let mut reader = BufReader::new(output);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = reader
-            .by_ref()
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line);
-        if !matches!(read, Ok(1..)) {
-            let _ = to_client.send(Heard::Silence);
-            return;
-        }
-        let mut bytes = line.len() as u64;
-        let is_cut = bytes == LONGEST_LINE && !line.ends_with(b"\n");
-        if is_cut {
-            line.truncate(BEGINNING * 4);
-            bytes += skip_line(&mut reader);
-        }
-        let heard = if is_cut {
-            noise(&line, bytes)
-        } else {
-            message_of(&line)
+fn read_lines(mut output: impl Read, to_client: &SyncSender<Heard>) {
+    let mut lines = Lines::default();
+    let mut buffer = vec![0; CHUNK];
+    let mut is_heard = true;
+    while is_heard {
+        let mut on_line = |line: RawLine<'_>| {
+            let heard = heard_of(line);
+            is_heard &= heard.is_none_or(|heard| to_client.send(heard).is_ok());
         };
-        if heard.is_some_and(|heard| to_client.send(heard).is_err()) {
-            return;
+        match output.read(&mut buffer) {
+            Ok(length @ 1..) => lines.feed(&buffer[..length], &mut on_line),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => {
+                lines.finish(&mut on_line);
+                let _ = to_client.send(Heard::Silence);
+                return;
+            }
         }
     }
 }
 
 /// Reads a line; `None` if it is empty.
-fn message_of(line: &[u8]) -> Option<Heard> {
-    match serde_json::from_slice(line) {
-        Ok(message @ Value::Object(_)) => Some(Heard::Message(message)),
-        _ => noise(line, line.len() as u64),
+fn heard_of(line: RawLine<'_>) -> Option<Heard> {
+    let RawLine { text, bytes } = line;
+    if let Ok(message @ Value::Object(_)) = serde_json::from_slice(text)
+        && bytes == text.len() as u64
+    {
+        return Some(Heard::Message(message));
     }
-}
-
-fn noise(line: &[u8], bytes: u64) -> Option<Heard> {
-    let beginning = &line[..line.len().min(BEGINNING * 4)];
+    let beginning = &text[..text.len().min(BEGINNING * 4)];
     let text = String::from_utf8_lossy(beginning);
     let text: String = text.trim().chars().take(BEGINNING).collect();
     (!text.is_empty()).then_some(Heard::Noise { text, bytes })
-}
-
-/// Reads the rest of a line without keeping it. Returns its length.
-fn skip_line(reader: &mut impl BufRead) -> u64 {
-    let mut skipped = 0;
-    loop {
-        let Ok(piece) = reader.fill_buf() else {
-            return skipped;
-        };
-        let end = memchr::memchr(b'\n', piece);
-        let length = end.map_or(piece.len(), |end| end + 1);
-        reader.consume(length);
-        skipped += length as u64;
-        if end.is_some() || length == 0 {
-            return skipped;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -223,7 +193,8 @@ mod tests {
 
     #[test]
     fn lines_are_messages_noise_or_too_long() {
-        let long = "x".repeat(LONGEST_LINE as usize + 10);
+        let length = 9 * 1024 * 1024;
+        let long = "x".repeat(length);
         let text = format!("hello\n\n{{\"id\":1}}\n{long}\n[1]\n{{\"last\":true}}");
         let (sender, heard) = sync_channel(10);
         read_lines(text.as_bytes(), &sender);
@@ -236,9 +207,9 @@ mod tests {
                 other => format!("{other:?}"),
             })
             .collect();
-        let long = format!("{BEGINNING} {}", LONGEST_LINE + 11);
+        let long = format!("{BEGINNING} {length}");
         let expected = [
-            "5 6", "{\"id\":1}", &long, "3 4", "{\"last\":true}", "Silence",
+            "5 5", "{\"id\":1}", &long, "3 3", "{\"last\":true}", "Silence",
         ];
         assert_eq!(shown, expected);
     }

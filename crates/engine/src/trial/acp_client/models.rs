@@ -14,53 +14,24 @@ const MOST_NAMED: usize = 12;
 pub(super) struct ModelChoice {
     /// The agent's id of the model.
     pub(super) value: String,
-    way: Way,
-}
-
-#[derive(Debug, PartialEq)]
-enum Way {
-    /// It is the model of the session already.
-    None,
-    SetModel,
-    SetOption(String),
-}
-
-impl ModelChoice {
-    /// Returns the request that chooses the model, if one is needed.
-    pub(super) fn request(&self, session: &str) -> Option<(&'static str, Value)> {
-        match &self.way {
-            Way::None => None,
-            Way::SetModel => {
-                let params = json!({ "sessionId": session, "modelId": self.value });
-                Some(("session/set_model", params))
-            }
-            Way::SetOption(option) => {
-                let params =
-                    json!({ "sessionId": session, "configId": option, "value": self.value });
-                Some(("session/set_config_option", params))
-            }
-        }
-    }
-}
-
-/// A model that an agent offers.
-struct Offered<'a> {
-    id: &'a str,
-    name: &'a str,
+    /// The method and the parameters of the request that chooses it; `None` if it is the model of the session already.
+    pub(super) request: Option<(&'static str, Value)>,
 }
 
 /// Everything that an agent says about the models of a session.
-struct Offer<'a> {
+struct ModelOffer<'a> {
     current: Option<&'a str>,
-    models: Vec<Offered<'a>>,
-    way: Way,
+    /// The id and the name of each.
+    models: Vec<(&'a str, &'a str)>,
+    /// The option that a model is chosen by; `None` is `session/set_model`.
+    option: Option<&'a str>,
 }
 
 /// Returns the model that the session has by itself.
 pub(super) fn current(session: &Value) -> Option<ModelChoice> {
     let value = offer(session)?.current?.to_owned();
-    let way = Way::None;
-    Some(ModelChoice { value, way })
+    let request = None;
+    Some(ModelChoice { value, request })
 }
 
 /// Returns the way to choose a model, by its id or its name.
@@ -71,39 +42,43 @@ pub(super) fn choice(model: &str, session: &Value) -> Result<ModelChoice, Failur
         );
         return Err(Failure::of_kind(ErrorKind::Model, message));
     };
-    let by_id = offer.models.iter().find(|offered| offered.id == model);
-    let found = by_id.or_else(|| offer.models.iter().find(|offered| offered.name == model));
-    match found {
-        Some(found) => Ok(ModelChoice {
-            value: found.id.to_owned(),
-            way: match offer.current == Some(found.id) {
-                true => Way::None,
-                false => offer.way,
-            },
-        }),
-        None => {
-            let ids: Vec<&str> = offer.models.iter().map(|offered| offered.id).collect();
-            let ids = prose::quoted_list(&ids[..ids.len().min(MOST_NAMED)], "and");
-            let message = format!("the agent does not offer the model `{model}`; it offers {ids}");
-            Err(Failure::of_kind(ErrorKind::Model, message))
-        }
-    }
-}
-
-fn offer(session: &Value) -> Option<Offer<'_>> {
-    of_option(session).or_else(|| of_models(session))
-}
-
-fn of_models(session: &Value) -> Option<Offer<'_>> {
-    let models = session["models"]["availableModels"].as_array()?;
-    Some(Offer {
-        current: session["models"]["currentModelId"].as_str(),
-        models: offered(models, "modelId"),
-        way: Way::SetModel,
+    let by_id = offer.models.iter().find(|(id, _)| *id == model);
+    let found = by_id.or_else(|| offer.models.iter().find(|(_, name)| *name == model));
+    let Some((value, _)) = found else {
+        let ids: Vec<&str> = offer.models.iter().map(|(id, _)| *id).collect();
+        let ids = prose::quoted_list(&ids[..ids.len().min(MOST_NAMED)], "and");
+        let message = format!("the agent does not offer the model `{model}`; it offers {ids}");
+        return Err(Failure::of_kind(ErrorKind::Model, message));
+    };
+    let id = &session["sessionId"];
+    let request = match offer.option {
+        None => (
+            "session/set_model",
+            json!({ "sessionId": id, "modelId": value }),
+        ),
+        Some(option) => (
+            "session/set_config_option",
+            json!({ "sessionId": id, "configId": option, "value": value }),
+        ),
+    };
+    Ok(ModelChoice {
+        value: (*value).to_owned(),
+        request: (offer.current != Some(value)).then_some(request),
     })
 }
 
-fn of_option(session: &Value) -> Option<Offer<'_>> {
+fn offer(session: &Value) -> Option<ModelOffer<'_>> {
+    of_option(session).or_else(|| {
+        let models = &session["models"];
+        Some(ModelOffer {
+            current: models["currentModelId"].as_str(),
+            models: offered(models["availableModels"].as_array()?, "modelId"),
+            option: None,
+        })
+    })
+}
+
+fn of_option(session: &Value) -> Option<ModelOffer<'_>> {
     let options = session["configOptions"].as_array()?;
     let is_model = |option: &&Value| option["category"] == "model" || option["id"] == "model";
     let option = options.iter().find(is_model)?;
@@ -114,18 +89,17 @@ fn of_option(session: &Value) -> Option<Offer<'_>> {
         .filter_map(|group| group["options"].as_array());
     let mut models = offered(values, "value");
     models.extend(groups.flat_map(|group| offered(group, "value")));
-    Some(Offer {
+    Some(ModelOffer {
         current: option["currentValue"].as_str(),
         models,
-        way: Way::SetOption(option["id"].as_str()?.to_owned()),
+        option: Some(option["id"].as_str()?),
     })
 }
 
-fn offered<'a>(models: &'a [Value], key: &str) -> Vec<Offered<'a>> {
+fn offered<'a>(models: &'a [Value], key: &str) -> Vec<(&'a str, &'a str)> {
     let models = models.iter().filter_map(|model| {
-        let id = model[key].as_str()?;
         let name = model["name"].as_str().unwrap_or_default();
-        Some(Offered { id, name })
+        Some((model[key].as_str()?, name))
     });
     models.collect()
 }
@@ -153,9 +127,9 @@ mod tests {
             for wanted in ["b", "B"] {
                 let choice = choice(wanted, session).unwrap();
                 assert_eq!(choice.value, "b");
-                assert_eq!(choice.request("s").unwrap().0, method);
+                assert_eq!(choice.request.unwrap().0, method);
             }
-            assert_eq!(choice("a", session).unwrap().request("s"), None);
+            assert_eq!(choice("a", session).unwrap().request, None);
             assert_eq!(current(session).unwrap().value, "a");
             let failure = choice("c", session).unwrap_err();
             assert!(

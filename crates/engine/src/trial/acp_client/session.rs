@@ -46,14 +46,15 @@ pub(super) fn run(args: &[OsString]) -> bool {
     let mut client = Client {
         connection,
         next_id: 0,
+        stage: Stage::Initialize,
         session: None,
         is_stopped: false,
         is_silent: false,
     };
     let outcome = client.converse(&settings, &prompt);
     let is_well = outcome.is_ok();
-    if let Err((stage, failure)) = outcome {
-        failure.print(stage);
+    if let Err(failure) = outcome {
+        failure.print(client.stage);
     }
     client.leave();
     is_well
@@ -72,6 +73,7 @@ fn read_inputs(args: &[OsString]) -> io::Result<(SessionSettings, String, &[OsSt
 struct Client {
     connection: Connection,
     next_id: u64,
+    stage: Stage,
     /// The session that has been given its prompt.
     session: Option<String>,
     /// Terca has asked the client to end.
@@ -80,20 +82,22 @@ struct Client {
     is_silent: bool,
 }
 
-type Staged<T> = Result<T, (Stage, Failure)>;
-
 impl Client {
-    fn converse(&mut self, settings: &SessionSettings, prompt: &str) -> Staged<()> {
-        let agent = self.initialize().map_err(|why| (Stage::Initialize, why))?;
-        let begun = self.begin(settings, &agent);
-        let (id, model) = begun.map_err(|why| (Stage::Session, why))?;
-        if let Some(choice) = &model {
-            self.choose(&id, choice)
-                .map_err(|why| (Stage::Model, why))?;
+    fn converse(&mut self, settings: &SessionSettings, prompt: &str) -> Result<(), Failure> {
+        let agent = self.initialize()?;
+        self.stage = Stage::Session;
+        let (id, choice) = self.begin(settings, &agent)?;
+        self.stage = Stage::Model;
+        let mut model = None;
+        if let Some(choice) = choice {
+            model = Some(choice.value);
+            if let Some((method, params)) = choice.request {
+                self.request(method, &params, Some(TO_BEGIN))?;
+            }
         }
-        let model = model.map(|choice| choice.value);
         print(&Event::Session { time: now(), model });
-        self.prompt(id, prompt).map_err(|why| (Stage::Prompt, why))
+        self.stage = Stage::Prompt;
+        self.prompt(id, prompt)
     }
 
     /// Returns what the agent says it can do.
@@ -154,14 +158,6 @@ impl Client {
         Ok((id.to_owned(), choice))
     }
 
-    /// Chooses the model of the session.
-    fn choose(&mut self, session: &str, choice: &ModelChoice) -> Result<(), Failure> {
-        let Some((method, params)) = choice.request(session) else {
-            return Ok(());
-        };
-        self.request(method, &params, Some(TO_BEGIN)).map(|_| ())
-    }
-
     fn prompt(&mut self, session: String, prompt: &str) -> Result<(), Failure> {
         let params = json!({
             "sessionId": session,
@@ -201,7 +197,10 @@ impl Client {
                     return Ok(message["result"].take());
                 }
                 Heard::Message(message) => self.answer(message)?,
-                Heard::Noise { text, bytes } => noise(text, bytes),
+                Heard::Noise { text, bytes } => {
+                    let time = now();
+                    print(&Event::Noise { time, text, bytes });
+                }
                 Heard::Silence => return Err(self.silence()),
                 Heard::Stop => until = Some(self.cancel()?),
             }
@@ -253,17 +252,22 @@ impl Client {
         let Some(method) = message["method"].as_str().map(str::to_owned) else {
             return Ok(());
         };
-        let params = message["params"].take();
+        let mut params = message["params"].take();
         let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
             if method == "session/update" {
-                tell(params);
+                tell(params["update"].take());
             }
             return Ok(());
         };
         let answer = if method == "session/request_permission" {
             let (result, answer) = permission::answer(&params);
             let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
-            tell_call(&params["toolCall"]);
+            let mut told = params["toolCall"].take();
+            // Some agents tell the arguments of a call there alone.
+            if told.is_object() {
+                told["sessionUpdate"] = json!("tool_call_update");
+                tell(told);
+            }
             print(&Event::Permission {
                 time: now(),
                 call,
@@ -293,7 +297,7 @@ impl Client {
             };
             match heard {
                 Heard::Message(mut message) if message["method"] == "session/update" => {
-                    tell(message["params"].take());
+                    tell(message["params"]["update"].take());
                 }
                 Heard::Message(_) | Heard::Noise { .. } => {}
                 Heard::Silence => self.is_silent = true,
@@ -311,17 +315,8 @@ fn is_answer(message: &Value, id: u64) -> bool {
     message["id"].as_u64() == Some(id) && message.get("method").is_none()
 }
 
-fn noise(text: String, bytes: u64) {
-    print(&Event::Noise {
-        time: now(),
-        text,
-        bytes,
-    });
-}
-
 /// Passes on an update of the session.
-fn tell(mut params: Value) {
-    let update = params["update"].take();
+fn tell(update: Value) {
     let of = update["sessionUpdate"]
         .as_str()
         .unwrap_or_default()
@@ -331,17 +326,6 @@ fn tell(mut params: Value) {
         time: now(),
         update,
     });
-}
-
-/// Passes on the tool call of a permission: some agents tell its arguments there alone.
-fn tell_call(call: &Value) {
-    if call.is_object() {
-        print(&Event::Update {
-            of: "tool_call_update".to_owned(),
-            time: now(),
-            update: call.clone(),
-        });
-    }
 }
 
 /// Returns the failure of a request that the agent has answered with an error.

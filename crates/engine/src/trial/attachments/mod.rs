@@ -1,7 +1,7 @@
 //! Attachments of a command: everything between it and the world that is not its own program.
 //!
 //! An attachment changes what a command is started with, looks after it while it runs, and is detached at its end with
-//! what it has learned. A new one is a file here, and a line in [`OF_AGENT`] or [`of_command`].
+//! what it has learned. A new one is a file here, and a line in [`of_agent`] or [`of_command`].
 
 mod limits;
 mod models;
@@ -139,33 +139,13 @@ pub(super) struct SessionEnd {
     pub(super) ran_into_limit: bool,
 }
 
-impl SessionEnd {
-    /// Begins with what the agent itself has said and shown.
-    pub(super) fn new(
-        reading: Reading,
-        artifacts: Utf8PathBuf,
-        shown_servers: BTreeSet<String>,
-    ) -> Self {
-        SessionEnd {
-            reading,
-            artifacts,
-            shown_servers,
-            records: Vec::new(),
-            wire: None,
-            network: None,
-            ran_into_limit: false,
-        }
-    }
-}
-
-type Attach = fn(&mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError>;
-
-/// The attachments of every agent that is a program. The network comes last: it lets through what the others need.
-const OF_AGENT: [Attach; 3] = [models::attach, servers::attach, network::attach];
-
-/// Attaches everything to an agent that is about to start.
+/// Attaches everything to an agent that is about to start. The network comes last: it lets through what the others need.
 pub(super) fn of_agent(start: &mut AgentStart<'_>) -> Result<Attachments<'static>, StageError> {
-    OF_AGENT.iter().map(|attach| attach(start)).collect()
+    Ok(vec![
+        models::attach(start)?,
+        servers::attach(start)?,
+        network::attach(start)?,
+    ])
 }
 
 /// Returns the attachments of every command of a trial.

@@ -84,7 +84,7 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
     };
     let gateway = context.gateway.get(&context.host)?;
     let sought = models.sought.clone();
-    let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback);
+    let opened = gateway.open(&redirect.origins, &redirect.keys, sought, playback);
     let passage = opened.map_err(|error| {
         let message = format!("the gateway cannot serve the agent: {error}");
         StageError::new(ErrorKind::Setup, message)
@@ -115,7 +115,7 @@ impl Attachment for Models {
         let mut played = None;
         let mut exchanges = None;
         if let Some(passage) = self.passage {
-            let closed = passage.finish();
+            let closed = passage.close();
             session.reading.notes.extend(closed.notes);
             played = closed.played;
             exchanges = Some(closed.exchanges);
@@ -136,7 +136,7 @@ impl Attachment for Models {
             session.reading.ending == Ending::Completed && !end.ended.timed_out && !end.ended.lost;
         let prices = &end.run.spec.case.suite.prices;
         if let Some(exchanges) = exchanges {
-            let mut wire = Wire::of(&exchanges, recordings::cost(prices, &exchanges));
+            let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
             add_wire(&wire, is_whole, &mut session.reading);
             keep_exchanges(&exchanges, &session.artifacts, &context.mask)?;

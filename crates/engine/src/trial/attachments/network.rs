@@ -4,15 +4,13 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use terca_core::agent::Profile;
-use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::model_hosts::model_hosts;
-use terca_core::config::sandbox::ContainedBy;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
-use terca_gateway::NetworkExit;
+use terca_gateway::{Door, NetworkExit};
 
 use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::environment::Variables;
@@ -44,22 +42,14 @@ struct AttachedNetwork {
 pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
     let context = start.context;
     let request = start.request;
-    // A server behind the gateway has another address.
-    let mut own_servers = start.mcp_servers.clone();
-    own_servers.retain(|server| request.mcp_servers.contains(server));
     let asked = NetworkRequest {
         network: request.network,
         allow: request.allow,
-        mcp_servers: &own_servers,
-        is_by_port: context.is_network_by_port(request.sandbox),
-    };
-    let user = NetworkUser {
-        profile: start.profile,
-        access: &start.access,
-        led: &start.led_origins,
+        sandbox: request.sandbox,
+        of_models: models_and_servers(start),
         needs_gateway: start.needs_gateway,
     };
-    let network = asked.make(context, Some(user))?;
+    let network = asked.make(context)?;
     start.mcp_servers = network.servers(&start.mcp_servers);
     start.network = network.clone();
     let contained_by = context.sandboxes.contained_by(request.sandbox);
@@ -67,6 +57,20 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
         network,
         is_contained: contained_by != ContainedBy::None,
     }))
+}
+
+/// Returns the hosts of an agent's models, and of the MCP servers that it reaches by itself.
+fn models_and_servers(start: &AgentStart<'_>) -> Vec<HostPattern> {
+    let mut hosts = model_hosts(start.profile, &start.access, &start.led_origins);
+    for server in &start.mcp_servers {
+        // A server behind the gateway has another address.
+        if let (_, McpServer::Remote { url, .. }) = server
+            && start.request.mcp_servers.contains(server)
+        {
+            hosts.extend(HostPattern::of_origin(url));
+        }
+    }
+    hosts
 }
 
 impl Attachment for AttachedNetwork {
@@ -84,16 +88,17 @@ impl Attachment for AttachedNetwork {
     }
 }
 
-/// The network that is asked for an agent.
-#[derive(Debug, Clone, Copy)]
+/// The network that is asked for an agent, or for an MCP server.
+#[derive(Debug)]
 pub(in crate::trial) struct NetworkRequest<'a> {
     pub(in crate::trial) network: &'a Network,
     /// Further hosts.
     pub(in crate::trial) allow: &'a [HostPattern],
-    /// The MCP servers that it reaches by itself, not through the gateway.
-    pub(in crate::trial) mcp_servers: &'a [(String, McpServer<String>)],
-    /// The network is the machine's own, with rules for its ports.
-    pub(in crate::trial) is_by_port: bool,
+    pub(in crate::trial) sandbox: Option<&'a Sandbox>,
+    /// The hosts of its models and its MCP servers, unless the gateway asks them.
+    pub(in crate::trial) of_models: Vec<HostPattern>,
+    /// It has an address of the gateway.
+    pub(in crate::trial) needs_gateway: bool,
 }
 
 /// The network of an agent in a sandbox.
@@ -119,83 +124,29 @@ pub(in crate::trial) struct WaysOut {
     is_by_port: bool,
 }
 
-/// The place that a socket inside leads to.
-#[derive(Debug, Clone, Copy)]
-enum Door {
-    Proxy,
-    /// The service on this machine that has the same address.
-    Service,
-    Gateway,
-}
-
 impl Outlet for WaysOut {
     fn addresses(&self) -> Vec<SocketAddr> {
         self.doors.iter().map(|(address, _)| *address).collect()
     }
 
     fn serve(&self, listeners: Vec<TcpListener>) -> io::Result<()> {
-        for (listener, (address, door)) in listeners.into_iter().zip(&self.doors) {
-            match door {
-                Door::Proxy => self.exit.serve_proxy(listener)?,
-                Door::Service => self.exit.serve_service(listener, *address)?,
-                Door::Gateway => self.exit.serve_gateway(listener)?,
-            }
+        for (listener, (_, door)) in listeners.into_iter().zip(&self.doors) {
+            self.exit.serve(listener, *door)?;
         }
         Ok(())
     }
 }
 
-/// The facts about an agent that its network depends on.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::trial) struct NetworkUser<'a> {
-    pub(in crate::trial) profile: &'a Profile,
-    pub(in crate::trial) access: &'a Access,
-    /// The origins that the gateway asks for it.
-    pub(in crate::trial) led: &'a [String],
-    /// It has an address of the gateway.
-    pub(in crate::trial) needs_gateway: bool,
-}
-
 impl NetworkRequest<'_> {
-    /// Returns the hosts that an agent reaches.
-    fn hosts(self, user: Option<NetworkUser<'_>>) -> Vec<HostPattern> {
+    /// Makes the network.
+    pub(in crate::trial) fn make(self, context: &Context) -> Result<AgentNetwork, StageError> {
         let mut hosts = match self.network {
-            Network::Off | Network::Open => return Vec::new(),
-            Network::Hosts(hosts) => hosts.clone(),
-            Network::Model => {
-                let of_models = user.map(|user| model_hosts(user.profile, user.access, user.led));
-                let servers = self
-                    .mcp_servers
-                    .iter()
-                    .filter_map(|(_, server)| match server {
-                        McpServer::Remote { url, .. } => HostPattern::of_origin(url),
-                        McpServer::Stdio { .. } => None,
-                    });
-                of_models.into_iter().flatten().chain(servers).collect()
-            }
-        };
-        hosts.extend(self.allow.iter().cloned());
-        hosts
-    }
-
-    /// Makes the network. `user` is the agent; without one, it is that of its MCP servers alone.
-    pub(in crate::trial) fn make(
-        self,
-        context: &Context,
-        user: Option<NetworkUser<'_>>,
-    ) -> Result<AgentNetwork, StageError> {
-        match self.network {
             Network::Open => return Ok(AgentNetwork::Open),
             Network::Off => return Ok(AgentNetwork::Off),
-            Network::Model | Network::Hosts(_) => {}
-        }
-        let hosts = self.hosts(user);
-        let gateway = context.gateway.get(&context.host)?;
-        let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
-        let needs_gateway = user.is_some_and(|user| user.needs_gateway);
-        if needs_gateway {
-            doors.push((gateway.address(), Door::Gateway));
-        }
+            Network::Hosts(hosts) => hosts.clone(),
+            Network::Model => self.of_models,
+        };
+        hosts.extend_from_slice(self.allow);
         if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {
             let message = format!(
                 "`{host}` cannot be reached from a sandbox: a service on this machine needs a port of 1024 or above; \
@@ -203,36 +154,38 @@ impl NetworkRequest<'_> {
             );
             return Err(StageError::new(ErrorKind::Setup, message));
         }
+        let gateway = context.gateway.get(&context.host)?;
+        let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
+        if self.needs_gateway {
+            doors.push((gateway.address(), Door::Gateway));
+        }
         for address in hosts.iter().filter_map(HostPattern::on_this_machine) {
             if !doors.iter().any(|(other, _)| *other == address) {
-                doors.push((address, Door::Service));
+                doors.push((address, Door::Service(address)));
             }
         }
         let exit = gateway
-            .open_exit(hosts.clone(), needs_gateway, self.network.mode())
+            .open_exit(hosts.clone(), self.needs_gateway, self.network.mode())
             .ok_or_else(|| io::Error::other("the gateway has ended"))?;
-        if self.is_by_port {
+        let is_by_port = context.is_network_by_port(self.sandbox);
+        let proxy = if is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let proxy = listener.local_addr()?;
-            exit.serve_proxy(listener)?;
-            return Ok(AgentNetwork::Own(Arc::new(WaysOut {
-                exit,
-                doors,
-                hosts,
-                proxy,
-                is_by_port: true,
-            })));
-        }
-        let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);
-        let port = (PROXY_PORT..).find(is_free).unwrap_or(PROXY_PORT);
-        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        doors.push((proxy, Door::Proxy));
+            exit.serve(listener, Door::Proxy)?;
+            proxy
+        } else {
+            let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);
+            let port = (PROXY_PORT..).find(is_free).unwrap_or(PROXY_PORT);
+            let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            doors.push((proxy, Door::Proxy));
+            proxy
+        };
         Ok(AgentNetwork::Own(Arc::new(WaysOut {
             exit,
             doors,
             hosts,
             proxy,
-            is_by_port: false,
+            is_by_port,
         })))
     }
 }
@@ -342,7 +295,7 @@ pub(super) fn pass_by_proxies(env: &mut Variables) {
     if !env.keys().any(is_proxy) {
         return;
     }
-    for name in ["NO_PROXY", "no_proxy"] {
+    for name in NO_PROXY_VARIABLES {
         let value = env.entry(name.to_owned()).or_default();
         if value.split(',').any(|host| host == GATEWAY_HOST) {
             continue;

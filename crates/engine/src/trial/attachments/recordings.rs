@@ -8,19 +8,17 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8PathBuf;
 use terca_core::agent::Reading;
 use terca_core::agent::redirect::restore_addresses;
-use terca_core::prices::Prices;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::trial_error::{ErrorKind, TrialError};
+use terca_core::wire::Wire;
 use terca_core::wire::recording::{self, Header, OnMiss};
-use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{NewRecording, Played, Replay};
 
 use super::AgentStart;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::context::Context;
-use crate::trial::model_source::PlayerFacts;
 use crate::trial::output::new_file;
 use crate::trial::stage_error::StageError;
 
@@ -34,12 +32,13 @@ pub(super) fn open_replay(start: &mut AgentStart<'_>) -> Result<Option<Replay>, 
     // It has the same place in its run as the agent has in this one.
     let artifacts = &start.dirs.artifacts;
     let place = artifacts.strip_prefix(&context.run_dir);
-    let player = PlayerFacts {
-        directory: start.dirs.root(),
+    let replay = Replay {
+        recording: source.open(place.unwrap_or(artifacts))?,
+        on_miss: source.on_miss,
+        directory: start.dirs.root().to_string(),
         agent_version: start.version.map(str::to_owned),
-        mask: &context.mask,
+        mask: context.mask.clone(),
     };
-    let replay = source.open(place.unwrap_or(artifacts), player)?;
     if replay.on_miss == OnMiss::Error {
         let recorded = replay.recording.addresses();
         let of_shell = |name: &str| context.host.get(name).map(str::to_owned);
@@ -94,20 +93,6 @@ impl RecordingFile {
         let note = "the recording was not in its place any more, and was written again";
         Ok(Some(note.to_owned()))
     }
-}
-
-/// Returns the cost of a session. Answers of a recording cost nothing.
-pub(super) fn cost(prices: &Prices, exchanges: &[Exchange]) -> Option<f64> {
-    let is_replay = exchanges.iter().any(|exchange| exchange.replayed);
-    let spent: Vec<Exchange> = exchanges
-        .iter()
-        .filter(|exchange| !exchange.replayed)
-        .cloned()
-        .collect();
-    if is_replay && spent.is_empty() {
-        return Some(0.0);
-    }
-    prices.of_exchanges(&spent)
 }
 
 /// Returns the error of a session whose requests are not those of its recording.

@@ -7,14 +7,15 @@ use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Ending, Reading};
-use terca_core::mcp_tap::{HiddenTools, ServerTap, TapEventKind, steps};
+use terca_core::mcp_tap::{HiddenTools, ServerRecord, ServerTap, TapEventKind, steps};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
+use terca_gateway::{McpPassage, RemoteMcpServer};
 
 use super::network::{is_behind_plain_proxy, pass_by_proxies};
 use super::{AgentRequest, AgentStart, Attachment, CommandEnd};
-use crate::mcp_tap::{RemoteTaps, Tap, Tapped, TappedServer};
+use crate::mcp_tap::{Tap, Tapped};
 use crate::tree::{Dir, Options};
 use crate::trial::stage_error::StageError;
 
@@ -29,82 +30,93 @@ const DIR: &str = "mcp";
 struct Taps {
     /// Those of programs.
     programs: Option<Tap>,
-    /// Those of servers by HTTP.
-    remote: RemoteTaps,
+    /// Those of servers by HTTP, which are in the gateway.
+    remote: Vec<(String, McpPassage)>,
 }
 
 /// Puts taps in the place of an agent's servers.
 pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
-    let remote = lead(start)?;
-    let programs = open_programs(start)?;
-    Ok(Box::new(Taps { programs, remote }))
-}
-
-/// Leads an agent to its servers by HTTP through the gateway. A server that cannot be led is the agent's own affair,
-/// and a note says so.
-fn lead(start: &mut AgentStart<'_>) -> Result<RemoteTaps, StageError> {
-    let context = start.context;
-    let mut remote = RemoteTaps::default();
-    for (name, server) in &mut start.mcp_servers {
-        let McpServer::Remote { url, .. } = server else {
-            continue;
-        };
-        let hides = hidden_tools(start.request, name);
-        let led = if is_behind_plain_proxy(url, &start.env) {
-            Err("it may be behind an `http` proxy".to_owned())
-        } else {
-            let gateway = context.gateway.get(&context.host)?;
-            remote.lead(gateway, name, server, hides.clone(), &context.mask)
-        };
-        match led {
-            Ok(()) => {}
-            Err(reason) if hides.is_some() => return Err(not_hidden(name, &reason)),
-            Err(reason) => start.notes.push(unseen_server(name, &reason)),
+    let mut taps = Taps::default();
+    let mut servers = std::mem::take(&mut start.mcp_servers);
+    for (name, server) in &mut servers {
+        if let McpServer::Remote { url, headers, .. } = server {
+            let hides = hidden_tools(start.request, name);
+            match lead(start, url, headers, hides.clone())? {
+                Ok(passage) => {
+                    *url = passage.address();
+                    headers.clear();
+                    taps.remote.push((name.clone(), passage));
+                }
+                Err(reason) if hides.is_some() => return Err(not_hidden(name, &reason)),
+                // It is the agent's own affair.
+                Err(reason) => start.notes.push(format!(
+                    "nothing is known of the MCP server `{name}` in this trial: {reason}"
+                )),
+            }
         }
     }
-    if !remote.is_empty() {
+    if !taps.remote.is_empty() {
         pass_by_proxies(&mut start.env);
         start.needs_gateway = true;
     }
-    Ok(remote)
+    taps.programs = open_programs(start, &mut servers)?;
+    start.mcp_servers = servers;
+    Ok(Box::new(taps))
 }
 
-/// Opens the taps of servers that are programs, and puts them in their places. An agent works without them
-/// where they cannot be made, and a note says so; it does not where they are to hide tools.
-fn open_programs(start: &mut AgentStart<'_>) -> Result<Option<Tap>, StageError> {
+/// Opens a passage to a server by HTTP. The agent gets no header: the gateway adds them. Returns the reason why the
+/// gateway cannot ask the server.
+fn lead(
+    start: &AgentStart<'_>,
+    url: &str,
+    headers: &[(String, String)],
+    hides: Option<HiddenTools>,
+) -> Result<Result<McpPassage, String>, StageError> {
+    if is_behind_plain_proxy(url, &start.env) {
+        return Ok(Err("it may be behind an `http` proxy".to_owned()));
+    }
     let context = start.context;
-    let request = start.request;
-    let servers = &start.mcp_servers;
-    let mut programs = servers
-        .iter()
-        .filter(|(_, server)| matches!(server, McpServer::Stdio { .. }));
-    if programs.clone().next().is_none() {
+    let opened = context
+        .gateway
+        .get(&context.host)?
+        .open_mcp(RemoteMcpServer {
+            url,
+            headers,
+            hides,
+            mask: &context.mask,
+        });
+    Ok(opened.map_err(|error| error.to_string()))
+}
+
+/// Puts taps in the place of servers that are programs. An agent works without them where they cannot be made, and a note
+/// says so; it does not where they are to hide tools.
+fn open_programs(
+    start: &mut AgentStart<'_>,
+    servers: &mut [(String, McpServer<String>)],
+) -> Result<Option<Tap>, StageError> {
+    let (context, request) = (start.context, start.request);
+    let is_program = |server: &McpServer<String>| matches!(server, McpServer::Stdio { .. });
+    if !servers.iter().any(|(_, server)| is_program(server)) {
         return Ok(None);
     }
     let opened = match context.own_program(request.sandbox) {
-        Some(program) => {
-            let (own, hidden) = (request.mcp_servers, request.hide_tools);
-            Tap::open(&start.dirs.io, own, hidden, &program, &context.mask)
-                .map_err(|error| error.to_string())
-        }
+        Some(program) => Tap::open(&start.dirs.io, &program, servers, request.hide_tools)
+            .map_err(|error| error.to_string()),
         None => Err("a copy of Terca's program could not be made".to_owned()),
     };
-    match opened {
-        Ok(tap) => {
-            if let Some(tap) = &tap {
-                start.mcp_servers = tap.in_place_of(servers);
-            }
-            Ok(tap)
-        }
-        Err(reason) => {
-            let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
-            if let Some((name, _)) = hiding {
-                return Err(not_hidden(name, &reason));
-            }
-            start.notes.push(unseen(&reason));
-            Ok(None)
-        }
+    let reason = match opened {
+        Ok(tap) => return Ok(Some(tap)),
+        Err(reason) => reason,
+    };
+    let mut programs = servers.iter().filter(|(_, server)| is_program(server));
+    let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
+    if let Some((name, _)) = hiding {
+        return Err(not_hidden(name, &reason));
     }
+    start.notes.push(format!(
+        "nothing is known of the MCP servers in this trial, because Terca cannot watch them: {reason}"
+    ));
+    Ok(None)
 }
 
 impl Attachment for Taps {
@@ -112,15 +124,20 @@ impl Attachment for Taps {
         let Some(session) = &mut end.session else {
             return Ok(());
         };
-        let mut tapped = self.programs.map(Tap::close).unwrap_or_default();
-        self.remote.close(&mut tapped);
+        let mask = &end.run.context.mask;
+        let mut tapped = self.programs.map(|tap| tap.close(mask)).unwrap_or_default();
+        for (name, passage) in self.remote {
+            let (record, has_too_many) = passage.close();
+            tapped.has_too_many |= has_too_many;
+            tapped.servers.insert(name, record);
+        }
         for (name, server) in &tapped.servers {
             // Calls that the agent does not show are added to its steps.
             if !session.shown_servers.contains(name) {
                 session.records.extend(steps(name, &server.events));
             }
         }
-        keep(&tapped, &session.artifacts, &end.run.context.mask)?;
+        keep(&tapped, &session.artifacts, mask)?;
         add(tapped, &mut session.reading);
         Ok(())
     }
@@ -140,16 +157,6 @@ fn not_hidden(server: &str, reason: &str) -> StageError {
     StageError::new(ErrorKind::Mcp, message)
 }
 
-fn unseen_server(name: &str, reason: &str) -> String {
-    format!("nothing is known of the MCP server `{name}` in this trial: {reason}")
-}
-
-fn unseen(reason: &str) -> String {
-    format!(
-        "nothing is known of the MCP servers in this trial, because Terca cannot watch them: {reason}"
-    )
-}
-
 /// Adds what the taps saw of the servers. A session without one of its servers is an error: the agent was not tested.
 fn add(tapped: Tapped, reading: &mut Reading) {
     let is_over = reading.ending == Ending::Completed;
@@ -162,16 +169,11 @@ fn add(tapped: Tapped, reading: &mut Reading) {
     if let (true, Some((name, server))) = (may_be_server, broken) {
         reading.ending = Ending::Failed(broken_server(name, server));
     }
-    if tapped.has_strangers {
-        let note =
-            "an unknown program tried to write to the record of MCP servers, and was refused";
-        reading.notes.push(note.to_owned());
-    }
     if tapped.has_too_many {
         let note = "the agent started MCP servers so often that not every start is recorded";
         reading.notes.push(note.to_owned());
     }
-    for (name, TappedServer { figures, .. }) in tapped.servers {
+    for (name, ServerRecord { figures, .. }) in tapped.servers {
         if !figures.deaths.is_empty() {
             let exits: BTreeSet<&String> = figures.deaths.iter().collect();
             let exits: Vec<&String> = exits.into_iter().collect();
@@ -191,7 +193,7 @@ fn is_broken(figures: &ServerTap, is_over: bool) -> bool {
 }
 
 /// Returns the error of a session without one of its servers.
-fn broken_server(name: &str, server: &TappedServer) -> TrialError {
+fn broken_server(name: &str, server: &ServerRecord) -> TrialError {
     let refusal = server.events.iter().find_map(|event| match &event.kind {
         TapEventKind::Initialized { error, .. } => error.clone(),
         _ => None,

@@ -14,7 +14,6 @@ mod program;
 
 use std::time::Duration;
 
-use camino::Utf8Path;
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::suite::McpPreflight;
 use terca_core::mcp_tap::OfferedTool;
@@ -24,15 +23,15 @@ use terca_core::trial_error::ErrorKind;
 use terca_gateway::{NoAnswer, ToolsQuestion};
 
 use super::Context;
-use super::attachments::network::{AgentNetwork, NetworkRequest, is_behind_plain_proxy};
+use super::attachments::network::{NetworkRequest, is_behind_plain_proxy};
 use super::containment::{ContainedAgent, words_of};
-use super::mcp_answers::Answer;
+use super::mcp_answers::ServerAnswer;
 
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::sandbox::Words;
-use crate::workspace::trial_dirs::CommandDirs;
+use crate::workspace::trial_dirs::TrialDirs;
 
 /// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
 pub(super) fn check(
@@ -67,7 +66,7 @@ pub(super) fn check(
         };
         drop(slot);
         match answer {
-            Answer::Ready(tools) => {
+            ServerAnswer::Ready(tools) => {
                 let tools = tools.as_deref();
                 let with =
                     tools.map(|tools| format!(", with {}", prose::count(tools.len(), "tool")));
@@ -75,8 +74,10 @@ pub(super) fn check(
                 run.log.line(&format!("`{name}` answered{with}"))?;
                 check_hidden(name, hidden, tools)?;
             }
-            Answer::NotAsked(why) => run.log.line(&format!("`{name}` was not asked: {why}"))?,
-            Answer::Failed(why) | Answer::Silent(why) => {
+            ServerAnswer::NotAsked(why) => {
+                run.log.line(&format!("`{name}` was not asked: {why}"))?
+            }
+            ServerAnswer::Failed { why, .. } => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
                 return Err(StageError::new(ErrorKind::Mcp, message));
             }
@@ -132,11 +133,10 @@ pub fn offered_tools(
 ) -> Result<Vec<OfferedTool>, String> {
     let limit = case.suite.mcp_preflight.0.or(McpPreflight::default().0);
     match ask_apart(context, case, server, limit.unwrap_or_default()) {
-        Ok(Answer::Ready(tools)) => {
+        Ok(ServerAnswer::Ready(tools)) => {
             tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
         }
-        Ok(Answer::NotAsked(why)) => Err(why.to_owned()),
-        Ok(Answer::Failed(why) | Answer::Silent(why)) => Err(why),
+        Ok(ServerAnswer::NotAsked(why) | ServerAnswer::Failed { why, .. }) => Err(why),
         Err(StageError::Interrupted) => Err("it was interrupted".to_owned()),
         Err(StageError::Error(error)) => Err(error.message),
     }
@@ -148,23 +148,22 @@ fn ask(
     server: &McpServer<String>,
     agent_env: &Variables,
     limit: Duration,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     let context = run.context;
     let first = ask_apart(context, case, server, limit)?;
     // Files that are missing end a program; they do not silence it.
-    let is_program = matches!(server, McpServer::Stdio { .. });
-    if !is_program || matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
+    let is_tried_again = matches!(server, McpServer::Stdio { .. })
+        && matches!(
+            first,
+            ServerAnswer::Failed {
+                is_silent: false,
+                ..
+            }
+        );
+    if !is_tried_again {
         return Ok(first);
     }
-    ask_program(
-        context,
-        case,
-        server,
-        run.dirs.for_agent(),
-        &run.dirs.io,
-        agent_env.clone(),
-        limit,
-    )
+    ask_program(context, case, server, &run.dirs, agent_env.clone(), limit)
 }
 
 /// Asks a server from outside of a trial: a program in an empty directory.
@@ -173,7 +172,7 @@ fn ask_apart(
     case: &Case,
     server: &McpServer<String>,
     limit: Duration,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     let profile = case.variant.agent.agent.profile();
     let scratch = context.work.trial_dirs()?;
     let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
@@ -182,15 +181,7 @@ fn ask_apart(
         &case.env,
     );
     match server {
-        McpServer::Stdio { .. } => ask_program(
-            context,
-            case,
-            server,
-            scratch.for_agent(),
-            &scratch.io,
-            env,
-            limit,
-        ),
+        McpServer::Stdio { .. } => ask_program(context, case, server, &scratch, env, limit),
         McpServer::Remote {
             url,
             headers,
@@ -202,30 +193,35 @@ fn ask_apart(
                 transport: *transport,
                 limit,
             };
-            ask_by_http(context, question, &env)
+            ask_by_http(context, &question, &env)
         }
     }
 }
 
-/// Asks a server by HTTP.
+/// Asks a server by HTTP, as the gateway will.
 fn ask_by_http(
     context: &Context,
-    question: ToolsQuestion<'_>,
+    question: &ToolsQuestion<'_>,
     env: &Variables,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     if is_behind_plain_proxy(question.url, env) {
-        return Ok(Answer::NotAsked(
-            "it may be behind an `http` proxy; only the agent can try it",
-        ));
+        let why = "it may be behind an `http` proxy; only the agent can try it";
+        return Ok(ServerAnswer::NotAsked(why.to_owned()));
     }
-    let limit = question.limit;
-    let variable = |name: &str| env.get(name).cloned();
+    let gateway = context.gateway.get(&context.host)?;
     let is_stopped = || context.interrupt.is_stop();
-    Ok(match question.ask(&variable, &is_stopped) {
-        Ok(tools) => Answer::Ready(tools),
+    Ok(match gateway.ask_tools(question, &is_stopped) {
+        Ok(tools) => ServerAnswer::Ready(tools),
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
-        Err(NoAnswer::Silent) => Answer::Silent(silence(limit)),
-        Err(error) => Answer::Failed(error.to_string()),
+        Err(NoAnswer::Silent) => ServerAnswer::Failed {
+            why: silence(question.limit),
+            is_silent: true,
+        },
+        Err(NoAnswer::NotAsked(error)) => ServerAnswer::NotAsked(error.to_string()),
+        Err(NoAnswer::Failed(why)) => ServerAnswer::Failed {
+            why,
+            is_silent: false,
+        },
     })
 }
 
@@ -234,11 +230,10 @@ fn ask_program(
     context: &Context,
     case: &Case,
     server: &McpServer<String>,
-    dirs: CommandDirs<'_>,
-    io: &Utf8Path,
+    dirs: &TrialDirs,
     env: Variables,
     limit: Duration,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     let variant = &case.variant;
     let sandbox = variant.sandbox.as_ref();
     let words = words_of(None, &variant.mcp_servers);
@@ -250,35 +245,29 @@ fn ask_program(
     let asked = NetworkRequest {
         network: &network,
         allow: &variant.hosts_beside(&network, &context.package_hosts),
-        mcp_servers: &[],
-        is_by_port: context.is_network_by_port(sandbox),
+        sandbox,
+        of_models: Vec::new(),
+        needs_gateway: false,
     };
     let credentials = variant.agent.agent.profile().credential_variables;
     let mut env = without_credentials(env, credentials);
-    let network = asked.make(context, None)?;
+    let network = asked.make(context)?;
     network.set_variables(&mut env);
     let contained = ContainedAgent {
         network: &network,
         sandbox,
-        dirs,
-        io,
+        dirs: dirs.for_agent(),
+        io: &dirs.io,
         env: &env,
         words,
     };
-    let answer = program::ask(context, server, contained, limit)?;
-    Ok(with_refusals(answer, &network))
-}
-
-/// Adds the connections that a server was refused to the reason why it does not answer.
-fn with_refusals(answer: Answer, network: &AgentNetwork) -> Answer {
-    let Some(note) = network.report(true).and_then(|network| network.note()) else {
-        return answer;
-    };
-    match answer {
-        Answer::Failed(why) => Answer::Failed(format!("{why}; {note}")),
-        Answer::Silent(why) => Answer::Silent(format!("{why}; {note}")),
-        Answer::Ready(_) | Answer::NotAsked(_) => answer,
+    let mut answer = program::ask(context, server, contained, limit)?;
+    if let ServerAnswer::Failed { why, .. } = &mut answer
+        && let Some(note) = network.report(true).and_then(|network| network.note())
+    {
+        *why = format!("{why}; {note}");
     }
+    Ok(answer)
 }
 
 /// Takes the agent's own keys away: a server gets those that it is given.

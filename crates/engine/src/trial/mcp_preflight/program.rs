@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use serde_json::Value;
+use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
-use terca_core::mcp_tap::{NextInTalk, ToolsTalk};
+use terca_core::mcp_tap::ToolsTalk;
+use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
 
 use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
-use crate::trial::mcp_answers::Answer;
+use crate::trial::mcp_answers::ServerAnswer;
 use crate::trial::stage_error::StageError;
 
 /// The time that a server has to end after its answers.
@@ -35,7 +37,7 @@ pub(super) fn ask(
     server: &McpServer<String>,
     contained: ContainedAgent<'_>,
     limit: Duration,
-) -> Result<Answer, StageError> {
+) -> Result<ServerAnswer, StageError> {
     let McpServer::Stdio {
         command,
         args,
@@ -43,7 +45,7 @@ pub(super) fn ask(
         cwd,
     } = server
     else {
-        return Ok(Answer::NotAsked("it is not a program"));
+        return Ok(ServerAnswer::NotAsked("it is not a program".to_owned()));
     };
     let mut env = contained.env.clone();
     env.extend(own.iter().cloned());
@@ -53,13 +55,12 @@ pub(super) fn ask(
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
     if !dir.is_dir() {
-        return Ok(Answer::Failed(format!("its directory {dir} is not there")));
+        return Ok(failed(format!("its directory {dir} is not there")));
     }
     let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
-        return Ok(Answer::Failed(format!(
-            "`{command}` is not installed, or not on the trial's PATH"
-        )));
+        let why = format!("`{command}` is not installed, or not on the trial's PATH");
+        return Ok(failed(why));
     };
     let stdout = Output::create(io_dir)?;
     let stderr = Output::create(io_dir)?;
@@ -77,8 +78,8 @@ pub(super) fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let mut handshake = Handshake::begin(requests);
-    let ended = run(context, &job, enclosure.as_ref(), &stdout, &mut handshake)?;
+    let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
+    let ended = run(context, &job, enclosure.as_ref(), &mut handshake)?;
     if context.interrupt.is_stop() {
         return Err(StageError::Interrupted);
     }
@@ -86,24 +87,18 @@ pub(super) fn ask(
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
             let why = not_started(context, command, cwd.as_ref(), &reason);
-            return Ok(Answer::Failed(why));
+            return Ok(failed(why));
         }
         Err(error) => return Err(error.into()),
     };
-    handshake.read_rest(&stdout);
-    if let Some(Ok(answer)) = handshake.outcome {
-        return Ok(answer);
+    Ok(handshake.outcome(&ended, &stderr, limit, &context.mask))
+}
+
+fn failed(why: String) -> ServerAnswer {
+    ServerAnswer::Failed {
+        why,
+        is_silent: false,
     }
-    let why = with_last_errors(
-        handshake.failure(&ended, limit, &context.mask),
-        &stderr,
-        &context.mask,
-    );
-    Ok(if ended.timed_out {
-        Answer::Silent(why)
-    } else {
-        Answer::Failed(why)
-    })
 }
 
 /// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
@@ -111,15 +106,13 @@ fn run(
     context: &Context,
     job: &Job,
     walls: Option<&Enclosure>,
-    stdout: &Output,
     handshake: &mut Handshake,
 ) -> io::Result<Result<Ended, SuperviseError>> {
     let supervisor = context.supervisors.acquire(&context.interrupt);
     let mut supervisor = supervisor.map_err(io::Error::other)?;
-    let mut offset = 0;
     Ok(supervisor.run(job, walls, &mut |_| {
-        handshake.read(stdout, &mut offset);
-        if handshake.outcome.is_some() {
+        handshake.read();
+        if handshake.talk.outcome.is_some() {
             Turn::Stop
         } else {
             Turn::Wait
@@ -178,105 +171,79 @@ fn pipe(dir: &Utf8Path) -> io::Result<(File, Utf8PathBuf)> {
 /// The handshake with a server.
 struct Handshake {
     requests: File,
-    /// A line that has not ended.
-    line: Vec<u8>,
+    stdout: Tail,
+    lines: Lines,
     /// Output that is not the protocol.
     other: Option<String>,
     talk: ToolsTalk,
-    outcome: Option<Result<Answer, String>>,
 }
 
 impl Handshake {
-    /// Says why there was no handshake.
-    fn failure(self, ended: &Ended, limit: Duration, mask: &Mask) -> String {
-        let why = match self.outcome {
-            Some(Err(why)) => why,
-            _ if ended.timed_out => silence(limit),
-            _ => format!("it ended before it answered ({})", ended.exit.describe()),
-        };
-        match self.other {
-            Some(text) => {
-                let text = mask.text(&text);
-                let beginning: String = text.chars().take(LONGEST_WORDS).collect();
-                format!("{why}; its standard output is not the protocol: {beginning}")
-            }
-            None => why,
-        }
-    }
-
     /// Begins to ask. The question waits in the pipe until the program reads it.
-    fn begin(requests: File) -> Self {
-        let (talk, question) = ToolsTalk::begin();
+    fn begin(requests: File, stdout: Tail) -> Self {
         let mut handshake = Handshake {
             requests,
-            line: Vec::new(),
+            stdout,
+            lines: Lines::default(),
             other: None,
-            talk,
-            outcome: None,
+            talk: ToolsTalk::begin(),
         };
-        handshake.send(&question);
+        handshake.send();
         handshake
     }
 
-    /// Sends a message. Messages are much shorter than a pipe is long, so nothing waits for the program.
-    fn send(&mut self, message: &Value) {
-        let line = format!("{message}\n");
-        if let Err(error) = self.requests.write_all(line.as_bytes()) {
-            self.outcome = Some(Err(format!("it could not be asked: {error}")));
-        }
-    }
-
-    /// Reads what the program has printed since the last time.
-    fn read(&mut self, stdout: &Output, offset: &mut u64) {
-        let mut bytes = Vec::new();
-        let read = File::open(&stdout.path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(*offset))?;
-            file.take(MOST_OUTPUT.saturating_sub(*offset))
-                .read_to_end(&mut bytes)
-        });
-        if let Ok(count) = read {
-            *offset += count as u64;
-            self.take(&bytes);
-        }
-    }
-
-    /// Reads all output again if there is no outcome yet: the program may have ended just after its answer.
-    fn read_rest(&mut self, stdout: &Output) {
-        if self.outcome.is_none() {
-            self.line.clear();
-            self.read(stdout, &mut 0);
-        }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        self.line.extend_from_slice(bytes);
-        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            self.message(&line);
-        }
-    }
-
-    fn message(&mut self, line: &[u8]) {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            let text = String::from_utf8_lossy(line).trim().to_owned();
-            if !text.is_empty() {
-                self.other.get_or_insert(text);
+    /// Sends what is to be sent. Messages are much shorter than a pipe is long, so nothing waits for the program.
+    fn send(&mut self) {
+        for message in self.talk.to_send.drain(..) {
+            let line = format!("{message}\n");
+            if let Err(error) = self.requests.write_all(line.as_bytes()) {
+                self.talk.outcome = Some(Err(format!("it could not be asked: {error}")));
             }
-            return;
+        }
+    }
+
+    /// Returns what came of it. The program may have ended just after its answer.
+    fn outcome(
+        mut self,
+        ended: &Ended,
+        stderr: &Output,
+        limit: Duration,
+        mask: &Mask,
+    ) -> ServerAnswer {
+        while self.talk.outcome.is_none() && self.read() {}
+        let mut why = match self.talk.outcome {
+            Some(Ok(tools)) => return ServerAnswer::Ready(Some(tools)),
+            Some(Err(why)) => why,
+            None if ended.timed_out => silence(limit),
+            None => format!("it ended before it answered ({})", ended.exit.describe()),
         };
-        // Others are requests of the server's own, or echoes of Terca's.
-        if self.outcome.is_some() || !self.talk.is_answer(&message) {
-            return;
+        if let Some(text) = self.other {
+            let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
+            why += &format!("; its standard output is not the protocol: {beginning}");
         }
-        match self.talk.answered(&message) {
-            Ok(NextInTalk::Send(messages)) => {
-                for message in messages {
-                    self.send(&message);
-                }
+        ServerAnswer::Failed {
+            why: with_last_errors(why, stderr, mask),
+            is_silent: ended.timed_out,
+        }
+    }
+
+    /// Reads what the program has printed since the last time. Returns whether there is more.
+    fn read(&mut self) -> bool {
+        if self.stdout.bytes >= MOST_OUTPUT {
+            return false;
+        }
+        let (talk, other) = (&mut self.talk, &mut self.other);
+        let on_line = &mut |line: RawLine<'_>| {
+            let text = String::from_utf8_lossy(line.text);
+            if !talk.read(line.text) && !text.trim().is_empty() {
+                other.get_or_insert_with(|| text.trim().to_owned());
             }
-            Ok(NextInTalk::Tools(tools)) => self.outcome = Some(Ok(Answer::Ready(Some(tools)))),
-            Err(why) => self.outcome = Some(Err(why)),
-        }
+        };
+        let read = self
+            .stdout
+            .read(&mut |block| self.lines.feed(block, on_line));
+        self.send();
+        read.unwrap_or(false)
     }
 }
 

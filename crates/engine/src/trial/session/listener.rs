@@ -63,6 +63,22 @@ impl<'a> Heard<'a> {
             lines: Lines::default(),
         }
     }
+
+    fn read(
+        &mut self,
+        log: &mut RunLog,
+        on_line: &mut dyn FnMut(RawLine<'_>),
+        is_last: bool,
+    ) -> io::Result<bool> {
+        let lines = &mut self.lines;
+        let is_more = self
+            .live
+            .read(log, &mut |block| lines.feed(block, on_line))?;
+        if is_last {
+            std::mem::take(lines).finish(on_line);
+        }
+        Ok(is_more)
+    }
 }
 
 struct SideTail {
@@ -114,10 +130,10 @@ impl<'a> Listener<'a> {
     /// Reads what is new. Called again and again while the agent runs.
     /// A read that fails now is tried again by `finish`, where failing counts.
     pub(super) fn on_turn(&mut self, log: &mut RunLog, on_progress: OnProgress<'_>) -> Turn {
-        let is_more = self.read(log);
+        let is_more = self.read(log, false);
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
-            self.read_side_files(|side| !side.is_document());
+            self.read_side_files(|side| !side.is_document(), false);
         }
         self.report(on_progress);
         self.note_progress();
@@ -140,8 +156,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads what is new of both outputs. Returns whether there is more.
-    fn read(&mut self, log: &mut RunLog) -> io::Result<bool> {
+    /// Reads what is new of both outputs, and the last lines without an end. Returns whether there is more.
+    fn read(&mut self, log: &mut RunLog, is_last: bool) -> io::Result<bool> {
         let Listener {
             decoder,
             transcript,
@@ -150,16 +166,10 @@ impl<'a> Listener<'a> {
             mask,
             ..
         } = self;
-        let more_output = stdout.live.read(log, &mut |block| {
-            let on_line = &mut |line: RawLine<'_>| transcript.add_now(decoder.line(line, mask));
-            stdout.lines.feed(block, on_line);
-        });
-        let more_errors = stderr.live.read(log, &mut |block| {
-            let on_line = &mut |line: RawLine<'_>| {
-                line.read(mask, |line| decoder.stderr(line));
-            };
-            stderr.lines.feed(block, on_line);
-        });
+        let on_line = &mut |line: RawLine<'_>| transcript.add_now(decoder.line(line, mask));
+        let more_output = stdout.read(log, on_line, is_last);
+        let on_line = &mut |line: RawLine<'_>| line.read(mask, |line| decoder.stderr(line));
+        let more_errors = stderr.read(log, on_line, is_last);
         transcript.flush(log);
         Ok(more_output? | more_errors?)
     }
@@ -180,7 +190,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn read_side_files(&mut self, is_wanted: fn(&SideFile) -> bool) {
+    fn read_side_files(&mut self, is_wanted: fn(&SideFile) -> bool, is_last: bool) {
         for side in self.side_files.iter().filter(|side| is_wanted(side)) {
             for path in side_paths(side) {
                 let is_known = self.side_tails.iter().any(|known| known.path == path);
@@ -203,32 +213,26 @@ impl<'a> Listener<'a> {
                 .read(&mut |block| side.lines.feed(block, on_line))
                 .unwrap_or(false)
             {}
+            if is_last {
+                std::mem::take(&mut side.lines).finish(on_line);
+            }
         }
     }
 
     /// Reads the rest of everything.
     pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> io::Result<AgentOutput> {
-        self.read_side_files(|_| true);
         // Piece by piece, so that the log is not held in memory.
-        while self.read(log)? {}
+        while self.read(log, false)? {}
+        self.read(log, true)?;
+        self.read_side_files(|_| true, true);
         let Listener {
-            mut decoder,
+            decoder,
             mut transcript,
             stdout,
             stderr,
-            side_tails,
-            mask,
             until_limit,
             ..
         } = self;
-        let on_line = &mut |line: RawLine<'_>| transcript.add_now(decoder.line(line, &mask));
-        stdout.lines.finish(on_line);
-        let on_line = &mut |line: RawLine<'_>| line.read(&mask, |line| decoder.stderr(line));
-        stderr.lines.finish(on_line);
-        for side in side_tails {
-            let on_line = &mut |line: RawLine<'_>| side_line(&mut decoder, side.label, line, &mask);
-            side.lines.finish(on_line);
-        }
         let mut reading = decoder.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         stdout.live.finish(log, &mut |_| {})?;

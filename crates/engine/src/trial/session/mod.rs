@@ -252,10 +252,8 @@ fn command_of(
                 return Err(StageError::new(ErrorKind::Internal, message));
             };
             command_of(context, request, *agent, found)?.map(|(program, args)| {
-                (
-                    client.path,
-                    acp_client::arguments(&settings, &program, args),
-                )
+                let args = acp_client::arguments(&settings, &program, args);
+                (client, args)
             })
         }
         Launch::LaySolution => Err(BuiltIn::Solution),

@@ -124,11 +124,15 @@ impl AgentProcess {
         let mut end = CommandEnd {
             run,
             ended,
-            session: Some(SessionEnd::new(
-                output.reading,
-                command.dirs.artifacts.clone(),
-                transcript.servers().clone(),
-            )),
+            session: Some(SessionEnd {
+                reading: output.reading,
+                artifacts: command.dirs.artifacts.clone(),
+                shown_servers: transcript.servers().clone(),
+                records: Vec::new(),
+                wire: None,
+                network: None,
+                ran_into_limit: false,
+            }),
         };
         attachments::detach(attached, &mut end)?;
         let ended = end.ended;
