@@ -82,7 +82,7 @@ impl Regrading {
     pub fn new(run: OpenRun, prepared: PreparedRun<'_>, plan: &RunPlan) -> Self {
         let at_once = prepared.at_once();
         let own = past_runs::fingerprints(&run.past.dir).unwrap_or_default();
-        let other_tests = other_tests(&own, prepared.fingerprints());
+        let other_tests = other_tests(&own, &prepared.fingerprints);
         let (context, _, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;

@@ -310,11 +310,9 @@ impl Run<'_> {
     }
 
     fn is_budget_spent(&self) -> bool {
-        let spent = self.state.spent().spent.cost_usd.unwrap_or(0.0);
         // A sum of cents: 0.1 + 0.2 is 0.3.
-        self.request
-            .budget_usd
-            .is_some_and(|budget| spent + 1e-9 >= budget)
+        let is_spent = |budget| self.state.spent().spent.cost_usd.unwrap_or(0.0) + 1e-9 >= budget;
+        self.request.budget_usd.is_some_and(is_spent)
     }
 
     /// Returns whether the trials in flight may spend the rest of the budget, at what those before them took with their
@@ -325,12 +323,9 @@ impl Run<'_> {
             return false;
         };
         let total = self.state.spent();
-        if total.trials == 0 {
-            return true;
-        }
         let spent = total.spent.cost_usd.unwrap_or(0.0);
         let each = spent / total.trials as f64;
-        spent + each * in_flight as f64 + 1e-9 >= budget
+        total.trials == 0 || spent + each * in_flight as f64 + 1e-9 >= budget
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {

@@ -14,12 +14,12 @@ use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use super::evidence::evidence;
+use super::evidence::take_evidence;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, Meta, Options, TreeError, copy, move_dir};
+use crate::tree::{Dir, Meta, Options, TreeError, copy, move_dir};
 use crate::workspace::saved::save::{save, save_overlay};
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 use crate::workspace::trial_dirs::Left;
@@ -47,25 +47,29 @@ pub(super) fn collect(
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
         .and_then(|()| keep_workspace(&mut run, is_kept))
-        .and_then(|()| take_evidence(&run, &mut report));
-    if let Err(StageError::Error(TrialError { message, .. })) = kept {
-        let message = format!("the files of the trial could not be kept: {message}");
-        if is_breach {
-            // The agent has seen to that, and must not gain another attempt by it.
-            report.notes.push(message);
-        } else {
-            // The work was judged, but it could not be kept: the record of the run is incomplete.
-            report
-                .error
-                .get_or_insert(TrialError::new(ErrorKind::Internal, message));
-            report.status = Status::Error;
-            report.score = None;
-        }
-    } else if kept.is_err() {
+        .and_then(|()| Ok(take_evidence(run.spec, run.context)?));
+    match kept {
+        Ok(evidence) => report.evidence = evidence,
         // A copy to another file system was interrupted: a run that is resumed begins this trial again.
-        report.score = None;
-        report.error = None;
-        report.status = Status::Interrupted;
+        Err(StageError::Interrupted) => {
+            report.score = None;
+            report.error = None;
+            report.status = Status::Interrupted;
+        }
+        Err(StageError::Error(TrialError { message, .. })) => {
+            let message = format!("the files of the trial could not be kept: {message}");
+            if is_breach {
+                // The agent has seen to that, and must not gain another attempt by it.
+                report.notes.push(message);
+            } else {
+                // The work was judged, but it could not be kept: the record of the run is incomplete.
+                report
+                    .error
+                    .get_or_insert(TrialError::new(ErrorKind::Internal, message));
+                report.status = Status::Error;
+                report.score = None;
+            }
+        }
     }
     let TrialRun {
         context,
@@ -283,13 +287,6 @@ fn keep_workspace(run: &mut TrialRun<'_>, is_kept: bool) -> Result<(), StageErro
     if run.spec.case.has_setup_commands() {
         run.context.sealed.restore_links(&kept)?;
     }
-    Ok(())
-}
-
-/// Adds the hashes of everything that the trial left to its report.
-fn take_evidence(run: &TrialRun<'_>, report: &mut TrialReport) -> Result<(), StageError> {
-    let folder = Dir::open_no_link(&run.context.run_dir)?.open_dir(&run.spec.dir)?;
-    report.evidence = evidence(&folder, &run.context.own_tree(Limits::NONE))?;
     Ok(())
 }
 

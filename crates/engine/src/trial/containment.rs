@@ -9,11 +9,11 @@ use terca_core::plan::fingerprint::words;
 
 use super::attachments::network::AgentNetwork;
 use super::context::Context;
-use super::git_dirs::git_dirs;
 use crate::host::environment::Variables;
 use crate::host::package_caches::store;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
+use crate::suite::commit::Repository;
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The part of a trial that a command of the suite belongs to.
@@ -53,8 +53,11 @@ impl ContainedCommand<'_> {
         readable.extend(self.inputs.iter().map(|input| input.path.clone()));
         let mut hidden = vec![context.suite_dir.join(".terca")];
         if self.side != Side::Tests {
-            let repository = project_dir(context);
-            readable.extend(repository.iter().flat_map(|dir| git_dirs(dir)));
+            let repository = project_dir(context).and_then(|dir| {
+                let found = Repository::around(&dir)?;
+                (found.root == dir).then_some(found)
+            });
+            readable.extend(repository.iter().flat_map(Repository::outside));
         } else {
             // The agent's work runs in tests, and must find no solution there: neither a file nor one of an earlier commit.
             for eval in &self.case.suite.evals {

@@ -59,7 +59,6 @@ mod containment;
 mod context;
 pub(crate) mod evidence;
 mod folder;
-mod git_dirs;
 mod grading;
 mod log;
 mod mcp_answers;
@@ -73,7 +72,6 @@ mod setup;
 mod stage_error;
 mod stages;
 mod timing;
-mod too_large;
 mod trial_run;
 
 use terca_core::plan::TrialSpec;

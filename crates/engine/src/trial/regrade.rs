@@ -5,14 +5,14 @@ use std::io;
 use camino::Utf8PathBuf;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
-use terca_core::run::outcome::{Evidence, Status, TrialReport};
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
 use super::collect::{add_error, add_grades};
 use super::context::Context;
-use super::evidence::{difference, evidence};
-use super::grading::grade_saved;
+use super::evidence::{difference, take_evidence};
+use super::grading::grade_workspace;
 use super::stage_error::StageError;
 use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
@@ -45,28 +45,17 @@ pub fn is_gradable(
     if !has_run {
         return Err(Ungradable::NotRun);
     }
-    match open_saved(spec, context).and_then(|_| is_unchanged(spec, report, context)) {
-        Ok(()) => Ok(()),
-        Err(RestoreError::NotSaved) => Err(Ungradable::NotKept),
-        Err(error) => Err(Ungradable::Damaged(error)),
-    }
-}
-
-/// Checks that the files of a trial are those of its end, or of its last grading.
-fn is_unchanged(
-    spec: &TrialSpec,
-    report: &TrialReport,
-    context: &Context,
-) -> Result<(), RestoreError> {
-    match difference(&report.evidence, &take_evidence(spec, context)?) {
+    let damaged = |error| match error {
+        RestoreError::NotSaved => Ungradable::NotKept,
+        error => Ungradable::Damaged(error),
+    };
+    open_saved(spec, context).map_err(damaged)?;
+    // Its files must be those of its end, or of its last grading.
+    let found = take_evidence(spec, context).map_err(|error| damaged(error.into()))?;
+    match difference(&report.evidence, &found) {
         None => Ok(()),
-        Some((name, reason)) => Err(RestoreError::Changed { name, reason }),
+        Some((name, reason)) => Err(damaged(RestoreError::Changed { name, reason })),
     }
-}
-
-fn take_evidence(spec: &TrialSpec, context: &Context) -> Result<Evidence, TreeError> {
-    let folder = Dir::open_no_link(&context.run_dir)?.open_dir(&spec.dir)?;
-    evidence(&folder, &context.own_tree(Limits::NONE))
 }
 
 /// Opens the saved workspace of a trial.
@@ -119,7 +108,7 @@ fn grade(
     let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
     let work = saved_work(spec, context)?;
     let workspace = saved_workspace(&run)?;
-    let grades = grade_saved(&mut run, &workspace, &work);
+    let grades = grade_workspace(&mut run, Some(workspace), &work);
     work.keep(&run)?;
     judges.append(&mut run.judges);
     grades

@@ -4,8 +4,6 @@
 //! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
 //! ```
 
-use std::io;
-
 use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
@@ -13,9 +11,7 @@ use terca_core::trial_error::TrialError;
 
 use super::session::{AgentEnd, AgentSession};
 use super::stage_error::StageError;
-use crate::tree::TreeError;
 use crate::workspace::changes::{Changes, Snapshot};
-use crate::workspace::sealed_suite::SealBroken;
 
 /// The parts of the report that are known once the agent can start.
 #[derive(Debug)]
@@ -91,29 +87,11 @@ pub(super) struct Ungraded {
     pub(super) tests: Scorecard,
 }
 
-impl From<StageError> for Ungraded {
-    fn from(error: StageError) -> Self {
+impl<E: Into<StageError>> From<E> for Ungraded {
+    fn from(error: E) -> Self {
         Ungraded {
-            error,
+            error: error.into(),
             tests: Scorecard::default(),
         }
-    }
-}
-
-impl From<io::Error> for Ungraded {
-    fn from(error: io::Error) -> Self {
-        StageError::from(error).into()
-    }
-}
-
-impl From<TreeError> for Ungraded {
-    fn from(error: TreeError) -> Self {
-        StageError::from(error).into()
-    }
-}
-
-impl From<SealBroken> for Ungraded {
-    fn from(error: SealBroken) -> Self {
-        StageError::from(error).into()
     }
 }

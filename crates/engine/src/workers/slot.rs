@@ -261,7 +261,7 @@ impl SlotThread {
         connection.send_beside(order, file).map_err(lost)?;
         match connection.receive()? {
             FromWorker::Opened(opened) => self.check_sandboxes(&connection.hello.node, opened)?,
-            other => return Err(WorkerError::unexpected(&other)),
+            _ => return Err(WorkerError::unexpected()),
         }
         connection.set_ready();
         let input = connection.input.take();
@@ -320,7 +320,7 @@ impl SlotThread {
                     report,
                     archive,
                 }) => self.ended(connection, (trial, attempt), *report, archive),
-                Ok(other) => Err(WorkerError::unexpected(&other)),
+                Ok(_) => Err(WorkerError::unexpected()),
                 Err(error) => Err(error),
             };
             if let Err(error) = heard {

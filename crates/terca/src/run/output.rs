@@ -53,7 +53,7 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
     if !quiet {
         note_containment(run);
     }
-    for sentence in run.limit_shortcomings() {
+    for sentence in run.context.limits.shortcomings() {
         screen::err(&format!("warning: {sentence}"));
     }
     if let Some(reason) = run.containment().not_contained {
@@ -63,8 +63,8 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
              warning off"
         ));
     }
-    warn_of_leftovers(run.left_by_others());
-    if let Some(Reduced { wanted, possible }) = run.reduced() {
+    warn_of_leftovers(run.context.work.left_by_others());
+    if let Some(Reduced { wanted, possible }) = run.reduced {
         screen::err(&format!(
             "note: {possible} at a time instead of {wanted}, because of the limit of open files (raise it with \
              `ulimit -n`)"

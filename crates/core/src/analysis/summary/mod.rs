@@ -204,6 +204,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
     let arms = Arms::experiments(state, state.baseline(), state.margin());
     let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
+    let progress = state.variants();
     Summary {
         version: SUMMARY_VERSION,
         trials: state.counts().total,
@@ -213,12 +214,12 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         errors: state.counts().errors,
         interrupted: state.counts().interrupted,
         pending: state.counts().total - state.counts().finished(),
-        spent: *state.spent(),
+        spent: state.spent(),
         baseline: state.baseline().to_owned(),
         margin: state.margin(),
         variants: grid
             .variants()
-            .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
+            .map(|variant| VariantSummary::of(&variant, &cells, &progress))
             .collect(),
         mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
         comparisons: Vec::new(),

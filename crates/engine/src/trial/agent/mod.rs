@@ -16,10 +16,9 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 use super::agent_work::AgentWork;
 use super::restored::restore_workspace;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
-use super::stage_error::StageError;
+use super::stage_error::{StageError, left_too_much};
 use super::stages::{AgentRun, LeftWork, Prepared, Stopped};
 use super::timing::rounded;
-use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::credentials;
 use crate::process::supervise::Ended;
@@ -271,10 +270,7 @@ fn compare(
     let track_ignored = run.spec.case.suite.track_ignored;
     let changes = match snapshot.changes(&run.dirs.here(), track_ignored, &options) {
         Ok(changes) => changes,
-        Err(error) => match TooLarge::of(&error) {
-            Some(too_large) => return Ok(Err(too_large.left_by_agent())),
-            None => return Err(error.into()),
-        },
+        Err(error) => return left_too_much(&error).map_or(Err(error.into()), |much| Ok(Err(much))),
     };
     diff::write(
         &changes.seen,

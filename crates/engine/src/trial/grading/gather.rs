@@ -100,13 +100,7 @@ fn command_end(
         side: Side::Tests,
         inputs: &[],
     };
-    let (ended, stdout, stderr) = if apart {
-        let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;
-        (ended, Some(stdout), stderr)
-    } else {
-        let (ended, output) = run.shell(shell, Logged::Whole)?;
-        (ended, None, output)
-    };
+    let (ended, stdout, stderr) = run.shell(shell, Logged::Whole, apart)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
@@ -116,12 +110,11 @@ fn command_end(
     Ok(Some(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
-        stdout: stdout
-            .as_ref()
-            .map(read_output)
-            .transpose()?
-            .unwrap_or_default(),
-        output: read_output(&stderr)?,
+        stdout: match &stderr {
+            Some(_) => read_output(&stdout)?,
+            None => String::new(),
+        },
+        output: read_output(stderr.as_ref().unwrap_or(&stdout))?,
         // The programs of an image are not known here.
         missing: match run.image() {
             None => missing_program(ended.exit, command, &path),

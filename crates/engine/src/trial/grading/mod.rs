@@ -5,17 +5,16 @@
 mod gather;
 mod judge;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
 use super::restored::restore_workspace;
-use super::stage_error::StageError;
+use super::stage_error::{StageError, left_too_much};
 use super::stages::{AgentRun, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
-use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
 use crate::tree::{Dir, copy};
@@ -25,7 +24,7 @@ impl AgentRun {
     /// Grades the work in the trial's workspace.
     pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
         let work = self.agent_work();
-        let graded = grade_workspace(run, &work);
+        let graded = grade_workspace(run, None, &work);
         let kept = work.keep(run);
         match graded.and_then(|grades| Ok(kept.map(|()| grades)?)) {
             Ok(grades) => Ok(Graded {
@@ -37,39 +36,28 @@ impl AgentRun {
     }
 }
 
-fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, Ungraded> {
-    if let Some(breach) = &work.breach {
-        return Ok(failed_everywhere(run, breach)?);
-    }
-    if run.spec.case.eval.tests.is_empty() {
-        return Ok(without_tests(work));
-    }
-    // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
-    // the agent worked still lead to the same things.
-    let left = run.dirs.set_work_aside()?;
-    grade_copy(run, left.as_deref(), work)
-}
-
-/// Grades a workspace that was saved, without touching it.
-pub(super) fn grade_saved(
+/// Grades the work in the trial's workspace, or a workspace that was saved, without touching it.
+pub(super) fn grade_workspace(
     run: &mut TrialRun<'_>,
-    saved: &Utf8Path,
+    saved: Option<Utf8PathBuf>,
     work: &AgentWork,
 ) -> Result<Grades, Ungraded> {
     if let Some(breach) = &work.breach {
         return Ok(failed_everywhere(run, breach)?);
     }
     if run.spec.case.eval.tests.is_empty() {
-        return Ok(without_tests(work));
+        return Ok(Grades {
+            tests: Scorecard::default(),
+            score: if work.completed { 1.0 } else { 0.0 },
+        });
     }
-    grade_copy(run, Some(saved), work)
-}
-
-fn without_tests(work: &AgentWork) -> Grades {
-    Grades {
-        tests: Scorecard::default(),
-        score: if work.completed { 1.0 } else { 0.0 },
-    }
+    // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
+    // the agent worked still lead to the same things.
+    let left = match saved {
+        None => run.dirs.set_work_aside()?,
+        saved => saved,
+    };
+    grade_copy(run, left.as_deref(), work)
 }
 
 /// Fails every test for a reason that has nothing to do with what the tests ask.
@@ -104,8 +92,8 @@ fn grade_copy(
         let from = Dir::open_no_link(left)?;
         if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
             // The limit of a suite may be lower by now than it was when the agent worked.
-            return match TooLarge::of(&error) {
-                Some(too_large) => Ok(failed_everywhere(run, &too_large.left_by_agent())?),
+            return match left_too_much(&error) {
+                Some(reason) => Ok(failed_everywhere(run, &reason)?),
                 None => Err(error.into()),
             };
         }

@@ -13,9 +13,8 @@ use terca_core::wire::sent_parts::Sought;
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
 use super::session::{AgentKind, AgentSession, BuiltIn, FoundAgent, find_agent_program};
-use super::stage_error::StageError;
+use super::stage_error::{StageError, too_large};
 use super::stages::{Delivered, Prepared};
-use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
@@ -65,9 +64,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         None => Snapshot::take(&workspace, &run.layers, &before, &options),
         Some(base) => Snapshot::take_overlay(&workspace, base, &before, &options),
     };
-    let snapshot = snapshot.map_err(|error| match TooLarge::of(&error) {
-        Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
-        None => error.into(),
+    let snapshot = snapshot.map_err(|error| {
+        match too_large(&error, "the workspace has", "before the agent starts") {
+            Some(reason) => StageError::new(ErrorKind::Setup, reason),
+            None => error.into(),
+        }
     })?;
     run.dirs.close_seal()?;
     Ok(Prepared {
