@@ -5,6 +5,7 @@ use std::io;
 use terca_core::agent::Profile;
 use terca_core::config::sandbox::Image;
 use terca_core::grade::TestSpec;
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
@@ -49,6 +50,18 @@ impl StageError {
         };
         let message = format!("`{program}` cannot be started in the image `{image}`: {reason}");
         StageError::new(kind, message)
+    }
+
+    /// Ends a report with this, and without a score.
+    pub(super) fn end(self, report: &mut TrialReport) {
+        report.score = None;
+        match self {
+            StageError::Interrupted => report.status = Status::Interrupted,
+            StageError::Error(error) => {
+                report.status = Status::Error;
+                report.error = Some(error);
+            }
+        }
     }
 
     /// Adds to the message that it is about the judge of a test.

@@ -5,6 +5,7 @@ mod layers;
 mod rules;
 mod sought;
 
+use terca_core::agent::access::Access;
 use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
@@ -14,7 +15,6 @@ use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
 use super::session::{AgentKind, AgentSession, BuiltIn, FoundAgent, find_agent_program};
 use super::stage_error::{StageError, too_large};
-use super::stages::{Delivered, Prepared};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
@@ -23,8 +23,8 @@ use crate::workspace::overlay_base::OverlayBase;
 use actions::Part;
 pub(crate) use layers::found as cached_steps;
 
-/// Builds the workspace, and makes the agent ready to start in it.
-pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
+/// Builds the workspace, and makes the agent ready to start in it. Returns the workspace as the agent finds it, too.
+pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot), StageError> {
     let context = run.context;
     let case = run.spec.case.clone();
     let variant = &case.variant;
@@ -71,16 +71,13 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         }
     })?;
     run.dirs.close_seal()?;
-    Ok(Prepared {
-        delivered: Delivered {
-            rules,
-            skills,
-            agent_version: session.version.clone(),
-            access: session.access.clone(),
-        },
-        session,
-        snapshot,
-    })
+    let report = &mut run.report;
+    report.agent_version.clone_from(&session.version);
+    report.delivery.rules = rules;
+    report.delivery.skills = skills;
+    report.delivery.access =
+        Some(session.access.clone()).filter(|access| *access != Access::default());
+    Ok((session, snapshot))
 }
 
 /// Makes the agent ready to start.
