@@ -123,7 +123,7 @@ fn graded_again(
         ..open.settings_for(&names, how.concurrency)
     };
     let mut plan = plan(suite, &settings, how)?;
-    open.adopt_into(&mut plan);
+    plan.adopt(&open.past.state);
     let prepared = open.prepare(&plan, &settings, how.host.clone())?;
     let regrading = Regrading::new(open, prepared, &plan);
     let total = regrading.trials();

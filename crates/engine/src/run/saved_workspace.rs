@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use crate::run::files::open_run;
-use crate::tree::{Dir, Limits, Options, TreeError, remove, remove_contents};
+use crate::tree::{Dir, Options, TreeError, remove, remove_contents};
 use crate::workspace::own_dirs::private_dir;
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
 
@@ -36,10 +36,7 @@ pub fn restore_workspace(
     trial_dir: &Utf8Path,
     to: Option<&Utf8Path>,
 ) -> Result<Utf8PathBuf, WorkspaceError> {
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     let saved = open_run(run_dir)
         .map_err(RestoreError::from)
         .and_then(|run| Saved::open(&run, trial_dir, &CheckedLayers::default(), &options))

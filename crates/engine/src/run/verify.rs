@@ -15,7 +15,7 @@ use crate::run::files::{EVENTS, LARGEST_RESULTS, PIECE, RESULTS, RUN, has_docume
 use crate::run::journal::is_going_on;
 use crate::run::record::{self, Record, ResultsFile, RunsError};
 use crate::run::store::run_name;
-use crate::tree::{Dir, Limits, Options};
+use crate::tree::{Dir, Options};
 use crate::trial::evidence::{difference, evidence};
 use crate::workspace::saved::CHANGES;
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
@@ -60,7 +60,7 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     let journal = &record.journal;
     let mut problems: Vec<Problem> = record.fault().map(problem).into_iter().collect();
     let mut notes = Vec::new();
-    if journal.is_torn && journal.damage.is_none() && !going_on {
+    if journal.is_torn && !going_on {
         notes.push(
             "the last line of events.jsonl is incomplete, because Terca was killed while writing it; `terca resume` \
              removes it"
@@ -131,10 +131,7 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
     if report.evidence.is_empty() {
         return None;
     }
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     let problem = |file: &str, text: String| Problem {
         file: head.dir.join(file).into_string(),
         line: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use terca_core::config::suite::Input;
 
 use super::attachments::{self, Attachments, CommandEnd, Limited};
-use super::containment::{ContainedCommand, Side};
+use super::containment::{Side, command_enclosure};
 use super::log::{RunLog, Stream};
 use super::output::{LiveOutput, LogPart, Logged};
 use super::stage_error::StageError;
@@ -89,22 +89,14 @@ impl<'a> TrialRun<'a> {
         &self,
         shell: &Shell<'_>,
     ) -> Result<(Option<Enclosure>, Attachments<'a>), StageError> {
-        let contained = ContainedCommand {
-            side: shell.side,
-            case: &self.spec.case,
-            dirs: &self.dirs,
-            folder: &self.folder.path,
-            artifacts: &self.folder.artifacts(),
-            env: &shell.env,
-            inputs: shell.inputs,
-        };
         let limited = match shell.side {
             Side::Setup | Side::Layer => None,
             Side::Tests => Some(Limited::Test),
             Side::Solution => Some(Limited::Agent),
         };
         let attached = attachments::of_command(self, limited)?;
-        Ok((contained.enclosure(self.context), attached))
+        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs);
+        Ok((walls, attached))
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {

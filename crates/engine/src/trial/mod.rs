@@ -65,7 +65,6 @@ mod mcp_preflight;
 mod model_source;
 mod output;
 mod regrade;
-mod restored;
 mod session;
 mod setup;
 mod stage_error;

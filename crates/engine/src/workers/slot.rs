@@ -22,7 +22,7 @@ use super::wire::{self, FromWorker, Order, ToWorker};
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error};
-use crate::tree::{Dir, Limits, Options, archive};
+use crate::tree::{Dir, Options, archive};
 use crate::trial::evidence::evidence;
 use crate::trial::{self, Context};
 
@@ -164,10 +164,7 @@ impl Job {
         let folder = run_dir.create_dir_all(&self.trial.dir, 0o777)?;
         archive::unpack(archive, &folder)?;
         // An interrupt does not stop it: the trial has ended.
-        let options = Options {
-            limits: Limits::NONE,
-            ..Options::default()
-        };
+        let options = Options::unlimited();
         Ok(evidence(&folder, &options)?)
     }
 }

@@ -17,7 +17,7 @@ use terca_core::transcript::Stats;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::agent_work::AgentWork;
-use super::restored::restore_workspace;
+use super::folder::restore_workspace;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
 use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;

@@ -11,7 +11,7 @@ use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
-use super::restored::restore_workspace;
+use super::folder::restore_workspace;
 use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;
 use super::trial_run::TrialRun;

@@ -3,7 +3,6 @@
 mod actions;
 mod layers;
 mod rules;
-mod sought;
 
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::Image;
@@ -45,19 +44,13 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
     package_caches.remove()?;
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
-    let rules = rules::install(variant, &context.sealed, &run.dirs, &mut run.log)?;
-    rules::keep(
-        &rules,
-        &run.dirs.here(),
-        &run.folder.artifacts(),
-        &context.mask,
-    )?;
-    let skills = rules::install_skills(variant, context, &run.dirs.here(), &mut run.log)?;
-    let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
+    let rules = rules::install(variant, run)?;
+    let skills = rules::install_skills(variant, run)?;
+    let sought = rules::sought(variant, rules.as_ref(), &skills, run)?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let session = make_ready(run, &case, agent, &sought)?;
-    let has_parts = !(rules.is_empty() && skills.is_empty());
+    let has_parts = rules.is_some() || !skills.is_empty();
     check_delivery(&case, &session, has_parts)?;
     let (workspace, options) = (run.dirs.here(), run.agent_tree());
     let snapshot = match overlay {
@@ -73,7 +66,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
     run.dirs.close_seal()?;
     let report = &mut run.report;
     report.agent_version.clone_from(&session.version);
-    report.delivery.rules = rules;
+    report.delivery.rules = rules.into_iter().map(|(file, _)| file).collect();
     report.delivery.skills = skills;
     report.delivery.access =
         Some(session.access.clone()).filter(|access| *access != Access::default());
