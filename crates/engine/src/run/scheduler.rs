@@ -175,7 +175,12 @@ impl Run<'_> {
                 continue;
             }
             match receiver.recv_timeout(TICK) {
-                Ok(Message::Trial(kind)) => self.hear(*kind)?,
+                Ok(Message::Trial(kind)) => match *kind {
+                    EventKind::TrialFinished { trial, report } => {
+                        self.trial_ended(trial, report)?
+                    }
+                    other => self.record(other)?,
+                },
                 Ok(Message::Signal) => self.signal()?,
                 Ok(Message::Suspend { ready, go_on }) => self.suspend(&ready, &go_on),
                 Ok(Message::Slot(news)) => self.slot_changed(*news)?,
@@ -326,13 +331,6 @@ impl Run<'_> {
         let spent = total.spent.cost_usd.unwrap_or(0.0);
         let each = spent / total.trials as f64;
         total.trials == 0 || spent + each * in_flight as f64 + 1e-9 >= budget
-    }
-
-    fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
-        match kind {
-            EventKind::TrialFinished { trial, report } => self.trial_ended(trial, report),
-            other => self.record(other),
-        }
     }
 
     fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {

@@ -167,9 +167,9 @@ fn grade_test(
 ) -> Result<Grade, StageError> {
     let started = Stopwatch::start();
     run.log.section(&format!("test: {}", test.name))?;
-    let answer = answer(run, test, work)?;
+    let (verdict, judge) = answer(run, test, work)?;
     // A test without a verdict is no failure of the agent's: the trial was not judged.
-    let verdict = answer.verdict.map_err(|NoVerdict(reason)| {
+    let verdict = verdict.map_err(|NoVerdict(reason)| {
         StageError::new(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
     })?;
     run.log
@@ -179,7 +179,7 @@ fn grade_test(
         weight: Some(test.weight),
         message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
-        judge: answer.judge,
+        judge,
         output_end: verdict.output_end,
         report: verdict.cases,
     })
