@@ -27,7 +27,7 @@ use terca_core::run::event::{
 };
 use terca_core::run::merge::merge;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
-use terca_core::run::state::{Counts, RunState, Spent, Trial, VariantProgress};
+use terca_core::run::state::{Counts, RunState, Spent, Trial};
 use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -434,7 +434,7 @@ fn waiting(state: &RunState) -> Vec<usize> {
     state
         .variants()
         .iter()
-        .map(VariantProgress::waiting)
+        .map(|variant| variant.waiting)
         .collect()
 }
 
@@ -538,7 +538,7 @@ proptest! {
             let trials = || state.trials().iter().filter(|trial| trial.variant() == position);
             let stopped = state.stopped_variants().iter().any(|stopped| stopped.experiment == variant.experiment);
             let waiting = trials().filter(|trial| !stopped && is_waiting(trial)).count();
-            prop_assert_eq!(variant.waiting(), waiting);
+            prop_assert_eq!(variant.waiting, waiting);
             prop_assert_eq!(variant.running, trials().filter(|trial| trial.live.is_some()).count());
             let judged = trials().filter(|trial| trial.report.status.is_judged());
             let seconds: Vec<f64> = judged.map(|trial| trial.report.duration_seconds).collect();

@@ -262,7 +262,7 @@ impl RemoteMachines {
         let findings = match connection.receive()? {
             FromWorker::Inspected(found) => serde_json::from_value(found)
                 .map_err(|error| WorkerError::Lost(error.to_string()))?,
-            other => return Err(WorkerError::unexpected(&other)),
+            _ => return Err(WorkerError::unexpected()),
         };
         // Its words were half of a round trip on their way.
         let on_the_way = SignedDuration::try_from(latency / 2).unwrap_or_default();

@@ -16,7 +16,7 @@ use terca_engine::run::past_runs::{self, PastRun};
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::store::mend_results;
 use terca_engine::run::verify::verify;
-use terca_engine::run::{clean, history, load, trial_files};
+use terca_engine::run::{clean, load, trial_files};
 use terca_report::html::{Bodies, Bound, Prompts, run_page, unpacked};
 
 use crate::journal::sealed;
@@ -146,7 +146,7 @@ fn look(suite: &Utf8Path, run: &Utf8Path) {
     let _ = past_runs::find(suite, None);
     let _ = past_runs::latest_interrupted(suite);
     let _ = past_runs::run_file(run);
-    let _ = history::read(suite);
+    let _ = past_runs::history(suite);
     let verified = verify(run);
     let strict = past_runs::read(run);
     if let Ok(verified) = &verified

@@ -203,7 +203,7 @@ mod tests {
         script.finish(2, &silent);
         assert_eq!(shown(&script), ["10.0k tok", "$0.016+"]);
         assert_eq!(
-            spent(script.state.spent()),
+            spent(&script.state.spent()),
             "10.0k tokens (known of 1 of 2 trials), $0.016 (known of 1 of 2 trials)"
         );
         assert_eq!(spent(&SpentTotal::default()), "");

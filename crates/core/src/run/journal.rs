@@ -17,7 +17,7 @@ pub struct Journal {
     pub events: usize,
     /// The number of bytes that these events take.
     pub sound_bytes: u64,
-    /// The last line has no end: Terca died while it wrote it. It is not among the events.
+    /// The last line has no end, and there is no damage before it: Terca died while it wrote it. It is not among the events.
     pub is_torn: bool,
     /// The first line that is not as Terca wrote it.
     pub damage: Option<Damage>,
@@ -88,25 +88,21 @@ pub enum DamageKind {
 }
 
 impl Journal {
-    /// Makes the journal that has no events. `run_file` is the hash of the `run.json` beside it, for lines that are added.
-    pub fn empty(run_file: &str) -> Self {
-        Journal {
+    /// Reads a journal line by line, up to the first damage, and gives away each event. `run_file` is the hash of the
+    /// `run.json` beside it, for lines that are added.
+    pub fn read(
+        mut text: impl BufRead,
+        run_file: &str,
+        mut each: impl FnMut(Event),
+    ) -> io::Result<Self> {
+        let mut journal = Journal {
             events: 0,
             sound_bytes: 0,
             is_torn: false,
             damage: None,
             seal: Seal::new(run_file),
             links: Vec::new(),
-        }
-    }
-
-    /// Reads a journal line by line, up to the first damage, and gives away each event.
-    pub fn read(
-        mut text: impl BufRead,
-        run_file: &str,
-        mut each: impl FnMut(Event),
-    ) -> io::Result<Self> {
-        let mut journal = Journal::empty(run_file);
+        };
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -120,7 +116,6 @@ impl Journal {
                 Err(kind) => {
                     let line = journal.events + 1;
                     journal.damage = Some(Damage { line, kind });
-                    journal.is_torn = ends_without_line(text)?;
                     return Ok(journal);
                 }
             }
@@ -166,20 +161,6 @@ impl Journal {
     pub fn link_after(&self, events: usize) -> Option<String> {
         let link = self.links.get(events.checked_sub(1)?)?;
         Some(link.to_string())
-    }
-}
-
-/// Reads a text to its end. Returns whether its last line has no end.
-fn ends_without_line(mut text: impl BufRead) -> io::Result<bool> {
-    let mut last = b'\n';
-    loop {
-        let piece = text.fill_buf()?;
-        let Some(byte) = piece.last() else {
-            return Ok(last != b'\n');
-        };
-        last = *byte;
-        let length = piece.len();
-        text.consume(length);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::wire::Wire;
 use crate::wire::network::TrialNetwork;
 
 /// The end of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// A score of 1.
@@ -33,6 +33,7 @@ pub enum Status {
     /// A signal stopped it.
     Interrupted,
     /// It has not run.
+    #[default]
     Pending,
 }
 
@@ -108,7 +109,7 @@ impl Attempt {
 }
 
 /// Everything a finished trial has to say.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialReport {
     /// The version that the agent says it has.
@@ -206,29 +207,8 @@ impl TrialReport {
     /// A trial that has not run.
     pub fn pending() -> Self {
         TrialReport {
-            agent_version: None,
-            status: Status::Pending,
-            score: None,
-            tests: Scorecard::default(),
-            stats: Stats::default(),
-            wire: None,
-            exit_code: None,
-            timed_out: false,
-            attempts: 0,
-            grading: 1,
-            delivery: Delivery::default(),
-            contained_by: None,
-            ran_on: None,
-            image: None,
-            limits_kept_by: None,
-            network: None,
-            started_at: None,
-            duration_seconds: 0.0,
-            phases: Phases::default(),
-            notes: Vec::new(),
-            paid_judges: Vec::new(),
-            error: None,
-            evidence: Evidence::new(),
+            grading: first(),
+            ..TrialReport::default()
         }
     }
 }

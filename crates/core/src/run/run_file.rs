@@ -165,18 +165,19 @@ impl RunFile {
         let mut whole = (*first).clone();
         whole.settings.shard = None;
         for (index, case) in whole.cases.iter_mut().enumerate() {
-            let access = &case.variant.access;
-            let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
+            let differs = |is_other: &dyn Fn(&RunVariant) -> bool| {
+                let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
+                others.any(|other| other.is_none_or(|other| is_other(&other.variant)))
+            };
+            let (access, sandbox) = (&case.variant.access, case.variant.settled());
             // Parts that were led to different services have no common one; the results say it of each trial.
-            if others.any(|other| other.is_none_or(|other| other.variant.access != *access)) {
-                case.variant.access = None;
-            }
-            let sandbox = case.variant.settled();
-            let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
-            let is_other = |other: &RunCase| other.variant.settled() != sandbox;
-            if others.any(|other| other.is_none_or(is_other)) {
+            let has_other_access = differs(&|other| other.access != *access);
+            if differs(&|other| other.settled() != sandbox) {
                 case.variant.contained_by = None;
                 case.variant.image = None;
+            }
+            if has_other_access {
+                case.variant.access = None;
             }
         }
         whole.order = parts

@@ -35,32 +35,25 @@ pub fn digest(bytes: &[u8]) -> String {
     Link::of(Sha256::new().chain_update(bytes)).to_string()
 }
 
-/// A link of the chain. A long journal has very many, so it is the bytes and not their digits.
+/// A link of the chain: the digits of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link([u8; DIGITS / 2]);
+pub struct Link([u8; DIGITS]);
 
 impl Link {
     fn of(hash: Sha256) -> Self {
-        let mut link = [0; DIGITS / 2];
-        link.copy_from_slice(&hash.finalize()[..DIGITS / 2]);
-        Link(link)
-    }
-
-    /// Returns its hex digits.
-    fn digits(self) -> [u8; DIGITS] {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let mut digits = [0; DIGITS];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(hash.finalize()) {
             pair[0] = HEX[usize::from(byte >> 4)];
             pair[1] = HEX[usize::from(byte & 15)];
         }
-        digits
+        Link(digits)
     }
 }
 
 impl fmt::Display for Link {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&String::from_utf8_lossy(&self.digits()))
+        formatter.write_str(&String::from_utf8_lossy(&self.0))
     }
 }
 
@@ -124,7 +117,7 @@ impl Seal {
         }
         let chain = self.next(&line);
         line.extend_from_slice(CHAIN.as_bytes());
-        line.extend_from_slice(&chain.digits());
+        line.extend_from_slice(&chain.0);
         line.extend_from_slice(END.as_bytes());
         line.push(b'\n');
         self.chain = Some(chain);
@@ -135,7 +128,7 @@ impl Seal {
     pub fn follow(&mut self, line: &[u8]) -> std::result::Result<Link, BrokenSeal> {
         let (body, chain) = split(line, CHAIN, END).ok_or(BrokenSeal::Missing)?;
         let link = self.next(body);
-        if link.digits() != chain.as_bytes() {
+        if link.0 != chain.as_bytes() {
             return Err(BrokenSeal::Wrong);
         }
         if self.chain.is_none() {
@@ -149,7 +142,7 @@ impl Seal {
     /// Returns the link of a line, of which this is everything before the link.
     fn next(&self, body: &[u8]) -> Link {
         let last = self.chain.unwrap_or_else(|| Link::of(Sha256::new()));
-        Link::of(Sha256::new().chain_update(last.digits()).chain_update(body))
+        Link::of(Sha256::new().chain_update(last.0).chain_update(body))
     }
 }
 

@@ -75,8 +75,7 @@ pub struct RunState {
     /// Positions in `trials`, in the order in which they were started.
     in_flight: Vec<usize>,
     /// In the order in which the plan names them, those whose trials are all spare too.
-    variants: Vec<VariantProgress>,
-    spent: SpentTotal,
+    variants: Vec<VariantName>,
 }
 
 /// A trial of a run.
@@ -266,18 +265,32 @@ impl RunState {
     }
 
     /// Returns the progress of each variant.
-    pub fn variants(&self) -> &[VariantProgress] {
-        &self.variants
+    pub fn variants(&self) -> Vec<VariantProgress> {
+        let mut variants: Vec<_> = self.variants.iter().map(VariantProgress::new).collect();
+        for trial in &self.trials {
+            variants[trial.variant].count(trial);
+        }
+        for stopped in &self.stopped_variants {
+            let position = self.variant_position(&stopped.environment, &stopped.experiment);
+            if let Some(position) = position {
+                variants[position].waiting = 0;
+            }
+        }
+        variants
     }
 
     /// Returns what the trials that ended have spent.
-    pub fn spent(&self) -> &SpentTotal {
-        &self.spent
+    pub fn spent(&self) -> SpentTotal {
+        let mut total = SpentTotal::default();
+        for trial in &self.trials {
+            total.count(trial);
+        }
+        total
     }
 
     /// Returns what has been spent, with what the trials in flight have reported so far.
     pub fn spent_with_live(&self) -> SpentTotal {
-        let mut total = self.spent;
+        let mut total = self.spent();
         for live in self.in_flight().filter_map(|trial| trial.live.as_ref()) {
             total.spent.add(&live.usage);
         }
@@ -286,7 +299,12 @@ impl RunState {
 
     /// Returns whether any agent has reported tokens so far.
     pub fn reports_tokens(&self) -> bool {
-        self.spent_with_live().spent.tokens().is_some()
+        let live = self.in_flight().filter_map(|trial| trial.live.as_ref());
+        let mut ended = self.trials.iter();
+        ended.any(|trial| trial.spent.tokens().is_some())
+            || live
+                .map(|live| live.usage.tokens())
+                .any(|tokens| tokens.is_some())
     }
 
     /// Returns the trial with this id.

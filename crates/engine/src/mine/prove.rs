@@ -109,7 +109,7 @@ fn graded_again(
         ..open.settings_for(&names, request.concurrency)
     };
     let mut plan = plan(suite, &settings, request)?;
-    open.adopt_into(&mut plan);
+    plan.adopt(&open.past.state);
     let prepared = open.prepare(&plan, &settings, request.host.clone())?;
     let regrading = Regrading::new(open, prepared, &plan);
     let total = regrading.trials();

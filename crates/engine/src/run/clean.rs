@@ -8,7 +8,7 @@ use crate::host::package_caches::PACKAGES;
 use crate::run::files::{EVENTS, open_run, runs_dir};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
-use crate::tree::{Dir, Limits, Options, measure};
+use crate::tree::{Dir, Options, measure};
 use crate::workspace::layers;
 pub use crate::workspace::own_dirs::Removal;
 
@@ -79,10 +79,7 @@ fn measured(path: &Utf8Path, kind: RemovableKind) -> Removable {
 
 /// Returns the disk space of the files below a directory. Links are not followed, and mounts are left out.
 pub fn bytes_below(dir: &Utf8Path) -> u64 {
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     let size = Dir::open(dir).and_then(|dir| measure(&dir, &options));
     size.unwrap_or(0)
 }

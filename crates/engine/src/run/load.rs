@@ -211,27 +211,22 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
                 .help("omit the option to use the models of the suite"),
         );
     }
+    let agent = selection.agent.as_deref();
+    let agent = agent.and_then(|name| match named_agent(AGENT_OPTION, name) {
+        Ok(agent) => Some(AgentChoice::of(agent)),
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    });
     Overrides {
-        agent: selection
-            .agent
-            .as_deref()
-            .and_then(|name| chosen_agent(name, problems)),
+        agent,
         model: selection.model.clone(),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
         sandbox: selection.sandbox.clone(),
         network: selection.network.clone(),
         gateway: selection.gateway,
-    }
-}
-
-fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
-    match named_agent(AGENT_OPTION, name) {
-        Ok(agent) => Some(AgentChoice::of(agent)),
-        Err(problem) => {
-            problems.push(problem);
-            None
-        }
     }
 }
 
@@ -244,28 +239,22 @@ pub fn named_agent(option: &str, name: &str) -> Result<AgentRef, Diagnostic> {
     if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
         return Ok(agent);
     }
-    let diagnostic = if takes_command(name) {
+    let mut diagnostic = if takes_command(name) {
         let message =
             format!("{option} {name}: this agent needs a command, which only terca.yaml can give");
-        let diagnostic = Diagnostic::error(Code::Usage, message);
-        // Other options have no terca.yaml.
-        if option == AGENT_OPTION {
-            let help =
-                format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
-            diagnostic.help(help)
-        } else {
-            diagnostic
-        }
+        Diagnostic::error(Code::Usage, message)
     } else {
-        Diagnostic::error(
-            Code::UnknownAgent,
-            format!("{option} {name}: no such agent"),
-        )
+        let message = format!("{option} {name}: no such agent");
+        Diagnostic::error(Code::UnknownAgent, message)
     };
-    let diagnostic = diagnostic.help(format!(
-        "the agents are {}",
-        prose::quoted_list(&names, "and")
-    ));
+    // Other options have no terca.yaml.
+    if takes_command(name) && option == AGENT_OPTION {
+        diagnostic = diagnostic.help(format!(
+            "write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`"
+        ));
+    }
+    let names = prose::quoted_list(&names, "and");
+    let diagnostic = diagnostic.help(format!("the agents are {names}"));
     let meant = agent::probably(name).filter(|meant| !takes_command(meant));
     Err(match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
@@ -391,7 +380,7 @@ impl RunPlan {
 
     /// Gives the trials the ids and directories that they have in an earlier run, and leaves out those that the run
     /// does not have.
-    pub(super) fn adopt(&mut self, state: &RunState) {
+    pub fn adopt(&mut self, state: &RunState) {
         // Trials of rounds that an adaptive run has not begun are known too.
         let heads = state
             .trials()

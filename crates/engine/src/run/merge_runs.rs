@@ -19,7 +19,7 @@ use crate::run::past_runs::{self, PastRun, RunsError};
 use crate::run::record;
 use crate::run::remarks;
 use crate::run::store::{Store, StoreError, run_name};
-use crate::tree::{self, Dir, Limits, Options, TreeError};
+use crate::tree::{self, Dir, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
 use crate::workspace::own_dirs::remove_and_tell;
 
@@ -254,10 +254,7 @@ fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRu
     };
     let place = target.create_dir_all(path, DIR_MODE).map_err(&refused)?;
     // A workspace that was kept was not too large for its suite.
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused)?;
     Ok(true)
 }

@@ -4,7 +4,6 @@ pub mod ablate;
 pub mod clean;
 pub mod files;
 pub mod follow;
-pub mod history;
 pub mod journal;
 pub mod load;
 pub mod machine_lints;

@@ -1,6 +1,7 @@
 //! The runs so far, read back from disk.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::analysis::history;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{EventKind, RunStatus};
@@ -162,6 +163,12 @@ pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, Ru
     }
 }
 
+/// Returns the directories of several runs that are named so.
+pub fn find_all(suite_dir: &Utf8Path, names: &[String]) -> Result<Vec<Utf8PathBuf>, RunsError> {
+    let found = names.iter().map(|name| find_anywhere(suite_dir, name));
+    found.collect()
+}
+
 /// Reads a run. One that is not as Terca wrote it is an error.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
     sound(record::read(dir)?, is_going_on(dir))
@@ -222,4 +229,22 @@ pub fn has_lately_run(suite_dir: &Utf8Path, agent: &str) -> bool {
         let file = run_file(&runs_dir(suite_dir).join(name));
         file.is_ok_and(|file| file.trials.iter().any(|trial| trial.agent == agent))
     })
+}
+
+/// Reads the latest runs that have ended, for analyses over several runs, oldest first. One that cannot be read is left out.
+pub fn history(suite_dir: &Utf8Path) -> Result<Vec<history::Record>, RunsError> {
+    // Older runs say little about the agents of today, and reading takes time.
+    const LATEST: usize = 50;
+    let names = names(suite_dir)?;
+    let latest = &names[names.len().saturating_sub(LATEST)..];
+    let runs = latest
+        .iter()
+        .filter_map(|name| read(&runs_dir(suite_dir).join(name)).ok());
+    let ended = runs.filter(|run| run.state.status() != RunStatus::Running);
+    Ok(ended
+        .map(|run| history::Record {
+            prints: fingerprints(&run.dir),
+            state: run.state,
+        })
+        .collect())
 }

@@ -32,7 +32,8 @@ pub struct Regrading {
     context: Arc<Context>,
     /// Kept, so that a signal still stops the tests.
     _mailbox: Mailbox,
-    tasks: Vec<Task>,
+    /// The trials to be graded, and their reports so far.
+    tasks: Vec<(TrialSpec, Arc<TrialReport>)>,
     /// The hash of the tests of each eval whose tests are not known to be those of the run.
     other_tests: BTreeMap<String, String>,
     at_once: usize,
@@ -41,13 +42,6 @@ pub struct Regrading {
     /// The first trial whose files are not those of its end, by its directory, and the reason. Nothing is graded
     /// then: a part of a run would be graded with other tests than the rest.
     pub damaged: Option<(Utf8PathBuf, RestoreError)>,
-}
-
-/// A trial to be graded, and its report so far.
-#[derive(Debug)]
-struct Task {
-    trial: TrialSpec,
-    old: Arc<TrialReport>,
 }
 
 /// The run before and after it was graded again.
@@ -70,11 +64,6 @@ impl OpenRun {
         settings.concurrency = concurrency.or(settings.concurrency);
         settings
     }
-
-    /// Gives the trials of the suite as it is now the ids that they have in this run.
-    pub fn adopt_into(&self, plan: &mut RunPlan) {
-        plan.adopt(&self.past.state);
-    }
 }
 
 impl Regrading {
@@ -82,7 +71,7 @@ impl Regrading {
     pub fn new(run: OpenRun, prepared: PreparedRun<'_>, plan: &RunPlan) -> Self {
         let at_once = prepared.at_once();
         let own = past_runs::fingerprints(&run.past.dir).unwrap_or_default();
-        let other_tests = other_tests(&own, prepared.fingerprints());
+        let other_tests = other_tests(&own, &prepared.fingerprints);
         let (context, _, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
@@ -92,10 +81,7 @@ impl Regrading {
                 continue;
             };
             match is_gradable(trial, &known.report, &context) {
-                Ok(()) => tasks.push(Task {
-                    trial: trial.clone(),
-                    old: known.report.clone(),
-                }),
+                Ok(()) => tasks.push((trial.clone(), known.report.clone())),
                 Err(Ungradable::NotKept) => not_kept += 1,
                 Err(Ungradable::Damaged(error)) => {
                     damaged.get_or_insert((trial.dir.clone(), error));
@@ -149,8 +135,10 @@ impl Regrading {
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(task) = tasks.get(index) else { return };
-                let Some(report) = regrade(&task.trial, &task.old, grading, context) else {
+                let Some((trial, old)) = tasks.get(index) else {
+                    return;
+                };
+                let Some(report) = regrade(trial, old, grading, context) else {
                     return;
                 };
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +157,7 @@ impl Regrading {
         }
         done.sort_by_key(|(index, _)| *index);
         let reports = done.into_iter().map(|(index, report)| RegradedTrial {
-            trial: tasks[index].trial.id,
+            trial: tasks[index].0.id,
             report,
         });
         Some(reports.collect())

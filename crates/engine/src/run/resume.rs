@@ -134,7 +134,7 @@ impl OpenRun {
 
     /// Returns what has changed in the suite since the run was started.
     pub fn changes(&self, run: &PreparedRun<'_>) -> Vec<String> {
-        differences(&self.file.fingerprints, run.fingerprints())
+        differences(&self.file.fingerprints, &run.fingerprints)
     }
 
     /// Returns the directory, and what has happened so far where anything has.

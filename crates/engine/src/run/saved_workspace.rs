@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use crate::run::files::open_run;
-use crate::tree::{Dir, Limits, Options, TreeError, remove, remove_contents};
+use crate::tree::{Dir, Options, TreeError, remove_contents};
 use crate::workspace::own_dirs::private_dir;
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
 
@@ -36,10 +36,7 @@ pub fn restore_workspace(
     trial_dir: &Utf8Path,
     to: Option<&Utf8Path>,
 ) -> Result<Utf8PathBuf, WorkspaceError> {
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     let saved = open_run(run_dir)
         .map_err(RestoreError::from)
         .and_then(|run| Saved::open(&run, trial_dir, &CheckedLayers::default(), &options))
@@ -51,15 +48,11 @@ pub fn restore_workspace(
         Some(to) => to.to_owned(),
         None => temporary_place(trial_dir).map_err(WorkspaceError::Write)?,
     };
-    let is_new = make_place(&place)?;
-    let restored = Dir::open(&place).and_then(|dir| saved.restore(&dir, &options));
-    if let Err(error) = restored {
+    make_place(&place)?;
+    let dir = Dir::open(&place).map_err(WorkspaceError::Write)?;
+    if let Err(error) = saved.restore(&dir, &options) {
         // A part of a workspace is none. What cannot be removed is in the directory that the message names.
-        let _ = if is_new {
-            remove(&place, &options).map(|_| ())
-        } else {
-            Dir::open(&place).and_then(|dir| remove_contents(&dir, &options).map(|_| ()))
-        };
+        let _ = remove_contents(&dir, &options);
         return Err(WorkspaceError::Write(error));
     }
     Ok(place)
@@ -76,22 +69,13 @@ fn temporary_place(trial_dir: &Utf8Path) -> Result<Utf8PathBuf, TreeError> {
     Ok(own.join(trial_dir.as_str().replace('/', ".")))
 }
 
-/// Makes the directory, unless there is an empty one. Returns whether it was made.
-fn make_place(place: &Utf8Path) -> Result<bool, WorkspaceError> {
-    let refused = |error: io::Error| WorkspaceError::Write(TreeError::io(place, error));
+/// Makes the directory, unless there is an empty one.
+fn make_place(place: &Utf8Path) -> Result<(), WorkspaceError> {
     let taken = || WorkspaceError::Taken(place.to_owned());
-    match place.symlink_metadata() {
-        Ok(_) => {
-            let mut entries = place.read_dir_utf8().map_err(|_| taken())?;
-            match entries.next() {
-                None => Ok(false),
-                Some(_) => Err(taken()),
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(place).map_err(refused)?;
-            Ok(true)
-        }
-        Err(error) => Err(refused(error)),
+    if place.symlink_metadata().is_ok() {
+        let mut entries = place.read_dir_utf8().map_err(|_| taken())?;
+        return entries.next().map_or(Ok(()), |_| Err(taken()));
     }
+    fs_err::create_dir_all(place)
+        .map_err(|error| WorkspaceError::Write(TreeError::io(place, error)))
 }

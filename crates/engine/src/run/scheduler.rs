@@ -175,7 +175,12 @@ impl Run<'_> {
                 continue;
             }
             match receiver.recv_timeout(TICK) {
-                Ok(Message::Trial(kind)) => self.hear(*kind)?,
+                Ok(Message::Trial(kind)) => match *kind {
+                    EventKind::TrialFinished { trial, report } => {
+                        self.trial_ended(trial, report)?
+                    }
+                    other => self.record(other)?,
+                },
                 Ok(Message::Signal) => self.signal()?,
                 Ok(Message::Suspend { ready, go_on }) => self.suspend(&ready, &go_on),
                 Ok(Message::Slot(news)) => self.slot_changed(*news)?,
@@ -310,11 +315,9 @@ impl Run<'_> {
     }
 
     fn is_budget_spent(&self) -> bool {
-        let spent = self.state.spent().spent.cost_usd.unwrap_or(0.0);
         // A sum of cents: 0.1 + 0.2 is 0.3.
-        self.request
-            .budget_usd
-            .is_some_and(|budget| spent + 1e-9 >= budget)
+        let is_spent = |budget| self.state.spent().spent.cost_usd.unwrap_or(0.0) + 1e-9 >= budget;
+        self.request.budget_usd.is_some_and(is_spent)
     }
 
     /// Returns whether the trials in flight may spend the rest of the budget, at what those before them took with their
@@ -325,19 +328,9 @@ impl Run<'_> {
             return false;
         };
         let total = self.state.spent();
-        if total.trials == 0 {
-            return true;
-        }
         let spent = total.spent.cost_usd.unwrap_or(0.0);
         let each = spent / total.trials as f64;
-        spent + each * in_flight as f64 + 1e-9 >= budget
-    }
-
-    fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
-        match kind {
-            EventKind::TrialFinished { trial, report } => self.trial_ended(trial, report),
-            other => self.record(other),
-        }
+        total.trials == 0 || spent + each * in_flight as f64 + 1e-9 >= budget
     }
 
     fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {

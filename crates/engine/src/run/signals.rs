@@ -73,7 +73,7 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
                         tidy_up();
                         let _ = emulate_default_handler(signal);
                     }
-                    _ => of_thread.hear(signal),
+                    _ => of_thread.hear(Some(signal)),
                 }
             }
         })?;
@@ -102,15 +102,10 @@ pub struct Stopper {
 impl Stopper {
     /// Counts a key that was pressed, which has no echo.
     pub fn press(&self) {
-        let count = {
-            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            heard.count += 1;
-            heard.count
-        };
-        self.act(count);
+        self.hear(None);
     }
 
-    fn hear(&self, signal: i32) {
+    fn hear(&self, signal: Option<i32>) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.is_echo(signal, Instant::now()) {
             return;
@@ -182,17 +177,16 @@ struct Heard {
 }
 
 impl Heard {
-    /// Counts a signal, and tells whether it is an echo of the last one.
-    fn is_echo(&mut self, signal: i32, at: Instant) -> bool {
-        if self
+    /// Counts a signal or a key, and tells whether it is an echo of the last one.
+    fn is_echo(&mut self, signal: Option<i32>, at: Instant) -> bool {
+        let is_echo = self
             .last
-            .is_some_and(|(last, since)| last == signal && at.duration_since(since) < ECHO)
-        {
-            return true;
+            .is_some_and(|(last, since)| signal == Some(last) && at.duration_since(since) < ECHO);
+        if !is_echo {
+            self.last = signal.map(|signal| (signal, at)).or(self.last);
+            self.count += 1;
         }
-        self.last = Some((signal, at));
-        self.count += 1;
-        false
+        is_echo
     }
 }
 
@@ -213,7 +207,7 @@ mod tests {
         let start = Instant::now();
         let mut heard = Heard::default();
         for (signal, at) in signals {
-            heard.is_echo(*signal, start + Duration::from_millis(*at));
+            heard.is_echo(Some(*signal), start + Duration::from_millis(*at));
         }
         heard.count
     }

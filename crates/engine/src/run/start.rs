@@ -161,11 +161,14 @@ pub struct PreparedRun<'a> {
     pub(crate) settings: &'a RunSettings,
     pub(crate) program: Program<'a>,
     /// Everything that its trials share. It gets the run's directory when there is one.
-    pub(crate) context: Context,
+    pub context: Context,
     limits: Limits,
-    reduced: Option<Reduced>,
-    fingerprints: Vec<CaseFingerprint>,
-    stopper: Stopper,
+    /// Fewer trials run at once than were asked for.
+    pub reduced: Option<Reduced>,
+    /// The hashes of what the cases are made from.
+    pub fingerprints: Vec<CaseFingerprint>,
+    /// The hand that stops the run as Ctrl+C does.
+    pub stopper: Stopper,
     pub(crate) mailbox: Mailbox,
     pub(crate) places: Places,
     slots: Slots,
@@ -210,16 +213,6 @@ impl<'a> PreparedRun<'a> {
             places,
             elsewhere: None,
         })
-    }
-
-    /// Returns the hand that stops the run as Ctrl+C does.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
-    }
-
-    /// Tells whether fewer trials run at once than were asked for.
-    pub fn reduced(&self) -> Option<Reduced> {
-        self.reduced
     }
 
     /// Returns the names of the pools whose machines it runs on.
@@ -288,21 +281,6 @@ impl<'a> PreparedRun<'a> {
             }
         }
         networks
-    }
-
-    /// Returns a sentence for each limit of its trials that the kernel does not keep here.
-    pub fn limit_shortcomings(&self) -> Vec<String> {
-        self.context.limits.shortcomings()
-    }
-
-    /// Returns a line for each thing of dead runs that could not be removed.
-    pub fn left_by_others(&self) -> &[String] {
-        self.context.work.left_by_others()
-    }
-
-    /// Returns the hashes of what the cases are made from.
-    pub fn fingerprints(&self) -> &[CaseFingerprint] {
-        &self.fingerprints
     }
 
     /// Returns the ids of its trials, and the time limits of their agents in seconds.

@@ -15,7 +15,7 @@ use crate::run::files::{EVENTS, LARGEST_RESULTS, PIECE, RESULTS, RUN, has_docume
 use crate::run::journal::is_going_on;
 use crate::run::record::{self, Record, ResultsFile, RunsError};
 use crate::run::store::run_name;
-use crate::tree::{Dir, Limits, Options};
+use crate::tree::{Dir, Options};
 use crate::trial::evidence::{difference, evidence};
 use crate::workspace::saved::CHANGES;
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
@@ -58,9 +58,9 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     let opened = record::open(dir)?;
     let layers = CheckedLayers::default();
     let journal = &record.journal;
-    let mut problems: Vec<Problem> = record.fault().map(problem).into_iter().collect();
+    let mut problems: Vec<Problem> = record.fault().map(Problem::of).into_iter().collect();
     let mut notes = Vec::new();
-    if journal.is_torn && journal.damage.is_none() && !going_on {
+    if journal.is_torn && !going_on {
         notes.push(
             "the last line of events.jsonl is incomplete, because Terca was killed while writing it; `terca resume` \
              removes it"
@@ -90,37 +90,40 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     })
 }
 
-fn problem(fault: RunsError) -> Problem {
-    match fault {
-        RunsError::Journal { damage, .. } => Problem {
-            file: EVENTS.to_owned(),
-            line: Some(damage.line),
-            text: damage.kind.to_string(),
-        },
-        RunsError::RunFileChanged(_) => Problem {
-            file: RUN.to_owned(),
-            line: None,
-            text: "it was changed or is missing: it does not match the seal of the journal".into(),
-        },
-        RunsError::Shorter {
-            events, made_from, ..
-        } => Problem {
-            file: EVENTS.to_owned(),
-            line: Some(events + 1),
-            text: format!(
-                "the journal has lost lines: it has {events} events, and results.json was made from {made_from}"
+impl Problem {
+    fn new(file: impl Into<String>, line: Option<usize>, text: impl Into<String>) -> Self {
+        Problem {
+            file: file.into(),
+            line,
+            text: text.into(),
+        }
+    }
+
+    fn of(fault: RunsError) -> Self {
+        match fault {
+            RunsError::Journal { damage, .. } => {
+                Problem::new(EVENTS, Some(damage.line), damage.kind.to_string())
+            }
+            RunsError::RunFileChanged(_) => Problem::new(
+                RUN,
+                None,
+                "it was changed or is missing: it does not match the seal of the journal",
             ),
-        },
-        RunsError::OtherResults(_) => Problem {
-            file: RESULTS.to_owned(),
-            line: None,
-            text: "it was not made from this journal: one of them was changed".into(),
-        },
-        other => Problem {
-            file: EVENTS.to_owned(),
-            line: None,
-            text: other.to_string(),
-        },
+            RunsError::Shorter {
+                events, made_from, ..
+            } => {
+                let text = format!(
+                    "the journal has lost lines: it has {events} events, and results.json was made from {made_from}"
+                );
+                Problem::new(EVENTS, Some(events + 1), text)
+            }
+            RunsError::OtherResults(_) => Problem::new(
+                RESULTS,
+                None,
+                "it was not made from this journal: one of them was changed",
+            ),
+            other => Problem::new(EVENTS, None, other.to_string()),
+        }
     }
 }
 
@@ -131,15 +134,8 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
     if report.evidence.is_empty() {
         return None;
     }
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
-    let problem = |file: &str, text: String| Problem {
-        file: head.dir.join(file).into_string(),
-        line: None,
-        text,
-    };
+    let options = Options::unlimited();
+    let problem = |file: &str, text: String| Problem::new(head.dir.join(file), None, text);
     let found = run
         .open_dir(&head.dir)
         .and_then(|folder| evidence(&folder, &options));
@@ -167,11 +163,6 @@ fn check_results(
     problems: &mut Vec<Problem>,
     notes: &mut Vec<String>,
 ) {
-    let results = |text: String| Problem {
-        file: RESULTS.to_owned(),
-        line: None,
-        text,
-    };
     let made_from = match &record.results {
         ResultsFile::Missing => {
             if record.journal.events > 0 && !going_on {
@@ -180,9 +171,8 @@ fn check_results(
             return;
         }
         ResultsFile::Unreadable => {
-            problems.push(results(
-                "it is incomplete, or not a results file; `terca show` writes it again".to_owned(),
-            ));
+            let text = "it is incomplete, or not a results file; `terca show` writes it again";
+            problems.push(Problem::new(RESULTS, None, text));
             return;
         }
         ResultsFile::Present { made_from, .. } => made_from,
@@ -196,7 +186,7 @@ fn check_results(
         return;
     }
     if let Some(text) = contradiction(record, made_from) {
-        problems.push(results(text));
+        problems.push(Problem::new(RESULTS, None, text));
     }
 }
 

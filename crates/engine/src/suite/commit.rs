@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 /// A longer file is not read. `packed-refs` of ten thousand branches has a megabyte.
 const LONGEST: u64 = 16 << 20;
+
+/// Every directory of git has these.
+const PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// A git repository, found by its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +55,30 @@ impl Repository {
         is_plain
             .then(|| dirs.into_iter().flatten().find_map(of_branch))
             .flatten()
+    }
+
+    /// Returns the directories that git needs beside the working tree: none where `.git` is a directory, and none where it
+    /// points at something else than git's own.
+    pub fn outside(&self) -> Vec<Utf8PathBuf> {
+        let own = self.git.canonicalize_utf8();
+        // A worktree has a part of what it needs; the rest is in the directory that all worktrees share.
+        let shared = self
+            .common
+            .as_ref()
+            .unwrap_or(&self.git)
+            .canonicalize_utf8();
+        let (Ok(own), Ok(shared)) = (own, shared) else {
+            return Vec::new();
+        };
+        let is_of_git = (PARTS.iter()).all(|part| shared.join(part).exists());
+        if self.git == self.root.join(".git") || !is_of_git || !own.starts_with(&shared) {
+            return Vec::new();
+        }
+        // The way to it may be a link, which git follows.
+        let is_plain = |part| matches!(part, Utf8Component::RootDir | Utf8Component::Normal(_));
+        let is_link = self.git != own && self.git.components().all(is_plain);
+        let by_link = is_link.then(|| self.git.clone());
+        by_link.into_iter().chain([shared]).collect()
     }
 
     /// Returns the directory of its objects.
@@ -137,5 +164,33 @@ mod tests {
             write(".git/HEAD", foreign);
             assert_eq!(commit_of(&dir), None, "{foreign}");
         }
+    }
+
+    #[test]
+    fn a_file_that_points_at_something_else_shows_nothing() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        let root = root.canonicalize_utf8().unwrap();
+        let tree = root.join("tree");
+        let outside = |dir: &Utf8Path| {
+            let found = Repository::around(dir);
+            found.map(|found| found.outside()).unwrap_or_default()
+        };
+        for dir in ["tree", "home", "git/objects", "git/refs", "git/modules/own"] {
+            fs_err::create_dir_all(root.join(dir)).unwrap();
+        }
+        fs_err::write(root.join("git/HEAD"), "").unwrap();
+        fs_err::write(root.join("home/commondir"), "../git").unwrap();
+        fs_err::write(root.join("git/modules/own/commondir"), "../..\n").unwrap();
+        assert!(outside(&tree).is_empty(), "no repository");
+        for text in [
+            "", "gitdir: ", "../git", "gitdir: ../home", "gitdir: ../gone",
+        ] {
+            fs_err::write(tree.join(".git"), text).unwrap();
+            assert!(outside(&tree).is_empty(), "{text}");
+        }
+        fs_err::write(tree.join(".git"), "gitdir: ../git/modules/own\n").unwrap();
+        let found = outside(&tree);
+        assert_eq!(found, [root.join("git")]);
     }
 }

@@ -11,7 +11,7 @@ use terca_core::text::prose;
 use terca_core::text::source::{FileId, Place, Sources};
 use thiserror::Error;
 
-use crate::suite::find_evals::{self, Found};
+use crate::suite::find_evals::{self, FoundEvals};
 pub use crate::suite::find_evals::{EVAL_FILE, SUITE_FILE};
 use crate::suite::listing;
 
@@ -106,7 +106,7 @@ pub fn load_extent(
     let mut problems = Diagnostics::default();
     let suite_path = root.join(SUITE_FILE);
     let has_suite_file = suite_path.is_file();
-    let Found {
+    let FoundEvals {
         evals: eval_paths,
         suites,
     } = find_evals::find(&root, &mut problems);

@@ -28,7 +28,7 @@ pub(super) fn holds_no_evals(name: &str) -> bool {
 
 /// The files below a directory.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundEvals {
     /// Every `eval.terca.yaml`, sorted.
     pub(super) evals: Vec<Utf8PathBuf>,
     /// Directories below that have a `terca.yaml` of their own, sorted.
@@ -36,8 +36,8 @@ pub(super) struct Found {
 }
 
 /// Finds every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
-pub(super) fn find(root: &Utf8Path, problems: &mut Diagnostics) -> Found {
-    let mut found = Found::default();
+pub(super) fn find(root: &Utf8Path, problems: &mut Diagnostics) -> FoundEvals {
+    let mut found = FoundEvals::default();
     let mut unseen = vec![root.to_owned()];
     while let Some(dir) = unseen.pop() {
         let entries = match dir.read_dir_utf8() {

@@ -14,7 +14,7 @@ const OLD_TASK_FILE: &str = "task.yaml";
 
 /// The tasks below a directory.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
+pub struct FoundTasks {
     /// Directories of tasks.
     pub tasks: Vec<Utf8PathBuf>,
     /// Tasks in the older format, which only Harbor's own tools can read.
@@ -22,8 +22,8 @@ pub struct Found {
 }
 
 /// Finds tasks: the directory itself when it is one, else all below it, in order.
-pub fn find(dir: &Utf8Path) -> io::Result<Found> {
-    let mut found = Found::default();
+pub fn find(dir: &Utf8Path) -> io::Result<FoundTasks> {
+    let mut found = FoundTasks::default();
     if found.add(dir) {
         return Ok(found);
     }
@@ -45,7 +45,7 @@ pub fn find(dir: &Utf8Path) -> io::Result<Found> {
     Ok(found)
 }
 
-impl Found {
+impl FoundTasks {
     /// Adds a directory that is a task. Returns whether it is one.
     fn add(&mut self, dir: &Utf8Path) -> bool {
         if dir.join(TASK_FILE).is_file() {

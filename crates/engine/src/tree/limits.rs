@@ -74,6 +74,16 @@ impl Default for Options<'_> {
     }
 }
 
+impl Options<'_> {
+    /// Returns the settings for a tree of any size.
+    pub fn unlimited() -> Self {
+        Options {
+            limits: Limits::NONE,
+            ..Options::default()
+        }
+    }
+}
+
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

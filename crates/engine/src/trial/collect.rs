@@ -3,68 +3,63 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
 use terca_core::agent::Profile;
-use terca_core::agent::access::Access;
-use terca_core::grade::JudgedBy;
-use terca_core::grade::grades::Scorecard;
-use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::settings::Keep;
-use terca_core::text::mask::Mask;
-use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use super::evidence::evidence;
+use super::evidence::take_evidence;
 use super::stage_error::StageError;
-use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
-use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, Options, TreeError, copy, move_dir};
+use crate::tree::{Dir, Options, TreeError, copy, move_dir};
 use crate::workspace::merged_layers::MergedLayers;
 use crate::workspace::saved::save::Differences;
 use crate::workspace::saved::{CHANGES, WORKSPACE, saved_tree};
 
 /// Ends a trial, however far it came.
-pub(super) fn collect(
-    mut run: TrialRun<'_>,
-    result: Result<Graded, Stopped>,
-    phases: Phases,
-) -> TrialReport {
-    let is_breach = matches!(&result, Ok(graded) if graded.agent.work.breach.is_some());
-    let is_keepable = match &result {
-        Ok(graded) => graded.agent.work.is_keepable,
-        Err(Stopped::Ungraded(agent, _)) => agent.work.is_keepable,
-        Err(_) => true,
-    };
-    let mut report = report(&run, result, phases);
+pub(super) fn collect(mut run: TrialRun<'_>, result: Result<(), StageError>) -> TrialReport {
+    let mut report = std::mem::replace(&mut run.report, TrialReport::pending());
+    let is_breach = result.is_ok() && run.is_breach;
+    if let Err(error) = result {
+        error.end(&mut report);
+    }
+    report
+        .notes
+        .extend(run.limits_met.drain(..).chain(run.remarks.drain(..)));
+    note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
             "artifacts/trajectory.json could not be written: {error}"
         ));
     }
-    let is_kept = is_keepable && is_wanted(&run, report.status);
+    let is_kept = run.is_keepable && is_wanted(&run, report.status);
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
         .and_then(|()| keep_workspace(&mut run, is_kept))
-        .and_then(|()| take_evidence(&run, &mut report));
-    if let Err(StageError::Error(TrialError { message, .. })) = kept {
-        let message = format!("the files of the trial could not be kept: {message}");
-        if is_breach {
-            // The agent has seen to that, and must not gain another attempt by it.
-            report.notes.push(message);
-        } else {
-            // The work was judged, but it could not be kept: the record of the run is incomplete.
-            report
-                .error
-                .get_or_insert(TrialError::new(ErrorKind::Internal, message));
-            report.status = Status::Error;
-            report.score = None;
-        }
-    } else if kept.is_err() {
+        .and_then(|()| Ok(take_evidence(run.spec, run.context)?));
+    match kept {
+        Ok(evidence) => report.evidence = evidence,
         // A copy to another file system was interrupted: a run that is resumed begins this trial again.
-        report.score = None;
-        report.error = None;
-        report.status = Status::Interrupted;
+        Err(StageError::Interrupted) => {
+            report.score = None;
+            report.error = None;
+            report.status = Status::Interrupted;
+        }
+        Err(StageError::Error(TrialError { message, .. })) => {
+            let message = format!("the files of the trial could not be kept: {message}");
+            if is_breach {
+                // The agent has seen to that, and must not gain another attempt by it.
+                report.notes.push(message);
+            } else {
+                // The work was judged, but it could not be kept: the record of the run is incomplete.
+                report
+                    .error
+                    .get_or_insert(TrialError::new(ErrorKind::Internal, message));
+                report.status = Status::Error;
+                report.score = None;
+            }
+        }
     }
     let TrialRun {
         context,
@@ -81,38 +76,6 @@ pub(super) fn collect(
     report
 }
 
-fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -> TrialReport {
-    let mask = &run.context.mask;
-    let mut report = TrialReport {
-        phases,
-        ..TrialReport::pending()
-    };
-    report
-        .delivery
-        .model_requested
-        .clone_from(&run.spec.case.variant.model);
-    let judges = run.judges.clone();
-    match result {
-        Ok(Graded { agent, grades }) => {
-            add_agent_run(&mut report, agent, mask);
-            add_grades(&mut report, grades, judges);
-        }
-        Err(Stopped::Ungraded(agent, ungraded)) => {
-            add_agent_run(&mut report, *agent, mask);
-            add_error(&mut report, ungraded, judges);
-        }
-        Err(Stopped::Unfinished(delivered, error)) => {
-            add_delivered(&mut report, *delivered);
-            add_error(&mut report, error.into(), judges);
-        }
-        Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
-    }
-    let remarks = run.limits_met.iter().chain(&run.remarks);
-    report.notes.extend(remarks.cloned());
-    note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
-    report
-}
-
 /// Notes a version of the agent that is older than any that Terca knows: what it prints may mean something else.
 fn note_old_version(report: &mut TrialReport, profile: &Profile) {
     let Some(version) = &report.agent_version else {
@@ -124,86 +87,6 @@ fn note_old_version(report: &mut TrialReport, profile: &Profile) {
             profile.name
         ));
     }
-}
-
-fn add_delivered(report: &mut TrialReport, delivered: Delivered) {
-    report.agent_version = delivered.agent_version;
-    report.delivery.rules = delivered.rules;
-    report.delivery.skills = delivered.skills;
-    report.delivery.access = Some(delivered.access).filter(|access| *access != Access::default());
-}
-
-fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
-    add_delivered(report, agent.delivered);
-    report.stats = Stats {
-        usage: agent.end.reading.usage,
-        cost_source: agent.end.reading.cost_source,
-        duration_seconds: Some(rounded(agent.end.ended.seconds)),
-    };
-    report.wire = agent.end.wire;
-    report.network = agent.end.network;
-    report.exit_code = agent.end.ended.exit.code();
-    report.timed_out = agent.end.ended.timed_out;
-    report.notes = agent.work.notes;
-    report.delivery.mcp_servers = agent.end.reading.mcp_servers;
-    if agent.end.reading.version.is_some() {
-        report.agent_version = agent.end.reading.version;
-    }
-    report.delivery.model_observed = agent.end.reading.model;
-    if let Some(uses) = &agent.end.reading.skill_uses {
-        report.delivery.add_skill_uses(uses);
-    }
-    for rules in report
-        .delivery
-        .rules
-        .iter()
-        .filter(|rules| rules.may_be_cut)
-    {
-        report.notes.push(format!(
-            "the rules in `{}` are longer than the part that the agent reads",
-            rules.path
-        ));
-    }
-    // Both are compared as they are written, so that a name from a variable is the same name.
-    report.mask(mask);
-    if let Some((requested, observed)) = report.delivery.other_model() {
-        report.notes.push(format!(
-            "the model `{requested}` was requested, but `{observed}` was used"
-        ));
-    }
-}
-
-/// Adds the grades, in place of earlier ones or of an error. All judges that were asked are given.
-pub(super) fn add_grades(report: &mut TrialReport, grades: Grades, judges: Vec<JudgedBy>) {
-    report.status = Status::of_score(grades.score);
-    report.score = Some(grades.score);
-    report.paid_judges = unheard(judges, &grades.tests);
-    report.tests = grades.tests;
-    report.error = None;
-}
-
-/// Adds the reason why there is no score, the grades of the tests that could tell, and the judges that were asked.
-pub(super) fn add_error(report: &mut TrialReport, ungraded: Ungraded, judges: Vec<JudgedBy>) {
-    let Ungraded { error, tests } = ungraded;
-    report.score = None;
-    report.paid_judges = unheard(judges, &tests);
-    report.tests = tests;
-    match error {
-        StageError::Interrupted => report.status = Status::Interrupted,
-        StageError::Error(error) => {
-            report.status = Status::Error;
-            report.error = Some(error);
-        }
-    }
-}
-
-/// Returns the judges whose answers are in no grade. They were paid for all the same.
-fn unheard(mut judges: Vec<JudgedBy>, tests: &Scorecard) -> Vec<JudgedBy> {
-    judges.retain(|judge| {
-        let mut records = tests.iter().filter_map(|(_, grade)| grade.judge.as_ref());
-        !records.any(|record| record.by.artifacts == judge.artifacts)
-    });
-    judges
 }
 
 /// Writes the transcript, which is masked already, in the form that other tools read.
@@ -282,13 +165,6 @@ fn keep_workspace(run: &mut TrialRun<'_>, is_kept: bool) -> Result<(), StageErro
     if run.spec.case.has_setup_commands() {
         run.context.sealed.restore_links(&kept)?;
     }
-    Ok(())
-}
-
-/// Adds the hashes of everything that the trial left to its report.
-fn take_evidence(run: &TrialRun<'_>, report: &mut TrialReport) -> Result<(), StageError> {
-    let folder = Dir::open_no_link(&run.context.run_dir)?.open_dir(&run.spec.dir)?;
-    report.evidence = evidence(&folder, &run.context.own_tree(Limits::NONE))?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use terca_core::config::suite::Input;
 
 use super::attachments::{self, Attachments, CommandEnd, Limited};
-use super::containment::{ContainedCommand, Side};
+use super::containment::{Side, command_enclosure};
 use super::log::{RunLog, Stream};
 use super::output::{LiveOutput, LogPart, Logged};
 use super::stage_error::StageError;
@@ -32,51 +32,33 @@ pub(super) struct Shell<'a> {
 
 impl<'a> TrialRun<'a> {
     /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
-    /// error are one.
+    /// error are one file, or two where they are to be apart.
     pub(super) fn shell(
         &mut self,
         shell: Shell<'_>,
         logged: Logged,
-    ) -> Result<(Ended, Output), StageError> {
-        let output = Output::create(&self.dirs.io)?;
-        let (walls, attached) = self.behind_walls(&shell)?;
-        let job = self.shell_job(shell, &output, &output);
-        let outputs = [(Stream::Out, &output)];
-        let ended = self.run_logged(&job, walls, attached, &outputs, logged)?;
-        Ok((ended, output))
-    }
-
-    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
-    /// error are two files.
-    pub(super) fn shell_apart(
-        &mut self,
-        shell: Shell<'_>,
-        logged: Logged,
-    ) -> Result<(Ended, Output, Output), StageError> {
+        is_apart: bool,
+    ) -> Result<(Ended, Output, Option<Output>), StageError> {
         let stdout = Output::create(&self.dirs.io)?;
-        let stderr = Output::create(&self.dirs.io)?;
-        let (walls, attached) = self.behind_walls(&shell)?;
-        let job = self.shell_job(shell, &stdout, &stderr);
-        let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
-        let ended = self.run_logged(&job, walls, attached, &outputs, logged)?;
-        Ok((ended, stdout, stderr))
-    }
-
-    fn run_logged(
-        &mut self,
-        job: &Job,
-        walls: Option<Enclosure>,
-        mut attached: Attachments<'a>,
-        outputs: &[(Stream, &Output)],
-        logged: Logged,
-    ) -> Result<Ended, StageError> {
+        let stderr = match is_apart {
+            true => Some(Output::create(&self.dirs.io)?),
+            false => None,
+        };
+        let (walls, mut attached) = self.behind_walls(&shell)?;
+        let job = self.shell_job(shell, &stdout, stderr.as_ref().unwrap_or(&stdout));
         let mask = &self.context.mask;
         let mut live = Vec::new();
-        for (stream, output) in outputs {
-            let part = LogPart::new(*stream, logged);
-            live.push(LiveOutput::open(output, mask, None, Some(part))?);
+        let streams = [
+            (Stream::Out, Some(&stdout)),
+            (Stream::Errors, stderr.as_ref()),
+        ];
+        for (stream, output) in streams {
+            if let Some(output) = output {
+                let part = LogPart::new(stream, logged);
+                live.push(LiveOutput::open(output, mask, None, Some(part))?);
+            }
         }
-        let ended = self.run_job(job, walls, &mut attached, &mut |log| {
+        let ended = self.run_job(&job, walls, &mut attached, &mut |log| {
             let mut turn = Turn::Wait;
             for output in &mut live {
                 // A read that fails now is tried again at the end, where failing counts.
@@ -89,7 +71,7 @@ impl<'a> TrialRun<'a> {
         for output in live {
             output.finish(&mut self.log, &mut |_| {})?;
         }
-        for (_, output) in outputs {
+        for output in [Some(&stdout), stderr.as_ref()].into_iter().flatten() {
             // What set-up has printed is none of the agent's business.
             output.unlink();
         }
@@ -99,7 +81,7 @@ impl<'a> TrialRun<'a> {
             session: None,
         };
         attachments::detach(attached, &mut end)?;
-        Ok(end.ended)
+        Ok((end.ended, stdout, stderr))
     }
 
     /// Returns the walls and attachments of a command of the suite. Set-up has no limits: it is none of the agent's doing.
@@ -107,22 +89,14 @@ impl<'a> TrialRun<'a> {
         &self,
         shell: &Shell<'_>,
     ) -> Result<(Option<Enclosure>, Attachments<'a>), StageError> {
-        let contained = ContainedCommand {
-            side: shell.side,
-            case: &self.spec.case,
-            dirs: &self.dirs,
-            folder: &self.folder.path,
-            artifacts: &self.folder.artifacts(),
-            env: &shell.env,
-            inputs: shell.inputs,
-        };
         let limited = match shell.side {
             Side::Setup | Side::Layer => None,
             Side::Tests => Some(Limited::Test),
             Side::Solution => Some(Limited::Agent),
         };
         let attached = attachments::of_command(self, limited)?;
-        Ok((contained.enclosure(self.context), attached))
+        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs);
+        Ok((walls, attached))
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {

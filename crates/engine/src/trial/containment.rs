@@ -4,17 +4,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::suite::Input;
-use terca_core::plan::Case;
 use terca_core::plan::fingerprint::words;
 
 use super::attachments::network::AgentNetwork;
 use super::context::Context;
-use super::git_dirs::git_dirs;
+use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::host::package_caches::store;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
-use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
+use crate::suite::commit::Repository;
+use crate::workspace::trial_dirs::CommandDirs;
 
 /// The part of a trial that a command of the suite belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,68 +29,61 @@ pub(super) enum Side {
     Tests,
 }
 
-/// A command of the suite.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ContainedCommand<'a> {
-    pub(super) side: Side,
-    pub(super) case: &'a Case,
-    pub(super) dirs: &'a TrialDirs,
-    /// The trial's folder in the run.
-    pub(super) folder: &'a Utf8Path,
-    /// The directory in it for files that are kept.
-    pub(super) artifacts: &'a Utf8Path,
-    pub(super) env: &'a Variables,
-    /// The files outside of the suite that it says it reads.
-    pub(super) inputs: &'a [Input],
-}
-
-impl ContainedCommand<'_> {
-    /// Returns its enclosure. It sees the suite and the repository around it.
-    pub(super) fn enclosure(self, context: &Context) -> Option<Enclosure> {
-        let sealed = &context.sealed;
-        let mut readable = vec![sealed.root().to_owned(), self.folder.to_owned()];
-        readable.extend(project_dir(context));
-        readable.extend(self.inputs.iter().map(|input| input.path.clone()));
-        let mut hidden = vec![context.suite_dir.join(".terca")];
-        if self.side != Side::Tests {
-            let repository = project_dir(context);
-            readable.extend(repository.iter().flat_map(|dir| git_dirs(dir)));
-        } else {
-            // The agent's work runs in tests, and must find no solution there: neither a file nor one of an earlier commit.
-            for eval in &self.case.suite.evals {
-                for solution in eval.solution.iter().chain(&eval.solution_script) {
-                    hidden.push(solution.clone());
-                    // An eval that is not run is a link to the original in the copy, and no sandbox can mount behind a link.
-                    hidden.push(sealed.place_or_original(solution));
-                }
+/// Returns the enclosure of a command of the suite, which says that it reads these files outside of the suite. It sees the
+/// suite and the repository around it.
+pub(super) fn command_enclosure(
+    run: &TrialRun<'_>,
+    side: Side,
+    env: &Variables,
+    inputs: &[Input],
+) -> Option<Enclosure> {
+    let (context, case, dirs) = (run.context, &run.spec.case, &run.dirs);
+    let sealed = &context.sealed;
+    let mut readable = vec![sealed.root().to_owned(), run.folder.path.clone()];
+    readable.extend(project_dir(context));
+    readable.extend(inputs.iter().map(|input| input.path.clone()));
+    let mut hidden = vec![context.suite_dir.join(".terca")];
+    if side != Side::Tests {
+        let repository = project_dir(context).and_then(|dir| {
+            let found = Repository::around(&dir)?;
+            (found.root == dir).then_some(found)
+        });
+        readable.extend(repository.iter().flat_map(Repository::outside));
+    } else {
+        // The agent's work runs in tests, and must find no solution there: neither a file nor one of an earlier commit.
+        for eval in &case.suite.evals {
+            for solution in eval.solution.iter().chain(&eval.solution_script) {
+                hidden.push(solution.clone());
+                // An eval that is not run is a link to the original in the copy, and no sandbox can mount behind a link.
+                hidden.push(sealed.place_or_original(solution));
             }
-            hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
         }
-        let mut writable = vec![self.dirs.io.clone(), self.artifacts.to_owned()];
-        if matches!(self.side, Side::Setup | Side::Layer) {
-            let caches = &self.case.suite.package_caches;
-            let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
-            writable.extend(stores);
-        }
-        let view = View {
-            dirs: match self.side {
-                Side::Setup => self.dirs.for_setup(),
-                Side::Layer => self.dirs.for_layer(),
-                Side::Solution => self.dirs.for_agent(),
-                Side::Tests => self.dirs.for_tests(),
-            },
-            env: self.env,
-            writable,
-            readable,
-            hidden,
-            own_network: self.side == Side::Tests && context.offline_tests,
-            reachable_ports: Vec::new(),
-            words: Words::default(),
-        };
-        context
-            .sandboxes
-            .enclosure(self.case.variant.sandbox.as_ref(), &view)
+        hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
     }
+    let mut writable = vec![dirs.io.clone(), run.folder.artifacts()];
+    if matches!(side, Side::Setup | Side::Layer) {
+        let caches = &case.suite.package_caches;
+        let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
+        writable.extend(stores);
+    }
+    let view = View {
+        dirs: match side {
+            Side::Setup => dirs.for_setup(),
+            Side::Layer => dirs.for_layer(),
+            Side::Solution => dirs.for_agent(),
+            Side::Tests => dirs.for_tests(),
+        },
+        env,
+        writable,
+        readable,
+        hidden,
+        own_network: side == Side::Tests && context.offline_tests,
+        reachable_ports: Vec::new(),
+        words: Words::default(),
+    };
+    context
+        .sandboxes
+        .enclosure(case.variant.sandbox.as_ref(), &view)
 }
 
 /// An agent, or a program that an agent starts.

@@ -6,9 +6,11 @@
 
 use std::path::Path;
 
+use terca_core::plan::TrialSpec;
 use terca_core::run::outcome::Evidence;
 
-use crate::tree::{Dir, Options, TreeError, hash, hash_file};
+use super::context::Context;
+use crate::tree::{Dir, Limits, Options, TreeError, hash, hash_file};
 
 /// A trial's folder has about ten entries, and what an agent left as its own artifacts.
 const MOST_ENTRIES: u64 = 100_000;
@@ -17,6 +19,12 @@ const DIGITS: usize = 32;
 const ARTIFACTS: &str = "artifacts";
 /// The beginning of the name of a judge's session. A grading that was interrupted leaves it without a word in the journal.
 const JUDGES: &str = "artifacts/judge-";
+
+/// Takes the hashes of everything in the folder of a trial of this run.
+pub(super) fn take_evidence(spec: &TrialSpec, context: &Context) -> Result<Evidence, TreeError> {
+    let folder = Dir::open_no_link(&context.run_dir)?.open_dir(&spec.dir)?;
+    evidence(&folder, &context.own_tree(Limits::NONE))
+}
 
 /// Takes the hashes of everything in the folder of a trial.
 pub(crate) fn evidence(folder: &Dir, options: &Options<'_>) -> Result<Evidence, TreeError> {

@@ -112,13 +112,7 @@ impl TrialFolder {
         let own = [&dirs.here(), &dirs.home, &dirs.tmp, &dirs.io, &artifacts];
         let own = own.into_iter().map(Utf8PathBuf::as_path);
         for dir in around.into_iter().chain(own) {
-            let Ok(meta) = fs_err::symlink_metadata(dir) else {
-                continue;
-            };
-            let mode = meta.permissions().mode();
-            if meta.is_dir() && mode & 0o700 != 0o700 {
-                fs_err::set_permissions(dir, Permissions::from_mode(mode | 0o700))?;
-            }
+            unlock(dir)?;
         }
         Ok(())
     }
@@ -161,6 +155,35 @@ impl TrialFolder {
         }
         self.link_workspace(dirs)
     }
+}
+
+/// Gives the owner of a directory the right to it back. What is in it keeps its permissions.
+fn unlock(dir: &Utf8Path) -> io::Result<()> {
+    let Ok(meta) = dir.symlink_metadata() else {
+        return Ok(());
+    };
+    let mode = meta.permissions().mode();
+    if meta.is_dir() && mode & 0o700 != 0o700 {
+        fs_err::set_permissions(dir, Permissions::from_mode(mode | 0o700))?;
+    }
+    Ok(())
+}
+
+/// Makes sure that there is a workspace, and that it can be read. Returns a remark if `who` had removed it.
+pub(super) fn restore_workspace(workspace: &Utf8Path, who: &str) -> io::Result<Option<String>> {
+    let note = match workspace.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => None,
+        Ok(_) => {
+            fs_err::remove_file(workspace)?;
+            Some(format!("{who} replaced its workspace with something else"))
+        }
+        Err(_) => Some(format!("{who} removed its workspace")),
+    };
+    if note.is_some() {
+        fs_err::create_dir(workspace)?;
+    }
+    unlock(workspace)?;
+    Ok(note)
 }
 
 /// Returns whether the link to the live workspace is as Terca made it.

@@ -1,12 +1,11 @@
 //! One trial, from an empty directory to a report.
 //!
 //! ```text
-//! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
+//! setup ─► AgentSession ─► agent ─► AgentWork ─► grading ─► collect ─► TrialReport
 //! ```
 //!
-//! One type and one module per stage; a stage consumes the result of the one before it. A stage that cannot go on
-//! returns `Stopped` with everything that there is so far, and `collect` keeps that. A trial that fails is data:
-//! nothing here returns an `Err` to the scheduler.
+//! One module per stage; each adds what it knows to the report, and a stage that cannot go on returns a `StageError`. `collect`
+//! keeps what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
 //!
 //! # Hermetic
 //!
@@ -24,7 +23,7 @@
 //! - **Agent against its trial**: the agent runs as the user, and can remove its directories, kill its supervisor, or look
 //!   for what was put away. All of that is judged, never an error that would be tried again: missing directories are made
 //!   anew, a supervisor is replaced, and an agent that changed what was put away, or keeps its directories from being
-//!   moved, fails every test (`AgentRun::breach`). Machines are in trouble too: a full disk, a failing one, or the loss of
+//!   moved, fails every test (`AgentWork::breach`). Machines are in trouble too: a full disk, a failing one, or the loss of
 //!   the whole run's directory stay errors.
 //! - **Agent to saved files**: its workspace is put aside before the tests run on a copy *in its place*, so that
 //!   absolute paths still lead to the same things, and no test changes what is saved.
@@ -59,7 +58,6 @@ mod containment;
 mod context;
 pub(crate) mod evidence;
 mod folder;
-mod git_dirs;
 mod grading;
 mod log;
 mod mcp_answers;
@@ -67,13 +65,10 @@ mod mcp_preflight;
 mod model_source;
 mod output;
 mod regrade;
-mod restored;
 mod session;
 mod setup;
 mod stage_error;
-mod stages;
 mod timing;
-mod too_large;
 mod trial_run;
 
 use terca_core::plan::TrialSpec;
@@ -91,7 +86,7 @@ pub use mcp_preflight::offered_tools;
 pub use model_source::{ReplaySource, RunGateway};
 pub use regrade::{Ungradable, is_gradable, regrade};
 pub(crate) use setup::cached_steps;
-use stages::{Graded, Stopped};
+use stage_error::StageError;
 use timing::{rounded, timed};
 use trial_run::TrialRun;
 
@@ -108,8 +103,9 @@ pub fn run(
         Ok(mut run) => {
             let mut phases = Phases::default();
             let result = run_stages(&mut run, &mut phases);
+            run.report.phases = phases;
             run.progress.phase(Phase::Collect);
-            collect::collect(run, result, phases)
+            collect::collect(run, result)
         }
         Err(error) => TrialReport {
             status: Status::Error,
@@ -132,11 +128,13 @@ pub fn run(
     report
 }
 
-fn run_stages(run: &mut TrialRun<'_>, phases: &mut Phases) -> Result<Graded, Stopped> {
+fn run_stages(run: &mut TrialRun<'_>, phases: &mut Phases) -> Result<(), StageError> {
     run.progress.phase(Phase::Setup);
-    let prepared = timed(&mut phases.setup, || setup::prepare(run)).map_err(Stopped::Unprepared)?;
+    let (session, snapshot) = timed(&mut phases.setup, || setup::prepare(run))?;
     run.progress.phase(Phase::Agent);
-    let agent_run = timed(&mut phases.agent, || prepared.run_agent(run))?;
+    let work = timed(&mut phases.agent, || {
+        agent::run_agent(run, session, snapshot)
+    })?;
     run.progress.phase(Phase::Tests);
-    timed(&mut phases.tests, || agent_run.grade(run))
+    timed(&mut phases.tests, || grading::grade(run, None, &work))
 }

@@ -3,18 +3,16 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use terca_core::grade::JudgedBy;
+use terca_core::grade::grades::Scorecard;
 use terca_core::plan::TrialSpec;
-use terca_core::run::outcome::{Evidence, Status, TrialReport};
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
-use super::collect::{add_error, add_grades};
 use super::context::Context;
-use super::evidence::{difference, evidence};
-use super::grading::grade_saved;
+use super::evidence::{difference, take_evidence};
+use super::grading::grade;
 use super::stage_error::StageError;
-use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
@@ -45,28 +43,17 @@ pub fn is_gradable(
     if !has_run {
         return Err(Ungradable::NotRun);
     }
-    match open_saved(spec, context).and_then(|_| is_unchanged(spec, report, context)) {
-        Ok(()) => Ok(()),
-        Err(RestoreError::NotSaved) => Err(Ungradable::NotKept),
-        Err(error) => Err(Ungradable::Damaged(error)),
-    }
-}
-
-/// Checks that the files of a trial are those of its end, or of its last grading.
-fn is_unchanged(
-    spec: &TrialSpec,
-    report: &TrialReport,
-    context: &Context,
-) -> Result<(), RestoreError> {
-    match difference(&report.evidence, &take_evidence(spec, context)?) {
+    let damaged = |error| match error {
+        RestoreError::NotSaved => Ungradable::NotKept,
+        error => Ungradable::Damaged(error),
+    };
+    open_saved(spec, context).map_err(damaged)?;
+    // Its files must be those of its end, or of its last grading.
+    let found = take_evidence(spec, context).map_err(|error| damaged(error.into()))?;
+    match difference(&report.evidence, &found) {
         None => Ok(()),
-        Some((name, reason)) => Err(RestoreError::Changed { name, reason }),
+        Some((name, reason)) => Err(damaged(RestoreError::Changed { name, reason })),
     }
-}
-
-fn take_evidence(spec: &TrialSpec, context: &Context) -> Result<Evidence, TreeError> {
-    let folder = Dir::open_no_link(&context.run_dir)?.open_dir(&spec.dir)?;
-    evidence(&folder, &context.own_tree(Limits::NONE))
 }
 
 /// Opens the saved workspace of a trial.
@@ -84,18 +71,27 @@ pub fn regrade(
     context: &Context,
 ) -> Option<TrialReport> {
     let started = Stopwatch::start();
-    let mut report = old.clone();
-    let mut judges = Vec::new();
-    let grades = grade(spec, grading, context, &mut judges);
-    report.grading = grading;
+    let mut report = TrialReport {
+        tests: Scorecard::default(),
+        paid_judges: Vec::new(),
+        error: None,
+        grading,
+        ..old.clone()
+    };
+    let graded = match TrialRun::reopen(spec, grading, context, &|_| {}) {
+        Ok(mut run) => {
+            std::mem::swap(&mut run.report, &mut report);
+            let graded = grade_saved(&mut run);
+            std::mem::swap(&mut run.report, &mut report);
+            graded
+        }
+        Err(error) => Err(error.into()),
+    };
     report.phases.tests = Some(rounded(started.elapsed().as_secs_f64()));
-    match grades {
-        Ok(grades) => add_grades(&mut report, grades, judges),
-        Err(Ungraded {
-            error: StageError::Interrupted,
-            ..
-        }) => return None,
-        Err(ungraded) => add_error(&mut report, ungraded, judges),
+    match graded {
+        Ok(()) => {}
+        Err(StageError::Interrupted) => return None,
+        Err(error) => error.end(&mut report),
     }
     report.mask(&context.mask);
     // Judges and tests may have left more.
@@ -109,20 +105,10 @@ pub fn regrade(
     Some(report)
 }
 
-/// Grades a trial, and adds the judges that were asked to a list.
-fn grade(
-    spec: &TrialSpec,
-    grading: u32,
-    context: &Context,
-    judges: &mut Vec<JudgedBy>,
-) -> Result<Grades, Ungraded> {
-    let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
-    let work = saved_work(spec, context)?;
-    let workspace = saved_workspace(&run)?;
-    let grades = grade_saved(&mut run, &workspace, &work);
-    work.keep(&run)?;
-    judges.append(&mut run.judges);
-    grades
+fn grade_saved(run: &mut TrialRun<'_>) -> Result<(), StageError> {
+    let work = saved_work(run.spec, run.context)?;
+    let workspace = saved_workspace(run)?;
+    grade(run, Some(workspace), &work)
 }
 
 /// Returns the directory with the saved workspace, made again if it was saved as what changed.

@@ -5,10 +5,12 @@ use std::io;
 use terca_core::agent::Profile;
 use terca_core::config::sandbox::Image;
 use terca_core::grade::TestSpec;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::process::supervise::SuperviseError;
-use crate::tree::TreeError;
+use crate::tree::{TreeError, What};
 use crate::workspace::sealed_suite::SealBroken;
 
 /// The reason why a trial does not go on to its next stage.
@@ -50,6 +52,18 @@ impl StageError {
         StageError::new(kind, message)
     }
 
+    /// Ends a report with this, and without a score.
+    pub(super) fn end(self, report: &mut TrialReport) {
+        report.score = None;
+        match self {
+            StageError::Interrupted => report.status = Status::Interrupted,
+            StageError::Error(error) => {
+                report.status = Status::Error;
+                report.error = Some(error);
+            }
+        }
+    }
+
     /// Adds to the message that it is about the judge of a test.
     pub(super) fn of_judge(self, test: &TestSpec, judge: &Profile) -> Self {
         match self {
@@ -63,6 +77,26 @@ impl StageError {
             ),
         }
     }
+}
+
+/// Says which limit of a workspace an operation has met, between two parts of a sentence. `None`: it ended for another
+/// reason.
+pub(super) fn too_large(error: &TreeError, start: &str, end: &str) -> Option<String> {
+    let TreeError::TooLarge { what, limit } = *error else {
+        return None;
+    };
+    let size = prose::bytes(limit);
+    Some(match what {
+        What::Bytes => format!("{start} more than {size} {end} (limits.disk)"),
+        What::Entries => format!("{start} more than {limit} files and directories {end}"),
+        What::PathLength => format!("{start} a path of more than {limit} bytes {end}"),
+        What::PathBytes => format!("{start} paths of more than {size} together {end}"),
+    })
+}
+
+/// Returns the reason why an agent's work is not tested, where it is too large.
+pub(super) fn left_too_much(error: &TreeError) -> Option<String> {
+    too_large(error, "the agent left", "in its workspace")
 }
 
 /// The machine refused something, or the run was interrupted.

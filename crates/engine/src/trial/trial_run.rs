@@ -7,9 +7,9 @@ use camino::Utf8Path;
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Image;
-use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
+use terca_core::run::outcome::TrialReport;
 use terca_core::transcript::Usage;
 
 use super::context::Context;
@@ -38,8 +38,12 @@ pub(super) struct TrialRun<'a> {
     pub(super) limits_met: Vec<String>,
     /// Sentences about its tests, for its notes.
     pub(super) remarks: Vec<String>,
-    /// The judges that have been asked.
-    pub(super) judges: Vec<JudgedBy>,
+    /// Its report, as far as it is known. All judges that were asked are among those that were paid.
+    pub(super) report: TrialReport,
+    /// The agent has changed what it had no business with, or no test can run on what it left.
+    pub(super) is_breach: bool,
+    /// The workspace can be kept: it is not too large, and no mount.
+    pub(super) is_keepable: bool,
     /// The layers that its workspace was copied or mounted from.
     pub(super) layers: Arc<MergedLayers>,
     /// The workspace as the agent found it, once the agent is gone.
@@ -95,6 +99,10 @@ impl<'a> TrialRun<'a> {
         let (folder, log) = TrialFolder::create(spec, attempt, context)?;
         let mut run = TrialRun::new(spec, context, emit, folder, log)?;
         run.attempt = attempt;
+        let delivery = &mut run.report.delivery;
+        delivery
+            .model_requested
+            .clone_from(&spec.case.variant.model);
         run.folder.link_workspace(&run.dirs)?;
         Ok(run)
     }
@@ -144,7 +152,9 @@ impl<'a> TrialRun<'a> {
             attempt: 1,
             limits_met: Vec::new(),
             remarks: Vec::new(),
-            judges: Vec::new(),
+            report: TrialReport::pending(),
+            is_breach: false,
+            is_keepable: true,
             layers: Arc::default(),
             snapshot: None,
             dirs: context.work.trial_dirs()?,

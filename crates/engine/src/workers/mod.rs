@@ -118,7 +118,7 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
             archive: Some(length),
             settings: settings(run),
             variables: Variables(run.plan.variables_for_workers(&run.context.host)),
-            fingerprints: run.fingerprints().to_vec(),
+            fingerprints: run.fingerprints.clone(),
             rebuild_layers: run.program.rebuild_layers,
             settled: run.program.settled.clone(),
         },

@@ -268,7 +268,7 @@ impl Work {
             settled: order.settled.clone(),
         };
         let prepared = PreparedRun::new(&plan, &settings, program, host)?;
-        check_files(&order.fingerprints, prepared.fingerprints())?;
+        check_files(&order.fingerprints, &prepared.fingerprints)?;
         let opened = prepared.containment();
         let run_dir = prepared.context.work.new_dir()?;
         let (context, _, (sender, receiver)) = prepared.into_context(&run_dir);

@@ -22,7 +22,7 @@ use super::wire::{self, FromWorker, Order, ToWorker};
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error};
-use crate::tree::{Dir, Limits, Options, archive};
+use crate::tree::{Dir, Options, archive};
 use crate::trial::evidence::evidence;
 use crate::trial::{self, Context};
 
@@ -164,10 +164,7 @@ impl Job {
         let folder = run_dir.create_dir_all(&self.trial.dir, 0o777)?;
         archive::unpack(archive, &folder)?;
         // An interrupt does not stop it: the trial has ended.
-        let options = Options {
-            limits: Limits::NONE,
-            ..Options::default()
-        };
+        let options = Options::unlimited();
         Ok(evidence(&folder, &options)?)
     }
 }
@@ -261,7 +258,7 @@ impl SlotThread {
         connection.send_beside(order, file).map_err(lost)?;
         match connection.receive()? {
             FromWorker::Opened(opened) => self.check_sandboxes(&connection.hello.node, opened)?,
-            other => return Err(WorkerError::unexpected(&other)),
+            _ => return Err(WorkerError::unexpected()),
         }
         connection.set_ready();
         let input = connection.input.take();
@@ -320,7 +317,7 @@ impl SlotThread {
                     report,
                     archive,
                 }) => self.ended(connection, (trial, attempt), *report, archive),
-                Ok(other) => Err(WorkerError::unexpected(&other)),
+                Ok(_) => Err(WorkerError::unexpected()),
                 Err(error) => Err(error),
             };
             if let Err(error) = heard {

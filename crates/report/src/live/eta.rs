@@ -17,7 +17,8 @@ pub fn seconds_left(state: &RunState, now: Timestamp) -> Option<f64> {
         .in_flight()
         .filter_map(|trial| Some((trial.variant(), age(trial, now)?)))
         .collect();
-    let means = means(state.variants(), &ages)?;
+    let variants = state.variants();
+    let means = means(&variants, &ages)?;
     let mut trials = ages.len();
     let mut work = 0.0;
     let mut longest: f64 = 0.0;
@@ -26,10 +27,10 @@ pub fn seconds_left(state: &RunState, now: Timestamp) -> Option<f64> {
         work += rest;
         longest = longest.max(rest);
     }
-    for (variant, mean) in state.variants().iter().zip(&means) {
-        if variant.waiting() > 0 {
-            trials += variant.waiting();
-            work += variant.waiting() as f64 * mean;
+    for (variant, mean) in variants.iter().zip(&means) {
+        if variant.waiting > 0 {
+            trials += variant.waiting;
+            work += variant.waiting as f64 * mean;
             longest = longest.max(*mean);
         }
     }

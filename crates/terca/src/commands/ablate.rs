@@ -16,7 +16,7 @@ use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::start::{PreparedRun, Program};
-use terca_engine::run::{ablate as engine, history};
+use terca_engine::run::{ablate as engine, past_runs};
 use terca_report::ablation_plan;
 use terca_report::github::Printed;
 
@@ -214,7 +214,7 @@ fn forecast(
     args: &AblateArgs,
     host: &Host,
 ) -> Result<AblationForecast, CliError> {
-    let records = history::read(&whole.suite.root)?;
+    let records = past_runs::history(&whole.suite.root)?;
     let renamed = |head: TrialHead| TrialHead {
         experiment: design.experiment.clone(),
         ..head

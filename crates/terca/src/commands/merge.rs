@@ -26,11 +26,7 @@ pub struct MergeArgs {
 
 pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
     let suite_dir = discover::canonical(&common.dir)?;
-    let dirs = args
-        .runs
-        .iter()
-        .map(|run| past_runs::find_anywhere(&suite_dir, run))
-        .collect::<Result<Vec<_>, _>>()?;
+    let dirs = past_runs::find_all(&suite_dir, &args.runs)?;
     let merged = merge_runs(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
     let results = merged.results();
     output::show(&results, &merged.dir, Detail::Whole, common);

@@ -5,7 +5,7 @@ use terca_core::analysis::forecast::{Question, forecast};
 use terca_core::analysis::history::History;
 use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
-use terca_engine::run::history;
+use terca_engine::run::past_runs;
 
 use crate::args::values::{points, within};
 use crate::args::{Common, SelectionArgs, TableFormat};
@@ -36,7 +36,7 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
         ..RunSettings::default()
     };
     let plan = load::plan(&settings, common, &host)?;
-    let records = history::read(&plan.suite.root)?;
+    let records = past_runs::history(&plan.suite.root)?;
     load::note_adaptive(&plan);
     let heads = plan.heads();
     let history = History::of(

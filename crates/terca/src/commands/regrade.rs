@@ -47,7 +47,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let settings = open.settings_for(&names, args.concurrency);
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
-    open.adopt_into(&mut plan);
+    plan.adopt(&open.past.state);
     let run = open.prepare(&plan, &settings, host)?;
     output::note_before_start(&run, args.quiet.quiet);
     let regrading = Regrading::new(open, run, &plan);

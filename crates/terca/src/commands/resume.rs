@@ -93,28 +93,19 @@ fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, commo
 
 /// Nothing is mixed with a suite that has changed, unless the user says so.
 fn check_changes(changes: &[String], args: &ResumeArgs) -> Result<(), CliError> {
-    const SHOWN: usize = 20;
     if changes.is_empty() {
         return Ok(());
     }
-    let mut lines: Vec<String> = changes
-        .iter()
-        .take(SHOWN)
-        .map(|change| format!("  {change}"))
-        .collect();
-    if changes.len() > SHOWN {
-        lines.push(format!("  and {} more", changes.len() - SHOWN));
-    }
-    let list = lines.join("\n");
+    let list = output::list_of_changes(changes, 20);
     if args.accept_changes {
         screen::err(&format!(
-            "note: the suite has changed since the run was started:\n{list}"
+            "note: the suite has changed since the run was started:{list}"
         ));
         return Ok(());
     }
     let text = format!(
         "the suite has changed since the run was started, so the remaining trials would differ from the finished \
-         ones:\n{list}"
+         ones:{list}"
     );
     let error = CliError::misuse(Code::SuiteChanged, text);
     Err(error.help(

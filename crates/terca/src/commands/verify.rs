@@ -29,13 +29,9 @@ pub struct VerifyArgs {
 
 pub(super) fn verify(args: &VerifyArgs, common: &Common) -> Outcome {
     let suite_dir = discover::canonical(&common.dir)?;
-    let dirs = if args.runs.is_empty() {
-        vec![past_runs::find(&suite_dir, None)?]
-    } else {
-        args.runs
-            .iter()
-            .map(|run| past_runs::find_anywhere(&suite_dir, run))
-            .collect::<Result<Vec<_>, _>>()?
+    let dirs = match args.runs.as_slice() {
+        [] => vec![past_runs::find(&suite_dir, None)?],
+        runs => past_runs::find_all(&suite_dir, runs)?,
     };
     let found = dirs
         .iter()

@@ -46,7 +46,7 @@ pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) ->
         }
         Format::Auto if screen::is_lively() => {
             let tty = Tty::new(LiveScreen, palette).with_limits(limits);
-            Box::new(WithKeys::new(tty, run.stopper()))
+            Box::new(WithKeys::new(tty, run.stopper.clone()))
         }
         Format::Auto | Format::Plain => {
             let lines = screen::lines(io::stderr(), Printed::Text);

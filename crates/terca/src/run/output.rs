@@ -53,7 +53,7 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
     if !quiet {
         note_containment(run);
     }
-    for sentence in run.limit_shortcomings() {
+    for sentence in run.context.limits.shortcomings() {
         screen::err(&format!("warning: {sentence}"));
     }
     if let Some(reason) = run.containment().not_contained {
@@ -63,8 +63,8 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
              warning off"
         ));
     }
-    warn_of_leftovers(run.left_by_others());
-    if let Some(Reduced { wanted, possible }) = run.reduced() {
+    warn_of_leftovers(run.context.work.left_by_others());
+    if let Some(Reduced { wanted, possible }) = run.reduced {
         screen::err(&format!(
             "note: {possible} at a time instead of {wanted}, because of the limit of open files (raise it with \
              `ulimit -n`)"
@@ -112,24 +112,14 @@ fn containment(
     ))
 }
 
-/// Notes that the suite is no longer what the run used.
-fn note_suite_changes(changes: &[String]) {
-    const SHOWN: usize = 10;
-    if changes.is_empty() {
-        return;
+/// Returns the changes of a suite, each on a line of its own after a line break, and how many more there are.
+pub fn list_of_changes(changes: &[String], most: usize) -> String {
+    let shown = changes.iter().take(most);
+    let list: String = shown.map(|change| format!("\n  {change}")).collect();
+    match changes.len().saturating_sub(most) {
+        0 => list,
+        more => format!("{list}\n  and {more} more"),
     }
-    let shown = changes
-        .iter()
-        .take(SHOWN)
-        .map(|change| format!("\n  {change}"));
-    let list: String = shown.collect();
-    let more = match changes.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
-    screen::err(&format!(
-        "note: the suite changed during the run; the run used its files as they were at the start:{list}{more}"
-    ));
 }
 
 /// The answer of `terca ablate`, for programs.
@@ -163,7 +153,12 @@ pub fn conclude(
 ) -> u8 {
     let Display { format, quiet, ci } = display;
     let results = Results::of(&run.state);
-    note_suite_changes(&run.suite_changes);
+    if !run.suite_changes.is_empty() {
+        screen::err(&format!(
+            "note: the suite changed during the run; the run used its files as they were at the start:{}",
+            list_of_changes(&run.suite_changes, 10)
+        ));
+    }
     warn_of_leftovers(&run.not_removed);
     let detail = if quiet { Detail::Quiet } else { Detail::Brief };
     if format != Format::Json {
@@ -233,9 +228,14 @@ fn after_words(settings: &RunSettings, results: &Results) {
             .iter()
             .all(|comparison| !comparison.verdict.is_difference());
         let [one, other] = aa_check::NAMES;
+        let found = if same {
+            "no difference was found, as expected"
+        } else {
+            "a difference was found nevertheless. Chance does this in 1 check of 20; if it happens again, something \
+             differs between the two variants"
+        };
         screen::err(&format!(
-            "A/A: `{one}` and `{other}` are the same experiment; {}",
-            a_a(same)
+            "A/A: `{one}` and `{other}` are the same experiment; {found}"
         ));
     }
     let unknown = results.trials.iter().filter(|trial| {
@@ -247,15 +247,6 @@ fn after_words(settings: &RunSettings, results: &Results) {
             "note: the cost of {} is not known, so `--budget-usd` did not count them",
             prose::count(unknown, "trial")
         ));
-    }
-}
-
-fn a_a(same: bool) -> &'static str {
-    if same {
-        "no difference was found, as expected"
-    } else {
-        "a difference was found nevertheless. Chance does this in 1 check of 20; if it happens again, something \
-         differs between the two variants"
     }
 }
 

@@ -205,6 +205,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
     let arms = Arms::within(state, By::Experiment, state.baseline(), state.margin());
     let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
+    let progress = state.variants();
     Summary {
         version: SUMMARY_VERSION,
         trials: state.counts().total,
@@ -214,12 +215,12 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         errors: state.counts().errors,
         interrupted: state.counts().interrupted,
         pending: state.counts().total - state.counts().finished(),
-        spent: *state.spent(),
+        spent: state.spent(),
         baseline: state.baseline().to_owned(),
         margin: state.margin(),
         variants: distinct(grid.cells.iter().map(|cell| (cell.place, cell.arm)))
             .into_iter()
-            .map(|(place, arm)| VariantSummary::of(place, arm, &grid, &cells, state))
+            .map(|(place, arm)| VariantSummary::of(place, arm, &grid, &cells, &progress))
             .collect(),
         mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
         comparisons: Vec::new(),
@@ -252,7 +253,7 @@ impl VariantSummary {
         arm: &str,
         grid: &Grid<'_>,
         cells: &[CellSummary],
-        state: &RunState,
+        progress: &[VariantProgress],
     ) -> Self {
         let own = grid.cells.iter().zip(cells);
         let (own, of_evals): (Vec<&grid::Cell<'_>>, Vec<&Figures>) = own
@@ -262,7 +263,7 @@ impl VariantSummary {
         let trials: Vec<&TrialReport> = own.into_iter().flat_map(grid::Cell::reports).collect();
         let is_it =
             |known: &&VariantProgress| known.environment == place && known.experiment == arm;
-        let progress = state.variants().iter().find(is_it);
+        let progress = progress.iter().find(is_it);
         VariantSummary {
             environment: place.to_owned(),
             experiment: arm.to_owned(),

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::progress::Share;
-use super::spent::{Reports, judges};
-use super::{Grading, Live, RunState, Trial, VariantProgress};
+use super::spent::Reports;
+use super::{Grading, Live, RunState, Trial};
 use crate::config::adaptive::Adaptive;
+use crate::plan::VariantName;
 use crate::run::event::{
-    Event, EventKind, Phase, RegradedTrial, RunStart, RunStatus, StopReason, StoppedVariant,
-    TrialHead,
+    Event, EventKind, Phase, RegradedTrial, RunStart, RunStatus, StopReason, TrialHead,
 };
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
@@ -54,7 +53,7 @@ impl RunState {
             EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
             // News for the display alone.
             EventKind::StepsFound { .. } | EventKind::StepMade { .. } => {}
-            EventKind::VariantStopped(stopped) => self.variant_stopped(stopped),
+            EventKind::VariantStopped(stopped) => self.stopped_variants.push(stopped.clone()),
             EventKind::Regraded {
                 grading,
                 other_tests,
@@ -100,10 +99,10 @@ impl RunState {
         self.rearrange(|trials| trials.into_iter().chain(called).collect());
     }
 
-    fn variant_position(&self, environment: &str, experiment: &str) -> Option<usize> {
-        self.variants
-            .iter()
-            .position(|variant| variant.is(environment, experiment))
+    pub(super) fn variant_position(&self, environment: &str, experiment: &str) -> Option<usize> {
+        self.variants.iter().position(|variant| {
+            variant.experiment == experiment && variant.environment == environment
+        })
     }
 
     /// Trials in flight have not run, and the reason to stop is over.
@@ -115,17 +114,6 @@ impl RunState {
         self.finished_at = None;
         self.stopping = None;
         self.stopped_variants.clear();
-        for variant in &mut self.variants {
-            variant.stopped = false;
-        }
-        self.recount_open_trials();
-    }
-
-    fn variant_stopped(&mut self, stopped: &StoppedVariant) {
-        if let Some(position) = self.variant_position(&stopped.environment, &stopped.experiment) {
-            self.variants[position].stopped = true;
-        }
-        self.stopped_variants.push(stopped.clone());
     }
 
     fn round_started(&mut self, ids: &[u32]) {
@@ -179,73 +167,24 @@ impl RunState {
             .into_iter()
             .filter_map(|id| self.position(id))
             .collect();
-        self.recount_open_trials();
-    }
-
-    /// Counts anew what waits and what runs, after a change to many trials at once.
-    fn recount_open_trials(&mut self) {
-        for variant in &mut self.variants {
-            variant.open = 0;
-            variant.running = 0;
-        }
-        for trial in &self.trials {
-            let share = Share::new(trial).without_time();
-            self.variants[trial.variant].follow(Share::default(), share);
-        }
-    }
-
-    /// Changes one trial, and its variant's progress with it.
-    fn change(&mut self, index: usize, change: impl FnOnce(&mut Trial)) {
-        let trial = &mut self.trials[index];
-        let before = Share::new(trial);
-        change(trial);
-        self.variants[trial.variant].follow(before, Share::new(trial));
-    }
-
-    /// Adds an attempt that ended to what was spent.
-    fn pay_attempt(&mut self, index: usize, report: &TrialReport) {
-        let used: Vec<Usage> = [report.stats.usage]
-            .into_iter()
-            .chain(judges(report))
-            .collect();
-        self.pay(index, &used, |reports| reports.attempt(report));
-    }
-
-    /// Adds the judges of another grading: the agent did not work again.
-    fn pay_grading(&mut self, index: usize, report: &TrialReport) {
-        let used: Vec<Usage> = judges(report).collect();
-        self.pay(index, &used, |reports| reports.judges(report));
-    }
-
-    fn pay(&mut self, index: usize, used: &[Usage], note: impl FnOnce(&mut Reports)) {
-        let trial = &mut self.trials[index];
-        for usage in used {
-            trial.spent.add(usage);
-        }
-        let before = trial.reports;
-        note(&mut trial.reports);
-        let now = trial.reports;
-        self.spent.follow(used, before, now);
-        self.variants[trial.variant].spent.follow(used, before, now);
     }
 
     fn trial_started(&mut self, id: u32, on: Option<&str>, at: Timestamp) {
         let Some(index) = self.position(id) else {
             return;
         };
-        self.change(index, |trial| {
-            // The folder is cleared for this attempt.
-            if !trial.report.evidence.is_empty() {
-                Arc::make_mut(&mut trial.report).evidence.clear();
-            }
-            trial.live = Some(Live {
-                since: at,
-                on: on.map(str::to_owned),
-                phase: Phase::Setup,
-                phase_since: at,
-                doing: String::new(),
-                usage: Usage::default(),
-            });
+        let trial = &mut self.trials[index];
+        // The folder is cleared for this attempt.
+        if !trial.report.evidence.is_empty() {
+            Arc::make_mut(&mut trial.report).evidence.clear();
+        }
+        trial.live = Some(Live {
+            since: at,
+            on: on.map(str::to_owned),
+            phase: Phase::Setup,
+            phase_since: at,
+            doing: String::new(),
+            usage: Usage::default(),
         });
         // Started once more, after a crash say: still in flight once.
         self.in_flight.retain(|other| *other != index);
@@ -256,31 +195,28 @@ impl RunState {
         let Some(index) = self.position(id) else {
             return;
         };
-        let before = self.trials[index].report.status;
-        self.change(index, |trial| {
-            trial.live = None;
-            let before = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
-            // Other work, of which there is one grading.
-            trial.earlier_gradings.clear();
-            trial.regraded_by = None;
-            if before.status == Status::Error {
-                trial.earlier.push(Attempt::of(&before));
-            }
-        });
-        self.pay_attempt(index, report);
+        let trial = &mut self.trials[index];
+        trial.live = None;
+        let before = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
+        // Other work, of which there is one grading.
+        trial.earlier_gradings.clear();
+        trial.regraded_by = None;
+        if before.status == Status::Error {
+            trial.earlier.push(Attempt::of(&before));
+        }
+        trial.pay_attempt(report);
         self.in_flight.retain(|other| *other != index);
-        self.recount(before, report.status);
+        self.recount(before.status, report.status);
     }
 
     fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
         let Some(index) = self.position(id) else {
             return;
         };
-        self.change(index, |trial| {
-            trial.live = None;
-            trial.earlier.push(Attempt::of(report));
-        });
-        self.pay_attempt(index, report);
+        let trial = &mut self.trials[index];
+        trial.live = None;
+        trial.earlier.push(Attempt::of(report));
+        trial.pay_attempt(report);
         self.in_flight.retain(|other| *other != index);
     }
 
@@ -295,18 +231,16 @@ impl RunState {
             let Some(index) = self.position(*trial) else {
                 continue;
             };
-            let before = self.trials[index].report.status;
-            self.change(index, |trial| {
-                let old = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
-                let tests = other_tests.get(&trial.head.eval).cloned();
-                trial.earlier_gradings.push(Grading {
-                    status: old.status,
-                    score: old.score,
-                    tests: std::mem::replace(&mut trial.regraded_by, tests),
-                });
+            let trial = &mut self.trials[index];
+            let old = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
+            let tests = other_tests.get(&trial.head.eval).cloned();
+            trial.earlier_gradings.push(Grading {
+                status: old.status,
+                score: old.score,
+                tests: std::mem::replace(&mut trial.regraded_by, tests),
             });
-            self.pay_grading(index, report);
-            self.recount(before, report.status);
+            trial.pay_judges(report);
+            self.recount(old.status, report.status);
         }
     }
 
@@ -345,11 +279,14 @@ impl RunState {
 }
 
 /// The variants that a plan names, in its order.
-fn variants(heads: &[TrialHead]) -> Vec<VariantProgress> {
+fn variants(heads: &[TrialHead]) -> Vec<VariantName> {
     let mut known = HashSet::new();
     heads
         .iter()
         .filter(|head| known.insert((&head.environment, &head.experiment)))
-        .map(VariantProgress::new)
+        .map(|head| VariantName {
+            environment: head.environment.clone(),
+            experiment: head.experiment.clone(),
+        })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The progress of each variant: what waits, what runs, how long trials take, and what they have spent.
 
 use super::spent::SpentTotal;
-use crate::run::event::TrialHead;
+use crate::plan::VariantName;
 use crate::run::outcome::Status;
 
 use super::Trial;
@@ -15,14 +15,12 @@ pub struct VariantProgress {
     pub experiment: String,
     /// Trials in flight.
     pub running: usize,
+    /// Trials that are yet to be started. A variant that was stopped starts none.
+    pub waiting: usize,
     /// The time of the trials that were judged.
     pub took: Took,
     /// The spending of all its trials.
     pub spent: SpentTotal,
-    /// Trials that have no result yet and are not in flight.
-    pub(super) open: usize,
-    /// Its further trials are not started.
-    pub(super) stopped: bool,
 }
 
 /// The time of some trials together.
@@ -48,68 +46,30 @@ impl Took {
 }
 
 impl VariantProgress {
-    pub(super) fn new(head: &TrialHead) -> Self {
+    pub(super) fn new(variant: &VariantName) -> Self {
         VariantProgress {
-            environment: head.environment.clone(),
-            experiment: head.experiment.clone(),
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
             running: 0,
+            waiting: 0,
             took: Took::default(),
             spent: SpentTotal::default(),
-            open: 0,
-            stopped: false,
         }
     }
 
-    /// Returns how many trials are yet to be started. A variant that was stopped starts none.
-    pub fn waiting(&self) -> usize {
-        if self.stopped { 0 } else { self.open }
-    }
-
-    pub(super) fn is(&self, environment: &str, experiment: &str) -> bool {
-        self.experiment == experiment && self.environment == environment
-    }
-
-    /// Follows one trial from its share before to its share now.
-    pub(super) fn follow(&mut self, before: Share, now: Share) {
-        self.open = self.open + usize::from(now.open) - usize::from(before.open);
-        self.running = self.running + usize::from(now.running) - usize::from(before.running);
-        if now.seconds != before.seconds {
-            self.took.trials = self.took.trials + usize::from(now.seconds.is_some())
-                - usize::from(before.seconds.is_some());
-            self.took.seconds += now.seconds.unwrap_or(0.0) - before.seconds.unwrap_or(0.0);
+    /// Counts one of its trials.
+    pub(super) fn count(&mut self, trial: &Trial) {
+        let report = &trial.report;
+        if trial.live.is_some() {
+            self.running += 1;
+        } else if matches!(report.status, Status::Pending | Status::Interrupted) {
+            self.waiting += 1;
         }
-    }
-}
-
-/// The part of a trial in the progress of its variant.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Share {
-    open: bool,
-    running: bool,
-    /// Only of a trial that was judged: an error ends early, or after a wait that says nothing about work, and a trial
-    /// that was cut short would have taken longer.
-    seconds: Option<f64>,
-}
-
-impl Share {
-    pub(super) fn without_time(self) -> Self {
-        Share {
-            seconds: None,
-            ..self
+        // An error ends early, or after a wait that says nothing about work, and a trial that was cut short would have
+        // taken longer.
+        if report.status.is_judged() {
+            self.took.add(report.duration_seconds);
         }
-    }
-
-    pub(super) fn new(trial: &Trial) -> Self {
-        let running = trial.live.is_some();
-        let is_unfinished = matches!(trial.report.status, Status::Pending | Status::Interrupted);
-        Share {
-            open: is_unfinished && !running,
-            running,
-            seconds: trial
-                .report
-                .status
-                .is_judged()
-                .then_some(trial.report.duration_seconds),
-        }
+        self.spent.count(trial);
     }
 }

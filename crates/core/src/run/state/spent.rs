@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Trial;
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
 
@@ -73,30 +74,12 @@ impl SpentTotal {
         self.trials_with_cost < self.trials
     }
 
-    /// Follows one trial from what was known of it before to what is known now.
-    pub(super) fn follow(&mut self, used: &[Usage], before: Reports, now: Reports) {
-        for usage in used {
-            self.spent.add(usage);
-        }
-        self.trials += usize::from(now.has_ended) - usize::from(before.has_ended);
-        move_count(
-            &mut self.trials_with_tokens,
-            before.tokens.is_whole(),
-            now.tokens.is_whole(),
-        );
-        move_count(
-            &mut self.trials_with_cost,
-            before.cost.is_whole(),
-            now.cost.is_whole(),
-        );
-    }
-}
-
-fn move_count(count: &mut usize, before: bool, now: bool) {
-    match (before, now) {
-        (false, true) => *count += 1,
-        (true, false) => *count -= 1,
-        _ => {}
+    /// Adds one trial.
+    pub(super) fn count(&mut self, trial: &Trial) {
+        self.spent.merge(&trial.spent);
+        self.trials += usize::from(trial.reports.has_ended);
+        self.trials_with_tokens += usize::from(trial.reports.tokens.is_whole());
+        self.trials_with_cost += usize::from(trial.reports.cost.is_whole());
     }
 }
 
@@ -121,21 +104,24 @@ impl Reported {
     }
 }
 
-impl Reports {
-    /// Notes an attempt that ended. Without its agent it spent nothing, so nothing is missing.
-    pub(super) fn attempt(&mut self, report: &TrialReport) {
+impl Trial {
+    /// Adds an attempt that ended to what was spent. Without its agent it spent nothing, so nothing is missing.
+    pub(super) fn pay_attempt(&mut self, report: &TrialReport) {
         let usage = &report.stats.usage;
-        self.has_ended |= report.came_to_its_agent() || *usage != Usage::default();
-        self.tokens.by_agent |= usage.tokens().is_some();
-        self.cost.by_agent |= usage.cost_usd.is_some();
-        self.judges(report);
+        self.spent.add(usage);
+        let reports = &mut self.reports;
+        reports.has_ended |= report.came_to_its_agent() || *usage != Usage::default();
+        reports.tokens.by_agent |= usage.tokens().is_some();
+        reports.cost.by_agent |= usage.cost_usd.is_some();
+        self.pay_judges(report);
     }
 
-    /// Notes the judges of a grading.
-    pub(super) fn judges(&mut self, report: &TrialReport) {
+    /// Adds the judges of a grading. The agent does not work again for another one.
+    pub(super) fn pay_judges(&mut self, report: &TrialReport) {
         for usage in judges(report) {
-            self.tokens.silent_judge |= usage.tokens().is_none();
-            self.cost.silent_judge |= usage.cost_usd.is_none();
+            self.spent.add(&usage);
+            self.reports.tokens.silent_judge |= usage.tokens().is_none();
+            self.reports.cost.silent_judge |= usage.cost_usd.is_none();
         }
     }
 }

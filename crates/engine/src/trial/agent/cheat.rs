@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use camino::Utf8Path;
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
-use crate::tree::{Dir, Limits, Options, TreeError, Visit, remove, walk};
+use crate::tree::{Dir, Options, TreeError, Visit, remove, walk};
 use crate::trial::log::RunLog;
 use crate::workspace::inside::Workspace;
 use crate::workspace::trial_dirs::TrialDirs;
@@ -49,10 +49,7 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
 fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
     let mut seen = Vec::new();
     let root = Dir::open_no_link(workspace)?;
-    let options = Options {
-        limits: Limits::NONE,
-        ..Options::default()
-    };
+    let options = Options::unlimited();
     walk(&root, &options, &mut |entry, meta| {
         let Some(path) = Utf8Path::from_path(entry.path).filter(|_| !meta.is_dir()) else {
             return Ok(Visit::Continue);

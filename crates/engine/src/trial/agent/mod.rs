@@ -10,16 +10,17 @@ use std::path::Path;
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::{Ending, Profile};
+use terca_core::run::outcome::TrialReport;
+use terca_core::text::mask::Mask;
 use terca_core::text::prose;
+use terca_core::transcript::Stats;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::agent_work::AgentWork;
-use super::restored::restore_workspace;
+use super::folder::restore_workspace;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
-use super::stage_error::StageError;
-use super::stages::{AgentRun, LeftWork, Prepared, Stopped};
+use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;
-use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::credentials;
 use crate::process::supervise::Ended;
@@ -28,78 +29,90 @@ use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
 use crate::workspace::trial_dirs::MOUNTED;
 
-impl Prepared {
-    /// Runs the agent. Its work can be graded, unless the trial stops here.
-    pub(super) fn run_agent(self, run: &mut TrialRun<'_>) -> Result<AgentRun, Stopped> {
-        let Prepared {
-            delivered,
-            session,
-            snapshot,
-        } = self;
-        let agent = match work(run, session, &snapshot) {
-            Ok((end, work)) => AgentRun {
-                delivered,
-                end,
-                work,
-            },
-            Err(error) => return Err(Stopped::Unfinished(Box::new(delivered), error)),
-        };
-        run.snapshot = Some(snapshot);
-        let kept = agent
-            .check_gradable()
-            .and_then(|()| agent.check_delivery(run.spec.case.require_delivery))
-            .and_then(|()| {
-                Ok(agent
-                    .agent_work()
-                    .write(&run.folder.artifacts(), &run.context.mask)?)
-            });
-        match kept {
-            Ok(()) => Ok(agent),
-            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error.into())),
-        }
-    }
+/// Runs the agent. Returns the facts that tests need, unless there is no work to grade.
+pub(super) fn run_agent(
+    run: &mut TrialRun<'_>,
+    session: AgentSession,
+    snapshot: Snapshot,
+) -> Result<AgentWork, StageError> {
+    let (end, work) = work(run, session, &snapshot)?;
+    run.snapshot = Some(snapshot);
+    run.is_keepable = work.is_keepable;
+    run.is_breach = work.breach.is_some();
+    let checked = (work.check_gradable(&end)).and_then(|()| work.check_delivery(&end, run));
+    let facts = AgentWork {
+        completed: !end.ended.timed_out && end.reading.ending == Ending::Completed,
+        is_reference: work.is_reference,
+        changed: work.changes.paths(),
+        usage: end.reading.usage,
+        seconds: rounded(end.ended.seconds),
+        tapped_servers: tapped_servers(&end),
+        breach: work.breach,
+    };
+    report_end(&mut run.report, end, work.notes, &run.context.mask);
+    checked?;
+    facts.write(&run.folder.artifacts(), &run.context.mask)?;
+    Ok(facts)
 }
 
-impl AgentRun {
+/// The work that an agent left.
+#[derive(Debug)]
+struct LeftWork {
+    changes: Changes,
+    /// It was the eval's own solution.
+    is_reference: bool,
+    /// The fault of the model's service in a session that the time limit ended.
+    service_fault: Option<TrialError>,
+    /// The reason why the work fails every test: the agent changed what it had no business with, or no test can run on
+    /// what it left.
+    breach: Option<String>,
+    /// The workspace can be kept: it is not too large, and no mount.
+    is_keepable: bool,
+    /// Remarks that change no verdict.
+    notes: Vec<String>,
+}
+
+impl LeftWork {
     /// Returns an error if there is no work to grade.
-    fn check_gradable(&self) -> Result<(), StageError> {
-        if self.end.ended.stopped {
+    fn check_gradable(&self, end: &AgentEnd) -> Result<(), StageError> {
+        if end.ended.stopped {
             return Err(StageError::Interrupted);
         }
         // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that: an
         // error would be tried again.
-        if self.work.breach.is_some() && self.work.is_keepable {
+        if self.breach.is_some() && self.is_keepable {
             return Ok(());
         }
-        if let Ending::Failed(error) = &self.end.reading.ending
+        if let Ending::Failed(error) = &end.reading.ending
             && error.kind != ErrorKind::Agent
         {
             return Err(StageError::Error(error.clone()));
         }
-        if let Some(fault) = &self.work.service_fault {
+        if let Some(fault) = &self.service_fault {
             return Err(StageError::Error(fault.clone()));
         }
-        match &self.end.reading.ending {
+        match &end.reading.ending {
             Ending::Completed => Ok(()),
             // A timeout is no error: the work until then is graded. The reason for the wait may be an error.
-            Ending::Crashed(_) | Ending::Failed(_) if self.end.ended.timed_out => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if end.ended.timed_out => Ok(()),
             // Nor is a limit of the suite: an agent that runs into it again and again gets no further attempts by it.
-            Ending::Crashed(_) | Ending::Failed(_) if self.end.ran_into_limit => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if end.ran_into_limit => Ok(()),
             // What it left is too much, which says nothing about trouble with a provider.
-            Ending::Crashed(_) if !self.work.is_keepable => Ok(()),
-            Ending::Crashed(_) | Ending::Failed(_) if self.end.ended.lost => Ok(()),
-            Ending::Crashed(_) if !self.work.changes.are_none() => Ok(()),
+            Ending::Crashed(_) if !self.is_keepable => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if end.ended.lost => Ok(()),
+            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
     }
 
     /// Returns an error if rules or skills were in no request to a model, and the suite requires that they are.
-    fn check_delivery(&self, is_required: bool) -> Result<(), StageError> {
-        let installed = self.delivered.rules.iter().chain(&self.delivered.skills);
-        if !is_required || self.work.breach.is_some() || installed.count() == 0 {
+    fn check_delivery(&self, end: &AgentEnd, run: &TrialRun<'_>) -> Result<(), StageError> {
+        let delivery = &run.report.delivery;
+        let installed = delivery.rules.iter().chain(&delivery.skills);
+        if !run.spec.case.require_delivery || self.breach.is_some() || installed.count() == 0 {
             return Ok(());
         }
-        let wire = self.end.wire.as_ref().filter(|wire| wire.requests > 0);
+        let wire = end.wire.as_ref().filter(|wire| wire.requests > 0);
         let Some(wire) = wire else {
             let message = "no request to a model passed through the gateway, so there is no proof that rules or \
                            skills were sent";
@@ -119,25 +132,52 @@ impl AgentRun {
         );
         Err(StageError::new(ErrorKind::Delivery, message))
     }
+}
 
-    /// Returns the MCP servers with a tap.
-    fn tapped_servers(&self) -> Vec<String> {
-        let servers = self.end.reading.mcp_servers.iter();
-        let tapped = servers.filter(|(_, server)| server.tap.is_some());
-        tapped.map(|(name, _)| name.clone()).collect()
+/// Returns the MCP servers with a tap.
+fn tapped_servers(end: &AgentEnd) -> Vec<String> {
+    let servers = end.reading.mcp_servers.iter();
+    let tapped = servers.filter(|(_, server)| server.tap.is_some());
+    tapped.map(|(name, _)| name.clone()).collect()
+}
+
+/// Adds the end of an agent to the report.
+fn report_end(report: &mut TrialReport, end: AgentEnd, notes: Vec<String>, mask: &Mask) {
+    report.stats = Stats {
+        usage: end.reading.usage,
+        cost_source: end.reading.cost_source,
+        duration_seconds: Some(rounded(end.ended.seconds)),
+    };
+    report.wire = end.wire;
+    report.network = end.network;
+    report.exit_code = end.ended.exit.code();
+    report.timed_out = end.ended.timed_out;
+    report.notes = notes;
+    report.delivery.mcp_servers = end.reading.mcp_servers;
+    if end.reading.version.is_some() {
+        report.agent_version = end.reading.version;
     }
-
-    /// Returns the facts that tests need.
-    pub(super) fn agent_work(&self) -> AgentWork {
-        AgentWork {
-            completed: !self.end.ended.timed_out && self.end.reading.ending == Ending::Completed,
-            is_reference: self.work.is_reference,
-            changed: self.work.changes.paths(),
-            usage: self.end.reading.usage,
-            seconds: rounded(self.end.ended.seconds),
-            tapped_servers: self.tapped_servers(),
-            breach: self.work.breach.clone(),
-        }
+    report.delivery.model_observed = end.reading.model;
+    if let Some(uses) = &end.reading.skill_uses {
+        report.delivery.add_skill_uses(uses);
+    }
+    for rules in report
+        .delivery
+        .rules
+        .iter()
+        .filter(|rules| rules.may_be_cut)
+    {
+        report.notes.push(format!(
+            "the rules in `{}` are longer than the part that the agent reads",
+            rules.path
+        ));
+    }
+    // Both are compared as they are written, so that a name from a variable is the same name.
+    report.mask(mask);
+    if let Some((requested, observed)) = report.delivery.other_model() {
+        report.notes.push(format!(
+            "the model `{requested}` was requested, but `{observed}` was used"
+        ));
     }
 }
 
@@ -271,10 +311,7 @@ fn compare(
     let track_ignored = run.spec.case.suite.track_ignored;
     let changes = match snapshot.changes(&run.dirs.here(), track_ignored, &options) {
         Ok(changes) => changes,
-        Err(error) => match TooLarge::of(&error) {
-            Some(too_large) => return Ok(Err(too_large.left_by_agent())),
-            None => return Err(error.into()),
-        },
+        Err(error) => return left_too_much(&error).map_or(Err(error.into()), |much| Ok(Err(much))),
     };
     diff::write(
         &changes.seen,

@@ -36,7 +36,7 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
         side: Side::Solution,
         inputs: &[],
     };
-    let (ended, _) = run.shell(shell, Logged::Whole)?;
+    let (ended, ..) = run.shell(shell, Logged::Whole, false)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

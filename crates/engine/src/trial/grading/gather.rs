@@ -28,19 +28,12 @@ const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 /// A report of a hundred thousand tests has less.
 const LARGEST_REPORT: u64 = 32 * 1024 * 1024;
 
-/// The answer to a test's question.
-pub(super) struct Answer {
-    pub(super) verdict: Result<Verdict, NoVerdict>,
-    /// The opinion of a judge, where one was asked.
-    pub(super) judge: Option<JudgeRecord>,
-}
-
-/// Gathers the evidence that a test asks for, and judges it.
+/// Gathers the evidence that a test asks for, and judges it. Returns the opinion of a judge, too, where one was asked.
 pub(super) fn answer(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     work: &AgentWork,
-) -> Result<Answer, StageError> {
+) -> Result<(Result<Verdict, NoVerdict>, Option<JudgeRecord>), StageError> {
     let verdict = match test.question() {
         Question::Command {
             command,
@@ -63,16 +56,10 @@ pub(super) fn answer(
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
             let judgement = judge::ask(run, test, asked, work)?;
-            return Ok(Answer {
-                verdict: judge(&judgement),
-                judge: judgement.record(),
-            });
+            return Ok((judge(&judgement), judgement.record()));
         }
     };
-    Ok(Answer {
-        verdict,
-        judge: None,
-    })
+    Ok((verdict, None))
 }
 
 /// Runs a command. With `apart`, its standard output is not mixed with its standard error. Returns `None` if its end
@@ -100,13 +87,7 @@ fn command_end(
         side: Side::Tests,
         inputs: &[],
     };
-    let (ended, stdout, stderr) = if apart {
-        let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;
-        (ended, Some(stdout), stderr)
-    } else {
-        let (ended, output) = run.shell(shell, Logged::Whole)?;
-        (ended, None, output)
-    };
+    let (ended, stdout, stderr) = run.shell(shell, Logged::Whole, apart)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
@@ -116,12 +97,11 @@ fn command_end(
     Ok(Some(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
-        stdout: stdout
-            .as_ref()
-            .map(read_output)
-            .transpose()?
-            .unwrap_or_default(),
-        output: read_output(&stderr)?,
+        stdout: match &stderr {
+            Some(_) => read_output(&stdout)?,
+            None => String::new(),
+        },
+        output: read_output(stderr.as_ref().unwrap_or(&stdout))?,
         // The programs of an image are not known here.
         missing: match run.image() {
             None => missing_program(ended.exit, command, &path),

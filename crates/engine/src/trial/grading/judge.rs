@@ -132,7 +132,7 @@ fn ask_once(
             .unwrap_or(&artifacts)
             .to_string(),
     };
-    run.judges.push(by.clone());
+    run.report.paid_judges.push(by.clone());
     let has_answered =
         has_answered(&ended, &reading).map_err(|error| error.of_judge(test, profile))?;
     let opinion = if has_answered {

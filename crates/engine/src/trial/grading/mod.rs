@@ -5,78 +5,68 @@
 mod gather;
 mod judge;
 
-use camino::Utf8Path;
-use terca_core::grade::grades::Scorecard;
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
+use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
-use super::restored::restore_workspace;
-use super::stage_error::StageError;
-use super::stages::{AgentRun, Graded, Grades, Stopped, Ungraded};
+use super::folder::restore_workspace;
+use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;
-use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
 use crate::tree::{Dir, copy};
 use gather::answer;
 
-impl AgentRun {
-    /// Grades the work in the trial's workspace.
-    pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
-        let work = self.agent_work();
-        let graded = grade_workspace(run, &work);
-        let kept = work.keep(run);
-        match graded.and_then(|grades| Ok(kept.map(|()| grades)?)) {
-            Ok(grades) => Ok(Graded {
-                agent: self,
-                grades,
-            }),
-            Err(ungraded) => Err(Stopped::Ungraded(Box::new(self), ungraded)),
-        }
-    }
+/// Grades the work in the trial's workspace, or a workspace that was saved, without touching it. The report has the grades
+/// of the tests that could tell, also where there is no score.
+pub(super) fn grade(
+    run: &mut TrialRun<'_>,
+    saved: Option<Utf8PathBuf>,
+    work: &AgentWork,
+) -> Result<(), StageError> {
+    let score = grade_workspace(run, saved, work);
+    let kept = work.keep(run);
+    let TrialReport {
+        paid_judges, tests, ..
+    } = &mut run.report;
+    // The others were paid for, too, and their answers are in no grade.
+    paid_judges.retain(|judge| {
+        let mut records = tests.iter().filter_map(|(_, grade)| grade.judge.as_ref());
+        !records.any(|record| record.by.artifacts == judge.artifacts)
+    });
+    let score = score?;
+    kept?;
+    run.report.score = Some(score);
+    run.report.status = Status::of_score(score);
+    Ok(())
 }
 
-fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, Ungraded> {
+fn grade_workspace(
+    run: &mut TrialRun<'_>,
+    saved: Option<Utf8PathBuf>,
+    work: &AgentWork,
+) -> Result<f64, StageError> {
     if let Some(breach) = &work.breach {
-        return Ok(failed_everywhere(run, breach)?);
+        return failed_everywhere(run, breach);
     }
     if run.spec.case.eval.tests.is_empty() {
-        return Ok(without_tests(work));
+        return Ok(if work.completed { 1.0 } else { 0.0 });
     }
     // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
     // the agent worked still lead to the same things.
-    let left = run.dirs.set_work_aside()?;
+    let left = match saved {
+        None => run.dirs.set_work_aside()?,
+        saved => saved,
+    };
     grade_copy(run, left.as_deref(), work)
 }
 
-/// Grades a workspace that was saved, without touching it.
-pub(super) fn grade_saved(
-    run: &mut TrialRun<'_>,
-    saved: &Utf8Path,
-    work: &AgentWork,
-) -> Result<Grades, Ungraded> {
-    if let Some(breach) = &work.breach {
-        return Ok(failed_everywhere(run, breach)?);
-    }
-    if run.spec.case.eval.tests.is_empty() {
-        return Ok(without_tests(work));
-    }
-    grade_copy(run, Some(saved), work)
-}
-
-fn without_tests(work: &AgentWork) -> Grades {
-    Grades {
-        tests: Scorecard::default(),
-        score: if work.completed { 1.0 } else { 0.0 },
-    }
-}
-
 /// Fails every test for a reason that has nothing to do with what the tests ask.
-fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
-    let mut tests = Scorecard::default();
+fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<f64, StageError> {
     for test in &run.spec.case.eval.tests {
-        tests.push(
+        run.report.tests.push(
             &test.name,
             Grade {
                 weight: Some(test.weight),
@@ -86,7 +76,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
         );
     }
     run.log.section(&format!("no test was run: {reason}"))?;
-    Ok(Grades { tests, score: 0.0 })
+    Ok(0.0)
 }
 
 /// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there. Without a place to copy it
@@ -95,7 +85,7 @@ fn grade_copy(
     run: &mut TrialRun<'_>,
     left: Option<&Utf8Path>,
     work: &AgentWork,
-) -> Result<Grades, Ungraded> {
+) -> Result<f64, StageError> {
     let eval = run.spec.case.eval.clone();
     run.context.work.check_above()?;
     run.dirs.begin_tests()?;
@@ -104,8 +94,8 @@ fn grade_copy(
         let from = Dir::open_no_link(left)?;
         if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
             // The limit of a suite may be lower by now than it was when the agent worked.
-            return match TooLarge::of(&error) {
-                Some(too_large) => Ok(failed_everywhere(run, &too_large.left_by_agent())?),
+            return match left_too_much(&error) {
+                Some(reason) => failed_everywhere(run, &reason),
                 None => Err(error.into()),
             };
         }
@@ -129,8 +119,7 @@ fn run_tests(
     run: &mut TrialRun<'_>,
     all: &[TestSpec],
     work: &AgentWork,
-) -> Result<Grades, Ungraded> {
-    let mut tests = Scorecard::default();
+) -> Result<f64, StageError> {
     let mut weighted = Vec::new();
     let mut error = None;
     let mut has_judge_failed = false;
@@ -154,7 +143,7 @@ fn run_tests(
         match graded {
             Ok(grade) => {
                 weighted.push((test.weight, grade.score));
-                tests.push(&test.name, grade);
+                run.report.tests.push(&test.name, grade);
             }
             Err(StageError::Error(reason)) if is_judge || reason.kind == ErrorKind::Setup => {
                 run.log.line(&format!("no result: {}", reason.message))?;
@@ -162,18 +151,12 @@ fn run_tests(
                 error.get_or_insert(reason);
             }
             // The machine is in trouble, or the run was interrupted.
-            Err(error) => return Err(Ungraded { error, tests }),
+            Err(error) => return Err(error),
         }
     }
     match error {
-        None => Ok(Grades {
-            tests,
-            score: score(&weighted).unwrap_or(0.0),
-        }),
-        Some(error) => Err(Ungraded {
-            error: StageError::Error(error),
-            tests,
-        }),
+        None => Ok(score(&weighted).unwrap_or(0.0)),
+        Some(error) => Err(StageError::Error(error)),
     }
 }
 
@@ -184,9 +167,9 @@ fn grade_test(
 ) -> Result<Grade, StageError> {
     let started = Stopwatch::start();
     run.log.section(&format!("test: {}", test.name))?;
-    let answer = answer(run, test, work)?;
+    let (verdict, judge) = answer(run, test, work)?;
     // A test without a verdict is no failure of the agent's: the trial was not judged.
-    let verdict = answer.verdict.map_err(|NoVerdict(reason)| {
+    let verdict = verdict.map_err(|NoVerdict(reason)| {
         StageError::new(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
     })?;
     run.log
@@ -196,7 +179,7 @@ fn grade_test(
         weight: Some(test.weight),
         message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
-        judge: answer.judge,
+        judge,
         output_end: verdict.output_end,
         report: verdict.cases,
     })

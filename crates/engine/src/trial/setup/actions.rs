@@ -218,7 +218,7 @@ pub(super) fn run_command(
         },
         inputs: &command.inputs,
     };
-    let (ended, output) = run.shell(shell, Logged::Ends)?;
+    let (ended, output, _) = run.shell(shell, Logged::Ends, false)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

@@ -3,8 +3,8 @@
 mod actions;
 mod layers;
 mod rules;
-mod sought;
 
+use terca_core::agent::access::Access;
 use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
@@ -13,9 +13,7 @@ use terca_core::wire::sent_parts::Sought;
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
 use super::session::{AgentKind, AgentSession, BuiltIn, FoundAgent, find_agent_program};
-use super::stage_error::StageError;
-use super::stages::{Delivered, Prepared};
-use super::too_large::TooLarge;
+use super::stage_error::{StageError, too_large};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
@@ -23,8 +21,8 @@ use crate::workspace::changes::Snapshot;
 use actions::Part;
 pub(crate) use layers::found as cached_steps;
 
-/// Builds the workspace, and makes the agent ready to start in it.
-pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
+/// Builds the workspace, and makes the agent ready to start in it. Returns the workspace as the agent finds it, too.
+pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot), StageError> {
     let context = run.context;
     let case = run.spec.case.clone();
     let variant = &case.variant;
@@ -45,37 +43,30 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     package_caches.remove()?;
     registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
-    let rules = rules::install(variant, &context.sealed, &run.dirs, &mut run.log)?;
-    rules::keep(
-        &rules,
-        &run.dirs.here(),
-        &run.folder.artifacts(),
-        &context.mask,
-    )?;
-    let skills = rules::install_skills(variant, context, &run.dirs.here(), &mut run.log)?;
-    let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.here())?;
+    let rules = rules::install(variant, run)?;
+    let skills = rules::install_skills(variant, run)?;
+    let sought = rules::sought(variant, rules.as_ref(), &skills, run)?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let session = make_ready(run, &case, agent, &sought)?;
-    let has_parts = !(rules.is_empty() && skills.is_empty());
+    let has_parts = rules.is_some() || !skills.is_empty();
     check_delivery(&case, &session, has_parts)?;
     let (workspace, options) = (run.dirs.here(), run.agent_tree());
     let snapshot = Snapshot::take(&workspace, &run.layers, &before, &options);
-    let snapshot = snapshot.map_err(|error| match TooLarge::of(&error) {
-        Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
-        None => error.into(),
+    let snapshot = snapshot.map_err(|error| {
+        match too_large(&error, "the workspace has", "before the agent starts") {
+            Some(reason) => StageError::new(ErrorKind::Setup, reason),
+            None => error.into(),
+        }
     })?;
     run.dirs.close_seal()?;
-    Ok(Prepared {
-        delivered: Delivered {
-            rules,
-            skills,
-            agent_version: session.version.clone(),
-            access: session.access.clone(),
-        },
-        session,
-        snapshot,
-    })
+    let report = &mut run.report;
+    report.agent_version.clone_from(&session.version);
+    report.delivery.rules = rules.into_iter().map(|(file, _)| file).collect();
+    report.delivery.skills = skills;
+    report.delivery.access =
+        Some(session.access.clone()).filter(|access| *access != Access::default());
+    Ok((session, snapshot))
 }
 
 /// Makes the agent ready to start.

@@ -1,45 +1,43 @@
 //! Installs the variant's rules and skills where its agent reads them.
 
-use std::io;
-
 use camino::Utf8Path;
 use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
-use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::sent_parts::Sought;
 
 use crate::tree::{Dir, copy, hash};
-use crate::trial::context::Context;
-use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
+use crate::trial::trial_run::TrialRun;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::TrialDirs;
 
 /// The file of the artifacts with the rules.
 const RULES: &str = "rules.md";
+/// Longer than any skill that a model is given.
+const LARGEST_SKILL: u64 = 16 * 1024 * 1024;
 
-/// Installs the rules files in their order, after the text of the workspace's own rules file.
+/// Installs the rules files in their order, after the text of the workspace's own rules file. Returns the whole text, too.
 pub(super) fn install(
     variant: &Variant,
-    sealed: &SealedSuite,
-    dirs: &TrialDirs,
-    log: &mut RunLog,
-) -> Result<Vec<Installed>, StageError> {
+    run: &mut TrialRun<'_>,
+) -> Result<Option<(Installed, String)>, StageError> {
     if variant.rules.is_empty() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let name = variant.agent.rules_file();
-    let target = dirs.here().join(name);
-    make_parent(&target, name, dirs)?;
+    let target = run.dirs.here().join(name);
+    make_parent(&target, name, &run.dirs)?;
     let mut parts = Vec::new();
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
     }
-    let own = own_rules(variant, sealed)?;
+    let own = own_rules(variant, &run.context.sealed)?;
     if own.is_empty() {
-        log.section("rules: none, all their parts are left out")?;
-        return Ok(Vec::new());
+        run.log
+            .section("rules: none, all their parts are left out")?;
+        return Ok(None);
     }
     parts.extend(own);
     let whole = joined(&parts);
@@ -48,14 +46,22 @@ pub(super) fn install(
     }
     fs_err::write(&target, &whole)?;
     let count = prose::count(variant.rules.len(), "file");
-    log.section(&format!("rules: {count} installed as {name}"))?;
+    run.log
+        .section(&format!("rules: {count} installed as {name}"))?;
     let readable = variant.agent.agent.profile().rules_bytes;
-    Ok(vec![Installed {
+    let installed = Installed {
         path: name.to_owned(),
         sha256: sha256(&whole),
         may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
         uses: None,
-    }])
+    };
+    let text = String::from_utf8_lossy(&whole).into_owned();
+    // Kept with the trial, so that people can read and compare what the agent was told.
+    fs_err::write(
+        run.folder.artifacts().join(RULES),
+        run.context.mask.text(&text),
+    )?;
+    Ok(Some((installed, text)))
 }
 
 /// Returns the texts of the variant's rules, without the parts that a row of an ablation does not have.
@@ -83,24 +89,6 @@ fn own_rules(variant: &Variant, sealed: &SealedSuite) -> Result<Vec<Vec<u8>>, St
     Ok(filled.map(String::into_bytes).collect())
 }
 
-/// Keeps the text of the rules with the trial, so that people can read and compare what the agent was told.
-pub(super) fn keep(
-    installed: &[Installed],
-    workspace: &Utf8Path,
-    artifacts: &Utf8Path,
-    mask: &Mask,
-) -> io::Result<()> {
-    let mut whole = Vec::new();
-    for file in installed {
-        whole.push(fs_err::read(workspace.join(&file.path))?);
-    }
-    if whole.is_empty() {
-        return Ok(());
-    }
-    let text = String::from_utf8_lossy(&joined(&whole)).into_owned();
-    fs_err::write(artifacts.join(RULES), mask.text(&text))
-}
-
 /// Makes the directory of the rules file, which must be in the workspace.
 fn make_parent(target: &Utf8Path, name: &str, dirs: &TrialDirs) -> Result<(), StageError> {
     let Some(parent) = target.parent() else {
@@ -119,28 +107,46 @@ fn make_parent(target: &Utf8Path, name: &str, dirs: &TrialDirs) -> Result<(), St
 /// Installs each skill in a directory of its own name. The hash of all its files proves which one it was.
 pub(super) fn install_skills(
     variant: &Variant,
-    context: &Context,
-    workspace: &Utf8Path,
-    log: &mut RunLog,
+    run: &mut TrialRun<'_>,
 ) -> Result<Vec<Installed>, StageError> {
     let skills_dir = Utf8Path::new(variant.agent.agent.profile().skills_dir);
+    let options = run.context.suite_tree();
     let mut installed = Vec::new();
     for skill in &variant.skills {
         let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
-        let target = workspace.join(&path);
+        let target = run.dirs.here().join(&path);
         fs_err::create_dir_all(&target)?;
-        let from = Dir::open(context.sealed.open(skill)?)?;
+        let from = Dir::open(run.context.sealed.open(skill)?)?;
         let to = Dir::open(&target)?;
-        copy(&from, &to, &context.suite_tree(), &mut |_| Ok(true))?;
-        let sha256 = hash(&to, &context.suite_tree())?;
-        log.section(&format!("skill: {path}"))?;
+        copy(&from, &to, &options, &mut |_| Ok(true))?;
+        run.log.section(&format!("skill: {path}"))?;
         installed.push(Installed {
             path: path.into_string(),
-            sha256,
+            sha256: hash(&to, &options)?,
             ..Installed::default()
         });
     }
     Ok(installed)
+}
+
+/// Returns what is looked for in the agent's requests to models.
+pub(super) fn sought(
+    variant: &Variant,
+    rules: Option<&(Installed, String)>,
+    skills: &[Installed],
+    run: &TrialRun<'_>,
+) -> Result<Vec<Sought>, StageError> {
+    let rules = rules.map(|(file, text)| Sought::rules(&file.path, text));
+    let mut sought: Vec<Sought> = rules.into_iter().collect();
+    let workspace = Dir::open(run.dirs.here())?;
+    for skill in skills {
+        let file = Utf8Path::new(&skill.path).join("SKILL.md");
+        let text = workspace.read_file(file, LARGEST_SKILL)?;
+        sought.extend(Sought::skill(&skill.path, &String::from_utf8_lossy(&text)));
+    }
+    let servers = variant.mcp_servers.iter();
+    sought.extend(servers.map(|(name, _)| Sought::server(name)));
+    Ok(sought)
 }
 
 /// Joins texts with a blank line between them.
