@@ -16,7 +16,7 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::text::{clean, without_control_characters};
 use super::trial::{Files, TrialPage, trial_page};
 use super::trials::{Prompts, Tools, is_troubled, worst_first};

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::agent::control::is_control;
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::Summary;
 use terca_core::analysis::validation::is_validation;
 use terca_core::run::event::{Phase, RunStatus};
 use terca_core::run::outcome::Status;
@@ -16,7 +15,8 @@ use terca_core::text::prose;
 use super::causes::validation;
 use super::changed::{sides, what_changed};
 use super::effects::{distributions, effects};
-use super::heat_map::{Matrix, heat_map};
+use super::heat_map::heat_map;
+use super::matrix::Matrix;
 use super::scale::stacked_bar;
 use super::text::{clean, fit_text, run_status, time};
 use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
@@ -24,6 +24,7 @@ use super::verdicts::{parts, remarks, verdicts};
 use crate::live::eta::seconds_left;
 use crate::live::time_limits::{growing, seconds_between};
 use crate::metrics;
+use crate::outcome::endings;
 
 /// Returns the parts before the list of trials, by their ids.
 pub fn overview(
@@ -63,7 +64,8 @@ pub fn overview(
 
 /// Returns the masthead of a run.
 pub fn masthead(results: &Results) -> Markup {
-    let counts = counts(&results.summary);
+    let mut counts = endings(&results.summary).to_vec();
+    counts.retain(|(_, number)| *number > 0);
     html! {
         header.masthead {
             h1 { (results.suite) }
@@ -74,9 +76,10 @@ pub fn masthead(results: &Results) -> Markup {
                 (run_status(results.status))
                 span { (results.run) }
                 @if let Some(at) = results.started_at { (time(at)) }
-                @if let Some(length) = length(results) { span { (length) } }
+                @if let Some(seconds) = results.seconds() { span { (prose::duration(seconds)) } }
                 span { (prose::count(results.summary.trials, "trial")) }
-                @for fact in facts(results) { span { (fact) } }
+                @if let Some(spent) = metrics::spent_on(results) { span { "spent: " (spent) } }
+                @if results.grading > 1 { span { "graded again: this is grading " (results.grading) } }
             }
             (agents(results))
             // What the agents of a validation do not pass is no failure.
@@ -88,39 +91,10 @@ pub fn masthead(results: &Results) -> Markup {
     }
 }
 
-fn length(results: &Results) -> Option<String> {
-    results.seconds().map(prose::duration)
-}
-
-/// Returns what was spent, in the words of the terminal, and whether the run was graded again.
-fn facts(results: &Results) -> Vec<String> {
-    let mut facts = Vec::new();
-    facts.extend(metrics::spent_on(results).map(|spent| format!("spent: {spent}")));
-    if results.grading > 1 {
-        facts.push(format!("graded again: this is grading {}", results.grading));
-    }
-    facts
-}
-
-/// Returns the statuses that trials have, with their numbers.
-fn counts(summary: &Summary) -> Vec<(Status, usize)> {
-    let all = [
-        (Status::Passed, summary.passed),
-        (Status::Partial, summary.partial),
-        (Status::Failed, summary.failed),
-        (Status::Error, summary.errors),
-        (Status::Interrupted, summary.interrupted),
-        (Status::Pending, summary.pending),
-    ];
-    all.into_iter().filter(|(_, number)| *number > 0).collect()
-}
-
 fn bar(counts: &[(Status, usize)]) -> Markup {
-    let sizes: Vec<(String, f64)> = counts
-        .iter()
-        .map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64))
-        .collect();
-    stacked_bar(&sizes)
+    let sizes = counts.iter();
+    let sizes = sizes.map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64));
+    stacked_bar(&sizes.collect::<Vec<_>>())
 }
 
 /// Returns the counts in words. Each links to its trials.
@@ -255,12 +229,11 @@ fn gathered(results: &Results) -> Vec<Agent<'_>> {
             });
             agents.len() - 1
         });
-        let agent = &mut agents[at];
+        let (agent, report) = (&mut agents[at], &trial.report);
         agent.experiments.insert(&head.experiment);
-        agent.versions.extend(trial.report.agent_version.as_deref());
-        agent
-            .observed
-            .extend(trial.report.delivery.model_observed.as_deref());
+        agent.versions.extend(report.agent_version.as_deref());
+        let observed = report.delivery.model_observed.as_deref();
+        agent.observed.extend(observed);
     }
     agents
 }
@@ -279,17 +252,16 @@ impl Agent<'_> {
         if !self.versions.is_empty() {
             text += &format!(" {}", list(&self.versions));
         }
-        let is_as_asked = self
-            .observed
-            .iter()
-            .all(|model| Some(*model) == self.requested);
+        let observed = list(&self.observed);
         match self.requested {
-            Some(model) => text += &format!(", model {model}"),
-            None if self.observed.is_empty() => text += ", its default model",
-            None => text += &format!(", its default model: {}", list(&self.observed)),
-        }
-        if self.requested.is_some() && !is_as_asked {
-            text += &format!(" (answered by {})", list(&self.observed));
+            Some(model) => {
+                text += &format!(", model {model}");
+                if self.observed.iter().any(|other| *other != model) {
+                    text += &format!(" (answered by {observed})");
+                }
+            }
+            None if observed.is_empty() => text += ", its default model",
+            None => text += &format!(", its default model: {observed}"),
         }
         text
     }

@@ -8,7 +8,7 @@ use terca_core::text::prose;
 use terca_core::transcript::edits::edits;
 use terca_core::transcript::{Record, Role, Step, Usage};
 
-use super::edit::edit;
+use super::diff::edit;
 use super::markdown::markdown;
 use super::text::{clean, fit_text, note, pill, preview};
 use super::turns::{Asked, Clock, in_and_out};

@@ -12,7 +12,7 @@ use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::{
     Bodies, Bound, Files, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page,
     runs_page, trial_page, unpacked,

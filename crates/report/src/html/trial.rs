@@ -16,10 +16,10 @@ use terca_core::transcript::trial_files::TrialFiles;
 use terca_core::wire::Wire;
 
 use super::diff::diff;
-use super::heat_map::Matrix;
 use super::log::log;
+use super::matrix::Matrix;
+use super::pair::siblings;
 use super::shell::{PageSource, document};
-use super::siblings::siblings;
 use super::step::Look;
 use super::test_list::{Tested, tests};
 use super::text::{clean, fit_text, navigation, note, preview, sentence, size};
