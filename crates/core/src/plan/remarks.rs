@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::suite::UnusedSettings;
@@ -9,7 +10,7 @@ use crate::plan::{TrialSpec, Variant};
 use crate::text::prose;
 
 /// A sentence about a variant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
     /// The environment's name.
     pub environment: String,

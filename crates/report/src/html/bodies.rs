@@ -107,7 +107,6 @@ impl Bodies<'_> {
 }
 
 /// Trials that are compressed together.
-#[derive(Debug)]
 struct Chunk {
     packed: Packed,
     /// The number and the bytes of each trial.
@@ -173,7 +172,6 @@ pub fn tools_of(session: &Session) -> Vec<String> {
 }
 
 /// Bytes that are compressed as they come.
-#[derive(Debug)]
 pub struct Packed {
     gzip: GzEncoder<Vec<u8>>,
     /// The bytes that have come.
@@ -241,7 +239,6 @@ const EVERYTHING: usize = usize::MAX / 4;
 const USUAL_RATIO: u64 = 8;
 
 /// The room that is left.
-#[derive(Debug)]
 pub struct Budget {
     is_unlimited: bool,
     left: u64,

@@ -205,7 +205,6 @@ enum DiffLineKind {
 }
 
 /// Neighbouring lines of one kind. Many lines are several blocks, which can be left out.
-#[derive(Debug)]
 struct Block<'a> {
     kind: DiffLineKind,
     /// The number of the first line: in the old file if they were removed, else in the new one.
@@ -215,7 +214,7 @@ struct Block<'a> {
 }
 
 /// The changes of one file.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct FileDiff<'a> {
     title: &'a str,
     old: Option<&'a str>,
@@ -290,7 +289,7 @@ fn same_name(title: &str) -> Option<&str> {
 }
 
 /// The place in a file while its diff is read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct DiffPosition {
     is_in_hunk: bool,
     old: usize,

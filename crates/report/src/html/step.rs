@@ -14,7 +14,6 @@ use super::text::{clean, fit_text, note, pill, preview};
 use super::turns::{Asked, Clock, in_and_out};
 
 /// A step with everything that belongs to it.
-#[derive(Debug)]
 pub struct ShownStep<'a> {
     /// Its number in the session.
     pub number: u32,
@@ -27,7 +26,7 @@ pub struct ShownStep<'a> {
 }
 
 /// How steps are shown.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Look<'a> {
     /// The trial that they are of.
     pub trial: u32,

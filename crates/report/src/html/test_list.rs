@@ -14,7 +14,6 @@ use super::text::{clean, column_titles, fit, fit_text, left_out, or_dash, pill, 
 use super::variants::LONGEST_DESCRIPTION;
 
 /// The tests of a trial, and their texts.
-#[derive(Debug)]
 pub struct Tested<'a> {
     /// The eval that they are of.
     pub eval: &'a str,

@@ -321,7 +321,10 @@ fn runs_and_two_of_them() {
         ListedRun::of(row, &compared(), None)
     };
     let page = runs_page(&[
-        ListedRun::unreadable(listed("2026-11-13-001", None)),
+        ListedRun {
+            row: listed("2026-11-13-001", None),
+            ..ListedRun::default()
+        },
         complete("2026-11-14-001"),
         complete("2026-11-15-001"),
     ]);

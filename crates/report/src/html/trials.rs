@@ -198,7 +198,7 @@ pub fn is_troubled(trial: &Trial) -> bool {
 }
 
 /// A row as the script knows it.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Row<'a> {
     id: u32,
     /// The words by which the filter of outcomes finds it.

@@ -20,7 +20,7 @@ use super::text::clean;
 const EARLIEST: f64 = 0.05;
 
 /// The requests of one turn.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Default)]
 pub struct Asked {
     /// Their number.
     pub requests: usize,
@@ -64,7 +64,7 @@ pub fn in_and_out(input: Option<u64>, output: Option<u64>) -> Option<String> {
 }
 
 /// What an agent said and called between two results.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Turn {
     last_step: u32,
     /// The seconds from the beginning to its last step.
@@ -144,7 +144,7 @@ fn by_time(turns: &[Turn], answered: &[&ModelRequest]) -> BTreeMap<u32, Asked> {
 }
 
 /// Reads times relative to the beginning of a session.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Clock {
     /// The first time that the agent tells.
     first: Option<Timestamp>,

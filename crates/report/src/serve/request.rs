@@ -4,7 +4,7 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, ORIGIN, TRANS
 use hyper::{Method, Request as HttpRequest, StatusCode};
 
 /// The parts of a request that decide about its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,

@@ -11,7 +11,7 @@ use terca_core::text::prose;
 use crate::term::{Answer, Grid, Role, Side, StyledLine, bold, dim, plain, styled};
 
 /// A run in a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
     pub run: String,

@@ -76,8 +76,9 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
         TableFormat::Json => {
             let dir = discover::canonical(&common.dir)?;
             let plan = loaded.plan.as_ref();
-            let answer = CheckAnswer::new(&dir, plan, &loaded.problems, &loaded.sources);
-            output::json(&answer.with(&found.cases, &found.remarks))?;
+            let problems = (&loaded.problems, &loaded.sources);
+            let found = (&*found.remarks, &*found.cases);
+            output::json(&CheckAnswer::new(&dir, plan, problems, found))?;
         }
     }
     let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;

@@ -13,28 +13,28 @@ use terca_engine::run::load::RunPlan;
 #[serde(rename_all = "camelCase")]
 pub(super) struct CheckAnswer<'a> {
     /// The suite's name.
-    pub(super) suite: Option<&'a str>,
+    suite: Option<&'a str>,
     /// The suite's directory.
-    pub(super) suite_dir: &'a Utf8Path,
+    suite_dir: &'a Utf8Path,
     /// The experiment that the others are compared with.
-    pub(super) baseline: Option<&'a str>,
+    baseline: Option<&'a str>,
     /// The number of trials.
-    pub(super) trials: usize,
+    trials: usize,
     /// The number of errors.
-    pub(super) errors: usize,
+    errors: usize,
     /// The number of warnings.
-    pub(super) warnings: usize,
+    warnings: usize,
     /// Every error and warning.
-    pub(super) problems: Vec<Problem<'a>>,
+    problems: Vec<Problem<'a>>,
     /// Sentences about variants.
-    pub(super) remarks: Vec<Said<'a>>,
+    remarks: &'a [Remark],
     /// Each eval in each variant, as in `run.json`.
-    pub(super) cases: &'a [RunCase],
+    cases: &'a [RunCase],
 }
 
 /// An error or a warning.
 #[derive(Debug, Serialize)]
-pub(super) struct Problem<'a> {
+struct Problem<'a> {
     severity: &'static str,
     code: &'static str,
     message: &'a str,
@@ -45,20 +45,12 @@ pub(super) struct Problem<'a> {
     help: &'a [String],
 }
 
-/// A sentence about a variant.
-#[derive(Debug, Serialize)]
-pub(super) struct Said<'a> {
-    environment: &'a str,
-    experiment: &'a str,
-    sentence: &'a str,
-}
-
 impl<'a> CheckAnswer<'a> {
     pub(super) fn new(
         suite_dir: &'a Utf8Path,
         plan: Option<&'a RunPlan>,
-        problems: &'a Diagnostics,
-        sources: &'a Sources,
+        (problems, sources): (&'a Diagnostics, &'a Sources),
+        (remarks, cases): (&'a [Remark], &'a [RunCase]),
     ) -> Self {
         CheckAnswer {
             suite: plan.map(|plan| plan.suite.name.as_str()),
@@ -71,21 +63,9 @@ impl<'a> CheckAnswer<'a> {
                 .iter()
                 .map(|problem| Problem::new(problem, sources))
                 .collect(),
-            remarks: Vec::new(),
-            cases: &[],
+            remarks,
+            cases,
         }
-    }
-
-    /// Adds what the variants give to their agents.
-    pub(super) fn with(mut self, cases: &'a [RunCase], remarks: &'a [Remark]) -> Self {
-        self.cases = cases;
-        let said = remarks.iter().map(|remark| Said {
-            environment: &remark.environment,
-            experiment: &remark.experiment,
-            sentence: &remark.sentence,
-        });
-        self.remarks = said.collect();
-        self
     }
 }
 
