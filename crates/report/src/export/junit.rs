@@ -23,10 +23,9 @@ const FIGURES: [&str; 12] = [
 pub fn junit(results: &Results) -> String {
     let mut xml = Xml::document();
     let counts = Counts::of(results.trials.iter());
-    let attributes = [("name", results.suite.clone())]
-        .into_iter()
-        .chain(counts.common());
-    xml.element("testsuites", attributes, |xml| {
+    let mut attributes = vec![("name", results.suite.clone())];
+    attributes.extend(counts.common());
+    xml.element("testsuites", &attributes, |xml| {
         for variant in &results.summary.variants {
             suite(xml, results, variant);
         }
@@ -49,8 +48,8 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
             started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
         ));
     }
-    xml.element("testsuite", attributes, |xml| {
-        xml.element("properties", [], |xml| {
+    xml.element("testsuite", &attributes, |xml| {
+        xml.element("properties", &[], |xml| {
             properties(xml, results, variant, &trials);
         });
         for trial in trials {
@@ -88,7 +87,7 @@ fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials
     let figures = figures.map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
     for (name, value) in told.into_iter().chain(figures) {
         if let Some(value) = value {
-            xml.empty("property", [("name", name.to_owned()), ("value", value)]);
+            xml.empty("property", &[("name", name.to_owned()), ("value", value)]);
         }
     }
 }
@@ -103,7 +102,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
         ("classname", format!("{}.{variant}", results.suite)),
         ("time", seconds(trial.report.duration_seconds)),
     ];
-    xml.element("testcase", attributes, |xml| {
+    xml.element("testcase", &attributes, |xml| {
         let report = &trial.report;
         let said = reasons(report).join("; ");
         let attributes = |kind: &str| [("message", said.clone()), ("type", kind.to_owned())];
@@ -111,19 +110,19 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
             Status::Passed => {}
             Status::Partial | Status::Failed => {
                 let grades = grades(results, trial);
-                xml.text_element("failure", attributes(report.status.as_str()), &grades);
+                xml.text_element("failure", &attributes(report.status.as_str()), &grades);
             }
             Status::Error => {
                 let error = report.error.as_ref();
                 let kind = error.map_or("internal", |error| error.kind.as_str());
                 let text = format!("{said}\n{}", log(trial));
-                xml.text_element("error", attributes(kind), &text);
+                xml.text_element("error", &attributes(kind), &text);
             }
-            Status::Interrupted => xml.empty("skipped", [("message", "interrupted".to_owned())]),
-            Status::Pending => xml.empty("skipped", [("message", "not run".to_owned())]),
+            Status::Interrupted => xml.empty("skipped", &[("message", "interrupted".to_owned())]),
+            Status::Pending => xml.empty("skipped", &[("message", "not run".to_owned())]),
         }
         if report.attempts > 0 {
-            xml.text_element("system-out", [], &figures(results, trial));
+            xml.text_element("system-out", &[], &figures(results, trial));
         }
     });
 }
@@ -199,6 +198,9 @@ impl Counts {
     }
 }
 
+/// The name and the value of an attribute.
+type Attribute = (&'static str, String);
+
 struct Xml {
     text: String,
     depth: usize,
@@ -213,12 +215,7 @@ impl Xml {
     }
 
     /// An element with elements in it.
-    fn element<'a>(
-        &mut self,
-        name: &str,
-        attributes: impl IntoIterator<Item = (&'a str, String)>,
-        content: impl FnOnce(&mut Self),
-    ) {
+    fn element(&mut self, name: &str, attributes: &[Attribute], content: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         self.text.push_str(">\n");
         self.depth += 1;
@@ -229,28 +226,23 @@ impl Xml {
     }
 
     /// An element with text in it, which is kept as it is: no indentation gets into it.
-    fn text_element<'a>(
-        &mut self,
-        name: &str,
-        attributes: impl IntoIterator<Item = (&'a str, String)>,
-        content: &str,
-    ) {
+    fn text_element(&mut self, name: &str, attributes: &[Attribute], content: &str) {
         self.open(name, attributes);
-        self.text
-            .push_str(&format!(">{}</{name}>\n", escaped(content, false)));
+        let content = escaped(content, false);
+        self.text.push_str(&format!(">{content}</{name}>\n"));
     }
 
-    fn empty<'a>(&mut self, name: &str, attributes: impl IntoIterator<Item = (&'a str, String)>) {
+    fn empty(&mut self, name: &str, attributes: &[Attribute]) {
         self.open(name, attributes);
         self.text.push_str("/>\n");
     }
 
-    fn open<'a>(&mut self, name: &str, attributes: impl IntoIterator<Item = (&'a str, String)>) {
+    fn open(&mut self, name: &str, attributes: &[Attribute]) {
         self.indent();
         self.text.push_str(&format!("<{name}"));
         for (name, value) in attributes {
-            self.text
-                .push_str(&format!(" {name}=\"{}\"", escaped(&value, true)));
+            let value = escaped(value, true);
+            self.text.push_str(&format!(" {name}=\"{value}\""));
         }
     }
 

@@ -24,27 +24,19 @@ struct Figure {
     is_ratio: bool,
 }
 
+const fn figure(title: &'static str, read: fn(&Comparison) -> &Effect, is_ratio: bool) -> Figure {
+    Figure {
+        title,
+        read,
+        is_ratio,
+    }
+}
+
 const FIGURES: [Figure; 4] = [
-    Figure {
-        title: "mean score",
-        read: |comparison| &comparison.mean_score,
-        is_ratio: false,
-    },
-    Figure {
-        title: "tokens",
-        read: |comparison| &comparison.tokens,
-        is_ratio: true,
-    },
-    Figure {
-        title: "cost",
-        read: |comparison| &comparison.cost_usd,
-        is_ratio: true,
-    },
-    Figure {
-        title: "time",
-        read: |comparison| &comparison.seconds,
-        is_ratio: true,
-    },
+    figure("mean score", |comparison| &comparison.mean_score, false),
+    figure("tokens", |comparison| &comparison.tokens, true),
+    figure("cost", |comparison| &comparison.cost_usd, true),
+    figure("time", |comparison| &comparison.seconds, true),
 ];
 
 /// Returns a table for each figure that a comparison has.

@@ -11,20 +11,15 @@ use terca_core::text::prose;
 use super::matrix::Matrix;
 use super::pair::Cells;
 use super::text::section;
+use crate::groups::grouped;
 use crate::metrics;
 
 /// The columns: each environment with the numbers of its variants, side by side.
 type Columns<'a> = Vec<(&'a str, Vec<usize>)>;
 
 fn columns<'a>(matrix: &Matrix<'a>) -> Columns<'a> {
-    let mut groups: Columns<'a> = Vec::new();
-    for (number, (environment, _)) in matrix.variants.iter().enumerate() {
-        match groups.iter_mut().find(|(name, _)| name == environment) {
-            Some((_, numbers)) => numbers.push(number),
-            None => groups.push((environment, vec![number])),
-        }
-    }
-    groups
+    let variants = matrix.variants.iter().enumerate();
+    grouped(variants.map(|(number, (environment, _))| (*environment, number)))
 }
 
 /// Returns one row of names, or two where there are several environments.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::agent::control::is_control;
-use terca_core::analysis::results::Results;
+use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::validation::is_validation;
 use terca_core::run::event::{Phase, RunStatus};
 use terca_core::run::outcome::Status;
@@ -21,6 +21,7 @@ use super::scale::stacked_bar;
 use super::text::{clean, fit_text, run_status, time};
 use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
 use super::verdicts::{parts, remarks, verdicts};
+use crate::groups::grouped;
 use crate::live::eta::seconds_left;
 use crate::live::time_limits::{growing, seconds_between};
 use crate::metrics;
@@ -173,96 +174,72 @@ fn since(moment: Timestamp, at: Timestamp) -> Markup {
     }
 }
 
-/// An agent in an environment, with a model that was asked for.
-struct Agent<'a> {
-    environment: &'a str,
-    name: &'a str,
-    requested: Option<&'a str>,
-    experiments: BTreeSet<&'a str>,
-    versions: BTreeSet<&'a str>,
-    observed: BTreeSet<&'a str>,
-}
-
-/// Returns the agents, a line each.
+/// Returns the agents of each environment with the models that were asked for, a line each.
 pub fn agents(results: &Results) -> Markup {
-    let agents = gathered(results);
-    let is_shared = |agent: &Agent<'_>| {
-        let same = |other: &&Agent<'_>| other.environment == agent.environment;
-        agents.iter().filter(same).count() > 1
+    let agents = grouped(results.trials.iter().map(|trial| {
+        let head = &trial.head;
+        (
+            (&*head.environment, &*head.agent, head.model.as_deref()),
+            trial,
+        )
+    }));
+    let is_shared = |environment: &str| {
+        let same = agents
+            .iter()
+            .filter(|((other, ..), _)| *other == environment);
+        same.count() > 1
     };
     html! {
         ul.agents {
-            @for agent in &agents {
+            @for ((environment, name, requested), trials) in &agents {
                 li {
-                    @if agents.len() > 1 || agent.environment != "default" {
-                        b { (agent.environment) }
-                        @if is_shared(agent) {
-                            " " span.quiet { (agent.experiments.iter().copied().collect::<Vec<_>>().join(", ")) }
+                    @if agents.len() > 1 || *environment != "default" {
+                        b { (environment) }
+                        @if is_shared(environment) {
+                            " " span.quiet { (distinct(trials, |trial| Some(&trial.head.experiment)).join(", ")) }
                         }
                         ": "
                     }
-                    (agent.words())
+                    (words(name, *requested, trials))
                 }
             }
         }
     }
 }
 
-fn gathered(results: &Results) -> Vec<Agent<'_>> {
-    let mut agents: Vec<Agent<'_>> = Vec::new();
-    for trial in &results.trials {
-        let head = &trial.head;
-        let (name, requested) = (head.agent.as_str(), head.model.as_deref());
-        let is_it = |agent: &Agent<'_>| {
-            agent.environment == head.environment
-                && agent.name == name
-                && agent.requested == requested
-        };
-        let at = agents.iter().position(is_it).unwrap_or_else(|| {
-            agents.push(Agent {
-                environment: &head.environment,
-                name,
-                requested,
-                experiments: BTreeSet::new(),
-                versions: BTreeSet::new(),
-                observed: BTreeSet::new(),
-            });
-            agents.len() - 1
-        });
-        let (agent, report) = (&mut agents[at], &trial.report);
-        agent.experiments.insert(&head.experiment);
-        agent.versions.extend(report.agent_version.as_deref());
-        let observed = report.delivery.model_observed.as_deref();
-        agent.observed.extend(observed);
-    }
-    agents
+/// Returns what there is of the trials, sorted, each once.
+fn distinct<'a>(
+    trials: &[&'a TrialResult],
+    read: fn(&'a TrialResult) -> Option<&'a String>,
+) -> Vec<&'a str> {
+    let found = trials.iter().filter_map(|trial| read(trial));
+    let found: BTreeSet<&str> = found.map(String::as_str).collect();
+    found.into_iter().collect()
 }
 
-impl Agent<'_> {
-    /// `claude-code 2.1.197, model claude-sonnet-5`.
-    fn words(&self) -> String {
-        let mut text = self.name.to_owned();
-        if is_control(self.name) {
-            return text + ", which checks evals and is no agent";
-        }
-        let list = |names: &BTreeSet<&str>| {
-            let names: Vec<&str> = names.iter().copied().collect();
-            prose::list(&names, "and")
-        };
-        if !self.versions.is_empty() {
-            text += &format!(" {}", list(&self.versions));
-        }
-        let observed = list(&self.observed);
-        match self.requested {
-            Some(model) => {
-                text += &format!(", model {model}");
-                if self.observed.iter().any(|other| *other != model) {
-                    text += &format!(" (answered by {observed})");
-                }
-            }
-            None if observed.is_empty() => text += ", its default model",
-            None => text += &format!(", its default model: {observed}"),
-        }
-        text
+/// `claude-code 2.1.197, model claude-sonnet-5`.
+fn words(name: &str, requested: Option<&str>, trials: &[&TrialResult]) -> String {
+    if is_control(name) {
+        return format!("{name}, which checks evals and is no agent");
     }
+    let mut text = name.to_owned();
+    let versions = distinct(trials, |trial| trial.report.agent_version.as_ref());
+    if !versions.is_empty() {
+        text += &format!(" {}", prose::list(&versions, "and"));
+    }
+    let observed = distinct(trials, |trial| {
+        trial.report.delivery.model_observed.as_ref()
+    });
+    let answered = prose::list(&observed, "and");
+    match requested {
+        Some(model) => {
+            text += &format!(", model {model}");
+            if observed.iter().any(|other| *other != model) {
+                text += &format!(" (answered by {answered})");
+            }
+        }
+        None if observed.is_empty() => text += ", its default model",
+        None => text += &format!(", its default model: {answered}"),
+    }
+    text
 }

@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, VariantSummary, summarise_figures};
 use terca_core::plan::fingerprint::{CaseFingerprint, Changes};
-use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::RunFile;
 use terca_core::run::run_kind::RunKind;
 use terca_core::run::state::{RunState, SpentTotal};
@@ -15,7 +14,8 @@ use terca_core::text::prose;
 
 use super::scale;
 use super::shell::{PageSource, document};
-use super::text::{clean, navigation, or_dash, run_status, time, wide_table};
+use super::text::{clean, navigation, or_dash, pill, time, wide_table};
+use crate::groups::grouped;
 use crate::metrics;
 use crate::outcome::{agent, model};
 use crate::text::runs::{ListedStatus, RunRow};
@@ -98,10 +98,7 @@ fn agents(run: &ListedRun) -> Markup {
 
 fn status(row: &RunRow) -> Markup {
     match row.status {
-        Some(ListedStatus::Running) => run_status(RunStatus::Running),
-        Some(ListedStatus::Complete) => run_status(RunStatus::Complete),
-        Some(ListedStatus::Interrupted) => run_status(RunStatus::Interrupted),
-        Some(ListedStatus::Incomplete) => html! { span.pill { "incomplete" } },
+        Some(status) => pill(status.as_str(), status.as_str()),
         None => html! {
             span.pill.error { "unreadable" }
             @if let Some(note) = &row.note { small { (note) } }
@@ -137,13 +134,8 @@ const MOST_NAMED: usize = 4;
 
 /// Returns the trend of each suite that has two runs of agents or more.
 pub fn trend(runs: &[ListedRun]) -> Markup {
-    let mut suites: Vec<(&str, Vec<&ListedRun>)> = Vec::new();
-    for run in runs.iter().filter(|run| is_drawn(run)) {
-        match suites.iter_mut().find(|(suite, _)| *suite == run.row.suite) {
-            Some((_, runs)) => runs.push(run),
-            None => suites.push((&run.row.suite, vec![run])),
-        }
-    }
+    let drawn = runs.iter().filter(|run| is_drawn(run));
+    let suites = grouped(drawn.map(|run| (&*run.row.suite, run)));
     html! {
         @for (suite, runs) in suites {
             @let first = runs.len().saturating_sub(MOST_RUNS);
@@ -162,13 +154,9 @@ fn is_drawn(run: &ListedRun) -> bool {
 }
 
 fn of_one_suite(suite: &str, runs: &[&ListedRun]) -> Markup {
-    let mut variants: Vec<(&str, &str)> = Vec::new();
-    for variant in runs.iter().flat_map(|run| &run.variants) {
-        let name = (variant.environment.as_str(), variant.experiment.as_str());
-        if !variants.contains(&name) {
-            variants.push(name);
-        }
-    }
+    let variants = runs.iter().flat_map(|run| &run.variants);
+    let variants = grouped(variants.map(|one| ((&*one.environment, &*one.experiment), ())));
+    let mut variants: Vec<(&str, &str)> = variants.into_iter().map(|(name, _)| name).collect();
     variants.truncate(MOST_VARIANTS);
     let between = runs.windows(2).map(|pair| changes(pair[0], pair[1]));
     let changes: Vec<Vec<(char, String)>> = iter::once(Vec::new()).chain(between).collect();

@@ -170,7 +170,9 @@ fn evil_bodies() -> TrialFiles {
 fn a_trial() {
     let state = fixture::mixed_run().state;
     let key = ["fib", "gemini", "base"].map(str::to_owned);
-    let prompts = Prompts::from_iter([(key, "Write <fib>.".to_owned())]);
+    let given = vec![("model", "gemini-3".to_owned())];
+    let mut prompts = Prompts::default();
+    prompts.of.insert(key, ("Write <fib>.".to_owned(), given));
     let bodies = TrialFiles {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..TrialFiles::default()
@@ -185,10 +187,8 @@ fn a_trial() {
             trial,
             state: &state,
             matrix: &matrix,
-            prompt,
-            given: &[("model", "gemini-3".to_owned())],
+            prompts: &prompts,
             remark: None,
-            descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,
         };

@@ -4,7 +4,6 @@ use camino::Utf8Path;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
-use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::remark::Remark;
@@ -24,7 +23,7 @@ use super::test_list::{Tested, tests};
 use super::text::{clean, fit_text, navigation, note, preview, sentence, size};
 use super::timeline::{timeline, waterfall};
 use super::transcript::transcript;
-use super::trials::status;
+use super::trials::{Prompts, status};
 use super::turns::{Clock, activity, requests_of_steps};
 use super::variants::{LONGEST_DESCRIPTION, delivery};
 use crate::outcome::{agent, model};
@@ -41,14 +40,10 @@ pub struct TrialPage<'a> {
     pub state: &'a RunState,
     /// The evals and variants of the run.
     pub matrix: &'a Matrix<'a>,
-    /// The prompt, if the run's plan is there.
-    pub prompt: Option<&'a str>,
-    /// Names and values of what the agent was given beside the prompt.
-    pub given: &'a [(&'static str, String)],
+    /// What agents were given, if the run's plan is there.
+    pub prompts: &'a Prompts,
     /// What a person said about it.
     pub remark: Option<&'a Remark>,
-    /// The descriptions of the run's evals and tests.
-    pub descriptions: &'a Descriptions,
     /// Its transcript, changes and log.
     pub bodies: &'a TrialFiles,
     /// The place of its files.
@@ -73,12 +68,12 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let tested = Tested {
         eval: &page.trial.head.eval,
         report,
-        descriptions: page.descriptions,
+        descriptions: page.state.descriptions(),
         log: &bodies.log,
     };
     let before = html! {
         (section("tests", "Tests", tests(&tested, share * 2)))
-        (section("prompt", "Prompt", page.prompt.map(|prompt| {
+        (section("prompt", "Prompt", page.prompts.get(&page.trial.head).map(|prompt| {
             html! { div data-given="prompt" { (preview(&fit_text(prompt, share))) } }
         })))
         (section("changes", "Changes", Some(match bodies.changes.is_empty() {
@@ -95,7 +90,11 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     };
     let sent = report.wire.as_ref();
     let sent = sent.map_or(&[][..], |wire| wire.sent.as_slice());
-    let given = given(page.given, bodies.rules.as_deref(), share);
+    let given = given(
+        page.prompts.given(&page.trial.head),
+        bodies.rules.as_deref(),
+        share,
+    );
     let after = html! {
         (section("given", "Given to the agent", given))
         (section("delivery", "Delivered to the agent", delivery(&report.delivery, sent)))
@@ -164,7 +163,7 @@ fn heading(page: &TrialPage<'_>) -> Markup {
             }
             (siblings(page.state, page.matrix, page.trial))
         }
-        @if let Some(about) = page.descriptions.evals.get(&head.eval) {
+        @if let Some(about) = page.state.descriptions().evals.get(&head.eval) {
             p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
         }
     }
@@ -289,7 +288,7 @@ fn session(page: &TrialPage<'_>, room: usize) -> Markup {
         trial: page.trial.head.id,
         room: 0,
         raw: true,
-        prompt: page.prompt,
+        prompt: page.prompts.get(&page.trial.head),
         clock,
         asked: &asked,
     };

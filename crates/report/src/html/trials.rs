@@ -345,7 +345,7 @@ fn message(trial: &Trial) -> String {
 /// The prompts by eval, environment and experiment, and the tags by eval.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
-    of: HashMap<[String; 3], (String, Rows)>,
+    pub(super) of: HashMap<[String; 3], (String, Rows)>,
     tags: HashMap<String, Vec<String>>,
     remarked: HashMap<u32, Vec<String>>,
 }
@@ -363,18 +363,6 @@ impl From<&RunFile> for Prompts {
             }
         }
         prompts
-    }
-}
-
-impl FromIterator<([String; 3], String)> for Prompts {
-    fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
-        Prompts {
-            of: prompts
-                .into_iter()
-                .map(|(key, prompt)| (key, (prompt, Rows::new())))
-                .collect(),
-            ..Prompts::default()
-        }
     }
 }
 

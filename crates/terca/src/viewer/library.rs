@@ -196,7 +196,6 @@ impl Library {
     fn trial(&self, name: &str, id: &str) -> PageAnswer {
         let run = self.open(name)?;
         let trial = trial_of(&run, id)?;
-        let prompts = past::prompts(&run);
         // Without the comparisons, which take a moment.
         let summary = summarise_figures(&run.state);
         let head = &trial.head;
@@ -205,10 +204,8 @@ impl Library {
             trial,
             state: &run.state,
             matrix: &Matrix::of(&summary),
-            prompt: prompts.get(head),
-            given: prompts.given(head),
+            prompts: &past::prompts(&run),
             remark: remark.as_ref(),
-            descriptions: run.state.descriptions(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
