@@ -20,11 +20,12 @@
 //! [`validation_table()`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
 //! [`forecast()`] what a run would take and could show, [`mined()`] what became of a history.
 //!
-//! Floors, from the lowest: `term`; `metrics`, `names`, `outcome` and `context`; `live`; `text`; `export`;
+//! Floors, from the lowest: `term`; `metrics`, `names`, `outcome`, `groups` and `context`; `live`; `text`; `export`;
 //! `html` and `serve`. A floor uses those below it.
 
 mod context;
 mod export;
+mod groups;
 pub mod html;
 mod live;
 mod metrics;
@@ -40,12 +41,11 @@ mod fixture;
 mod same_figures;
 
 pub use context::Context;
-pub use export::compared_markdown::compared_markdown;
 pub use export::csv::csv;
 pub use export::github;
 pub use export::jsonl::JsonLines;
 pub use export::junit::junit;
-pub use export::markdown::markdown;
+pub use export::markdown::{compared_markdown, markdown};
 pub use export::trial_rows::{COLUMNS as TRIAL_COLUMNS, Column as TrialColumn, json_lines};
 pub use live::plain::Plain;
 pub use live::time_limits::TimeLimits;

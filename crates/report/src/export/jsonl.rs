@@ -11,6 +11,8 @@ use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
+use crate::term::painter::send;
+
 const BETWEEN_REPORTS: SignedDuration = SignedDuration::from_millis(500);
 
 #[derive(Debug)]
@@ -31,8 +33,17 @@ impl<W: Write> JsonLines<W> {
     }
 
     fn is_due(&mut self, event: &Event) -> bool {
+        let at = event.at;
         match &event.kind {
-            EventKind::Progress { trial, .. } => self.is_report_due(*trial, event.at),
+            EventKind::Progress { trial, .. } => {
+                let is_early =
+                    |then: &Timestamp| at >= *then && at.duration_since(*then) < BETWEEN_REPORTS;
+                let is_due = !self.reported.get(trial).is_some_and(is_early);
+                if is_due {
+                    self.reported.insert(*trial, at);
+                }
+                is_due
+            }
             EventKind::TrialFinished { trial, .. } => {
                 self.reported.remove(trial);
                 true
@@ -41,22 +52,10 @@ impl<W: Write> JsonLines<W> {
         }
     }
 
-    fn is_report_due(&mut self, trial: u32, at: Timestamp) -> bool {
-        let due = self
-            .reported
-            .get(&trial)
-            .is_none_or(|then| at < *then || at.duration_since(*then) >= BETWEEN_REPORTS);
-        if due {
-            self.reported.insert(trial, at);
-        }
-        due
-    }
-
     fn write(&mut self, event: &Event) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
-        self.out.write_all(&line)?;
-        self.out.flush()
+        send(&mut self.out, &line)
     }
 }
 

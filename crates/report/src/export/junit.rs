@@ -12,7 +12,7 @@ use terca_core::run::outcome::Status;
 use terca_core::text::stripped::stripped;
 
 use crate::export::trial_rows::row;
-use crate::outcome::reasons;
+use crate::outcome::{of_variant, reasons};
 
 /// The columns of a trial's row that say how it went in numbers.
 const FIGURES: [&str; 12] = [
@@ -23,10 +23,9 @@ const FIGURES: [&str; 12] = [
 pub fn junit(results: &Results) -> String {
     let mut xml = Xml::document();
     let counts = Counts::of(results.trials.iter());
-    let attributes = [("name", results.suite.clone())]
-        .into_iter()
-        .chain(counts.common());
-    xml.element("testsuites", attributes, |xml| {
+    let mut attributes = vec![("name", results.suite.clone())];
+    attributes.extend(counts.common());
+    xml.element("testsuites", &attributes, |xml| {
         for variant in &results.summary.variants {
             suite(xml, results, variant);
         }
@@ -35,10 +34,8 @@ pub fn junit(results: &Results) -> String {
 }
 
 fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
-    let is_here = |trial: &&TrialResult| {
-        trial.head.environment == variant.environment && trial.head.experiment == variant.experiment
-    };
-    let trials: Vec<&TrialResult> = results.trials.iter().filter(is_here).collect();
+    let trials = of_variant(results, &variant.environment, &variant.experiment);
+    let trials: Vec<&TrialResult> = trials.collect();
     let counts = Counts::of(trials.iter().copied());
     let name = format!("{}.{}", variant.environment, variant.experiment);
     let mut attributes = vec![("name", name.clone())];
@@ -51,8 +48,8 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
             started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
         ));
     }
-    xml.element("testsuite", attributes, |xml| {
-        xml.element("properties", [], |xml| {
+    xml.element("testsuite", &attributes, |xml| {
+        xml.element("properties", &[], |xml| {
             properties(xml, results, variant, &trials);
         });
         for trial in trials {
@@ -65,37 +62,33 @@ fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials
     let spent = &variant.spent.spent;
     let about = &results.descriptions;
     let first = trials.first();
+    let (environment, experiment) = (&variant.environment, &variant.experiment);
+    let [input, output] = [spent.input_tokens, spent.output_tokens];
     let told = [
         ("run", Some(results.run.clone())),
         ("description", about.suite.clone()),
-        ("environment", Some(variant.environment.clone())),
+        ("environment", Some(environment.clone())),
         (
             "environmentDescription",
-            about.environments.get(&variant.environment).cloned(),
+            about.environments.get(environment).cloned(),
         ),
-        ("experiment", Some(variant.experiment.clone())),
+        ("experiment", Some(experiment.clone())),
         (
             "experimentDescription",
-            about.experiments.get(&variant.experiment).cloned(),
+            about.experiments.get(experiment).cloned(),
         ),
         ("agent", first.map(|trial| trial.head.agent.clone())),
         ("model", first.and_then(|trial| trial.head.model.clone())),
-        ("inputTokens", spent.input_tokens.map(|sum| sum.to_string())),
-        (
-            "outputTokens",
-            spent.output_tokens.map(|sum| sum.to_string()),
-        ),
+        ("inputTokens", input.map(|sum| sum.to_string())),
+        ("outputTokens", output.map(|sum| sum.to_string())),
         ("costUsd", spent.cost_usd.map(number)),
     ];
-    let figures = METRICS
-        .iter()
-        .map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
-    for (name, value) in told
-        .into_iter()
-        .chain(figures)
-        .filter_map(|(name, value)| Some((name, value?)))
-    {
-        xml.empty("property", [("name", name.to_owned()), ("value", value)]);
+    let figures = METRICS.iter();
+    let figures = figures.map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
+    for (name, value) in told.into_iter().chain(figures) {
+        if let Some(value) = value {
+            xml.empty("property", &[("name", name.to_owned()), ("value", value)]);
+        }
     }
 }
 
@@ -109,37 +102,27 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
         ("classname", format!("{}.{variant}", results.suite)),
         ("time", seconds(trial.report.duration_seconds)),
     ];
-    xml.element("testcase", attributes, |xml| {
+    xml.element("testcase", &attributes, |xml| {
         let report = &trial.report;
-        let said = || reasons(report).join("; ");
+        let said = reasons(report).join("; ");
+        let attributes = |kind: &str| [("message", said.clone()), ("type", kind.to_owned())];
         match report.status {
             Status::Passed => {}
             Status::Partial | Status::Failed => {
-                let attributes = [
-                    ("message", said()),
-                    ("type", report.status.as_str().to_owned()),
-                ];
-                xml.text_element("failure", attributes, &grades(results, trial));
+                let grades = grades(results, trial);
+                xml.text_element("failure", &attributes(report.status.as_str()), &grades);
             }
             Status::Error => {
-                let kind = report
-                    .error
-                    .as_ref()
-                    .map_or("internal", |error| error.kind.as_str());
-                let attributes = [("message", said()), ("type", kind.to_owned())];
-                xml.text_element("error", attributes, &format!("{}\n{}", said(), log(trial)));
+                let error = report.error.as_ref();
+                let kind = error.map_or("internal", |error| error.kind.as_str());
+                let text = format!("{said}\n{}", log(trial));
+                xml.text_element("error", &attributes(kind), &text);
             }
-            Status::Interrupted | Status::Pending => {
-                let word = if report.status == Status::Pending {
-                    "not run"
-                } else {
-                    "interrupted"
-                };
-                xml.empty("skipped", [("message", word.to_owned())]);
-            }
+            Status::Interrupted => xml.empty("skipped", &[("message", "interrupted".to_owned())]),
+            Status::Pending => xml.empty("skipped", &[("message", "not run".to_owned())]),
         }
         if report.attempts > 0 {
-            xml.text_element("system-out", [], &figures(results, trial));
+            xml.text_element("system-out", &[], &figures(results, trial));
         }
     });
 }
@@ -154,19 +137,11 @@ fn grades(results: &Results, trial: &TrialResult) -> String {
             lines.push(format!("  {test} is about: {about}"));
         }
         let cases = grade.report.iter().flat_map(|report| &report.cases);
-        lines.extend(
-            cases
-                .filter(|case| case.end == CaseEnd::Failed)
-                .map(|case| format!("  failed: {}: {}", case.name, case.message)),
-        );
+        let failed = cases.filter(|case| case.end == CaseEnd::Failed);
+        lines.extend(failed.map(|case| format!("  failed: {}: {}", case.name, case.message)));
     }
-    lines.extend(
-        trial
-            .report
-            .notes
-            .iter()
-            .map(|note| format!("note: {note}")),
-    );
+    let notes = trial.report.notes.iter();
+    lines.extend(notes.map(|note| format!("note: {note}")));
     lines.push(log(trial));
     lines.join("\n")
 }
@@ -176,19 +151,16 @@ fn log(trial: &TrialResult) -> String {
 }
 
 fn figures(results: &Results, trial: &TrialResult) -> String {
-    let told =
-        row(results, trial).filter(|(name, value)| FIGURES.contains(name) && !value.is_null());
-    let lines = told.map(|(name, value)| match value.as_str() {
-        Some(text) => format!("{name}: {text}"),
-        None => format!("{name}: {value}"),
-    });
     let about = results.descriptions.evals.get(&trial.head.eval);
     let about = about.map(|text| format!("description: {text}"));
-    about
-        .into_iter()
-        .chain(lines)
-        .collect::<Vec<String>>()
-        .join("\n")
+    let mut lines: Vec<String> = about.into_iter().collect();
+    for (name, value) in row(results, trial) {
+        if FIGURES.contains(&name) && !value.is_null() {
+            let text = value.as_str().map_or(value.to_string(), str::to_owned);
+            lines.push(format!("{name}: {text}"));
+        }
+    }
+    lines.join("\n")
 }
 
 #[derive(Default)]
@@ -226,14 +198,16 @@ impl Counts {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Xml {
-    pub(crate) text: String,
+/// The name and the value of an attribute.
+type Attribute = (&'static str, String);
+
+struct Xml {
+    text: String,
     depth: usize,
 }
 
 impl Xml {
-    pub(crate) fn document() -> Self {
+    fn document() -> Self {
         Xml {
             text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(),
             depth: 0,
@@ -241,12 +215,7 @@ impl Xml {
     }
 
     /// An element with elements in it.
-    pub(crate) fn element<'a>(
-        &mut self,
-        name: &str,
-        attributes: impl IntoIterator<Item = (&'a str, String)>,
-        content: impl FnOnce(&mut Self),
-    ) {
+    fn element(&mut self, name: &str, attributes: &[Attribute], content: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         self.text.push_str(">\n");
         self.depth += 1;
@@ -257,32 +226,23 @@ impl Xml {
     }
 
     /// An element with text in it, which is kept as it is: no indentation gets into it.
-    pub(crate) fn text_element<'a>(
-        &mut self,
-        name: &str,
-        attributes: impl IntoIterator<Item = (&'a str, String)>,
-        content: &str,
-    ) {
+    fn text_element(&mut self, name: &str, attributes: &[Attribute], content: &str) {
         self.open(name, attributes);
-        self.text
-            .push_str(&format!(">{}</{name}>\n", escaped(content, false)));
+        let content = escaped(content, false);
+        self.text.push_str(&format!(">{content}</{name}>\n"));
     }
 
-    pub(crate) fn empty<'a>(
-        &mut self,
-        name: &str,
-        attributes: impl IntoIterator<Item = (&'a str, String)>,
-    ) {
+    fn empty(&mut self, name: &str, attributes: &[Attribute]) {
         self.open(name, attributes);
         self.text.push_str("/>\n");
     }
 
-    fn open<'a>(&mut self, name: &str, attributes: impl IntoIterator<Item = (&'a str, String)>) {
+    fn open(&mut self, name: &str, attributes: &[Attribute]) {
         self.indent();
         self.text.push_str(&format!("<{name}"));
         for (name, value) in attributes {
-            self.text
-                .push_str(&format!(" {name}=\"{}\"", escaped(&value, true)));
+            let value = escaped(value, true);
+            self.text.push_str(&format!(" {name}=\"{value}\""));
         }
     }
 
@@ -292,12 +252,12 @@ impl Xml {
 }
 
 /// A number with at most six digits after the point, and never an exponent.
-pub(crate) fn number(value: f64) -> String {
+fn number(value: f64) -> String {
     plain(value, 6)
 }
 
 /// A time as readers expect it: at most three digits after the point.
-pub(crate) fn seconds(value: f64) -> String {
+fn seconds(value: f64) -> String {
     plain(value, 3)
 }
 

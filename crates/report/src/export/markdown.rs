@@ -1,6 +1,7 @@
 //! A run as Markdown, for a pull request or the summary of a CI job: what it shows, then the table, then what failed.
 
-use terca_core::analysis::metrics::METRICS;
+use terca_core::analysis::compare::Compared;
+use terca_core::analysis::metrics::{COMPARISON_METRICS, METRICS, UNKNOWN};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{percent, score as score_in_words};
 use terca_core::analysis::summary::{Comparison, Figures, Summary, remarks};
@@ -11,10 +12,10 @@ use crate::metrics;
 use crate::names::Names;
 use crate::outcome::verdict;
 use crate::term::Palette;
+use crate::text::compared::{ERRORS, errors, remarks as remarks_on, title};
 use crate::text::failures::entries;
 use crate::text::footer::{counts, stopped};
-use crate::text::verdicts::delivered;
-use crate::text::verdicts::no_verdict;
+use crate::text::verdicts::{delivered, no_verdict};
 use crate::text::wire;
 
 const MOST_FAILURES: usize = 100;
@@ -65,16 +66,17 @@ fn verdicts(results: &Results) -> String {
         text += &format!("{}\n\n", sentence(&line));
     }
     for comparison in &summary.comparisons {
-        text += &format!(
-            "- **{}** {}\n",
-            comparison.verdict.as_str(),
-            sentence(comparison.after_word())
-        );
+        text += &verdict_item(comparison);
         for line in beside(comparison, summary) {
             text += &format!("  - {line}\n");
         }
     }
     if text.is_empty() { text } else { text + "\n" }
+}
+
+fn verdict_item(comparison: &Comparison) -> String {
+    let word = comparison.verdict.as_str();
+    format!("- **{word}** {}\n", sentence(comparison.after_word()))
 }
 
 fn list(sentences: &[String]) -> String {
@@ -233,12 +235,64 @@ fn failures(results: &Results, names: &Names) -> String {
     text + "\n</details>\n\n"
 }
 
+/// Shows what `terca compare` found.
+pub fn compared_markdown(compared: &Compared) -> String {
+    let titles = COMPARISON_METRICS.iter().map(|metric| metric.title);
+    let mut text = format!("### {}\n\n", sentence(&title(compared)));
+    text += &row([compared.by.as_str(), compared.by.place()]
+        .into_iter()
+        .chain(titles)
+        .chain(["errors", "verdict"]));
+    let numbers = "---:|".repeat(COMPARISON_METRICS.len() + 1);
+    text += &format!("|---|---|{numbers}---|\n");
+    for comparison in &compared.comparisons {
+        text += &row(comparison_cells(comparison));
+    }
+    text.push('\n');
+    for comparison in &compared.comparisons {
+        text += &verdict_item(comparison);
+        let errors = errors(comparison).map(|errors| format!("{ERRORS}{errors}"));
+        let warnings = comparison
+            .warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}"));
+        for line in errors.into_iter().chain(warnings) {
+            text += &format!("  - {}\n", sentence(&line));
+        }
+    }
+    text.push('\n');
+    for (_, label, words) in remarks_on(compared) {
+        text += &format!("- {}{}\n", sentence(&label), sentence(&words));
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn comparison_cells(comparison: &Comparison) -> Vec<String> {
+    let figures = &comparison.figures;
+    let mut cells = vec![
+        escaped(&comparison.arm),
+        escaped(comparison.place.as_deref().unwrap_or("all")),
+    ];
+    for metric in &COMPARISON_METRICS {
+        cells.push((metric.text)(comparison).unwrap_or_else(|| UNKNOWN.to_owned()));
+    }
+    cells.push(format!(
+        "{} → {}",
+        figures.baseline.errors, figures.arm.errors
+    ));
+    cells.push(format!("**{}**", comparison.verdict.as_str()));
+    cells
+}
+
 #[cfg(test)]
 mod tests {
     use terca_core::run::event::RunStatus;
 
+    use terca_core::analysis::compare::within;
+    use terca_core::analysis::summary::By;
+
     use super::*;
-    use crate::fixture::{self, Script};
+    use crate::fixture::{self, Script, played_of, two_runs};
 
     const ROOM: usize = 1024 * 1024;
 
@@ -303,5 +357,21 @@ mod tests {
             text.contains("8000 trials did not pass") && text.contains("… and 7900 more."),
             "{text}"
         );
+    }
+
+    #[test]
+    fn markdown_for_a_pull_request() {
+        insta::assert_snapshot!("compared_markdown", compared_markdown(&two_runs()));
+    }
+
+    #[test]
+    fn names_are_not_markdown() {
+        let mut heads = fixture::heads(8, 2, 5);
+        for head in &mut heads {
+            head.experiment = head.experiment.replace("with-rules", "a|b <b>*x*");
+        }
+        let state = played_of("2026-11-14-001", heads, |id, _| id % 3 == 0);
+        let text = compared_markdown(&within(&state, By::Experiment, None, 0.05).unwrap());
+        assert!(text.contains("| a\\|b \\<b\\>\\*x\\* |"), "{text}");
     }
 }

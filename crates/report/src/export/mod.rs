@@ -1,6 +1,5 @@
 //! Runs for other programs: JUnit, Markdown, CSV, JSON Lines, and GitHub Actions.
 
-pub(crate) mod compared_markdown;
 pub(crate) mod csv;
 pub mod github;
 pub(crate) mod jsonl;

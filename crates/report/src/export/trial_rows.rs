@@ -7,208 +7,177 @@ use serde_json::{Value, json};
 use terca_core::agent::delivery::McpStatus;
 use terca_core::analysis::results::{Results, TrialResult};
 
+use self::Source::{At, Made, Started};
+
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,
     pub about: &'static str,
-    value: fn(&Results, &TrialResult) -> Value,
+    source: Source,
 }
 
-const fn column(
-    name: &'static str,
-    about: &'static str,
-    value: fn(&Results, &TrialResult) -> Value,
-) -> Column {
-    Column { name, about, value }
+#[derive(Debug)]
+enum Source {
+    /// The place in the trial of `results.json`, which has the names of its run and suite too.
+    At(&'static str),
+    /// Of a trial that was never started, nothing is known.
+    Started(fn(&TrialResult) -> Value),
+    Made(fn(&TrialResult) -> Value),
+}
+
+const fn column(name: &'static str, about: &'static str, source: Source) -> Column {
+    Column {
+        name,
+        about,
+        source,
+    }
 }
 
 pub const COLUMNS: &[Column] = &[
-    column("run", "the run's name", |results, _| json!(results.run)),
-    column("suite", "the suite's name", |results, _| {
-        json!(results.suite)
-    }),
-    column("trial", "the trial's id in its run", |_, trial| {
-        json!(trial.head.id)
-    }),
-    column("eval", "its eval", |_, trial| json!(trial.head.eval)),
-    column("environment", "its environment", |_, trial| {
-        json!(trial.head.environment)
-    }),
-    column("experiment", "its experiment", |_, trial| {
-        json!(trial.head.experiment)
-    }),
-    column("repetition", "which repetition, from 1", |_, trial| {
-        json!(trial.head.repetition)
-    }),
-    column("agent", "the agent's name", |_, trial| {
-        json!(trial.head.agent)
-    }),
-    column("agentVersion", "the agent's version", |_, trial| {
-        json!(trial.report.agent_version)
-    }),
-    column("modelRequested", "the requested model", |_, trial| {
-        json!(
-            trial
-                .report
-                .delivery
-                .model_requested
-                .as_ref()
-                .or(trial.head.model.as_ref())
-        )
-    }),
+    column("run", "the run's name", At("/run")),
+    column("suite", "the suite's name", At("/suite")),
+    column("trial", "the trial's id in its run", At("/id")),
+    column("eval", "its eval", At("/eval")),
+    column("environment", "its environment", At("/environment")),
+    column("experiment", "its experiment", At("/experiment")),
+    column("repetition", "which repetition, from 1", At("/repetition")),
+    column("agent", "the agent's name", At("/agent")),
+    column("agentVersion", "the agent's version", At("/agentVersion")),
+    column(
+        "modelRequested",
+        "the requested model",
+        Made(model_requested),
+    ),
     column(
         "modelObserved",
         "the model that the service named in its answers, where the agent passes that on",
-        |_, trial| json!(trial.report.delivery.model_observed),
+        At("/delivery/modelObserved"),
     ),
     column(
         "status",
         "`passed`, `partial`, `failed`, `error`, `interrupted` or `pending`",
-        |_, trial| json!(trial.report.status),
+        At("/status"),
     ),
-    column("score", "from 0 to 1", |_, trial| json!(trial.report.score)),
+    column("score", "from 0 to 1", At("/score")),
     column(
         "tests",
         "the score of each test by its name, as a JSON object",
-        |_, trial| tests(trial),
+        Made(tests),
     ),
     column(
         "testsPassed",
         "how many tests gave the full score",
-        |_, trial| {
-            judged(
-                trial,
-                trial
-                    .report
-                    .tests
-                    .iter()
-                    .filter(|(_, grade)| grade.score >= 1.0)
-                    .count(),
-            )
-        },
+        Made(|trial| judged(trial, count(trial) - trial.report.tests.losses().count())),
     ),
-    column("testsRun", "how many tests there were", |_, trial| {
-        judged(trial, trial.report.tests.iter().count())
-    }),
-    column("lostTest", "the first test that lost points", |_, trial| {
-        json!(trial.report.tests.first_loss().map(|(test, _)| test))
-    }),
-    column("lostMessage", "what it said", |_, trial| {
-        json!(
-            trial
-                .report
-                .tests
-                .first_loss()
-                .map(|(_, grade)| &grade.message)
-        )
-    }),
+    column(
+        "testsRun",
+        "how many tests there were",
+        Made(|trial| judged(trial, count(trial))),
+    ),
+    column(
+        "lostTest",
+        "the first test that lost points",
+        Made(|trial| json!(trial.report.tests.first_loss().map(|(test, _)| test))),
+    ),
+    column("lostMessage", "what it said", Made(lost_message)),
     column(
         "errorKind",
         "the kind of error, if it could not be judged",
-        |_, trial| json!(trial.report.error.as_ref().map(|error| error.kind)),
+        At("/error/kind"),
     ),
-    column("errorMessage", "the message of the error", |_, trial| {
-        json!(trial.report.error.as_ref().map(|error| &error.message))
-    }),
+    column(
+        "errorMessage",
+        "the message of the error",
+        At("/error/message"),
+    ),
     column(
         "timedOut",
         "whether the agent ran out of time",
-        |_, trial| started(trial, json!(trial.report.timed_out)),
+        Started(|trial| json!(trial.report.timed_out)),
     ),
-    column("exitCode", "the agent's exit status", |_, trial| {
-        json!(trial.report.exit_code)
-    }),
-    column("attempts", "how often it was started", |_, trial| {
-        json!(trial.report.attempts)
-    }),
-    column("requests", "model requests", |_, trial| {
-        json!(trial.report.stats.usage.requests)
-    }),
+    column("exitCode", "the agent's exit status", At("/exitCode")),
+    column("attempts", "how often it was started", At("/attempts")),
+    column("requests", "model requests", At("/stats/requests")),
     column(
         "inputTokens",
         "input tokens, the cached ones among them",
-        |_, trial| json!(trial.report.stats.usage.input_tokens),
+        At("/stats/inputTokens"),
     ),
-    column("cachedInputTokens", "cached input tokens", |_, trial| {
-        json!(trial.report.stats.usage.cached_input_tokens)
-    }),
+    column(
+        "cachedInputTokens",
+        "cached input tokens",
+        At("/stats/cachedInputTokens"),
+    ),
     column(
         "outputTokens",
         "output tokens, thinking among them",
-        |_, trial| json!(trial.report.stats.usage.output_tokens),
+        At("/stats/outputTokens"),
     ),
-    column("toolCalls", "tool calls", |_, trial| {
-        json!(trial.report.stats.usage.tool_calls)
-    }),
-    column("costUsd", "cost in US dollars", |_, trial| {
-        json!(trial.report.stats.usage.cost_usd)
-    }),
-    column("agentSeconds", "how long the agent ran", |_, trial| {
-        json!(trial.report.stats.duration_seconds)
-    }),
-    column("setupSeconds", "how long setup took", |_, trial| {
-        json!(trial.report.phases.setup)
-    }),
-    column("testsSeconds", "how long the tests took", |_, trial| {
-        json!(trial.report.phases.tests)
-    }),
+    column("toolCalls", "tool calls", At("/stats/toolCalls")),
+    column("costUsd", "cost in US dollars", At("/stats/costUsd")),
+    column(
+        "agentSeconds",
+        "how long the agent ran",
+        At("/stats/durationSeconds"),
+    ),
+    column("setupSeconds", "how long setup took", At("/phases/setup")),
+    column(
+        "testsSeconds",
+        "how long the tests took",
+        At("/phases/tests"),
+    ),
     column(
         "totalSeconds",
         "how long the whole trial took",
-        |_, trial| started(trial, json!(trial.report.duration_seconds)),
+        Started(|trial| json!(trial.report.duration_seconds)),
     ),
-    column("startedAt", "when it started (UTC)", |_, trial| {
-        json!(trial.report.started_at)
-    }),
+    column("startedAt", "when it started (UTC)", At("/startedAt")),
     column(
         "rulesInstalled",
         "how many rules files the agent was given",
-        |_, trial| started(trial, json!(trial.report.delivery.rules.len())),
+        Started(|trial| json!(trial.report.delivery.rules.len())),
     ),
     column(
         "skillsInstalled",
         "how many skill files the agent was given",
-        |_, trial| started(trial, json!(trial.report.delivery.skills.len())),
+        Started(|trial| json!(trial.report.delivery.skills.len())),
     ),
     column(
         "mcpServers",
         "how many MCP servers the agent was given",
-        |_, trial| started(trial, json!(trial.report.delivery.mcp_servers.len())),
+        Started(|trial| json!(trial.report.delivery.mcp_servers.len())),
     ),
-    column("mcpConnected", "how many of them connected", |_, trial| {
-        mcp_connected(trial)
-    }),
+    column(
+        "mcpConnected",
+        "how many of them connected",
+        Started(mcp_connected),
+    ),
     column(
         "mcpCalls",
         "how often their tools were called",
-        |_, trial| mcp_calls(trial),
+        Started(mcp_calls),
     ),
-    column("dir", "the trial's directory in the run", |_, trial| {
-        json!(trial.head.dir)
-    }),
+    column("dir", "the trial's directory in the run", At("/dir")),
     column(
         "spentUsd",
         "cost in US dollars of all its attempts and judges",
-        |_, trial| json!(trial.spent.cost_usd),
+        At("/spent/costUsd"),
     ),
     column(
         "costSource",
         "`agent` if it reported the cost, `computed` if it follows from tokens and prices",
-        |_, trial| json!(trial.report.stats.cost_source),
+        At("/stats/costSource"),
     ),
     column(
         "ranOn",
         "the node of the worker that it ran on",
-        |_, trial| json!(trial.report.ran_on),
+        At("/ranOn"),
     ),
-    column("remark", "what a person said about it", |_, trial| {
-        let texts = trial.remark.as_ref().map(|remark| &remark.text);
-        json!(texts.filter(|text| !text.is_empty()))
-    }),
+    column("remark", "what a person said about it", Made(remark)),
     column(
         "remarkTags",
         "the tags that a person gave it, as a JSON array",
-        |_, trial| json!(trial.remark.as_ref().map(|remark| &remark.tags)),
+        At("/remark/tags"),
     ),
 ];
 
@@ -229,50 +198,61 @@ pub fn row<'a>(
     results: &'a Results,
     trial: &'a TrialResult,
 ) -> impl Iterator<Item = (&'static str, Value)> + 'a {
-    COLUMNS
-        .iter()
-        .map(|column| (column.name, (column.value)(results, trial)))
+    let mut document = json!(trial);
+    document["run"] = json!(results.run);
+    document["suite"] = json!(results.suite);
+    COLUMNS.iter().map(move |column| {
+        let value = match column.source {
+            At(place) => document.pointer(place).cloned().unwrap_or_default(),
+            Started(_) if trial.report.attempts == 0 => Value::Null,
+            Started(make) | Made(make) => make(trial),
+        };
+        (column.name, value)
+    })
+}
+
+fn model_requested(trial: &TrialResult) -> Value {
+    let requested = trial.report.delivery.model_requested.as_ref();
+    json!(requested.or(trial.head.model.as_ref()))
 }
 
 fn tests(trial: &TrialResult) -> Value {
-    let scores = trial
-        .report
-        .tests
-        .iter()
-        .map(|(test, grade)| (test.to_owned(), json!(grade.score)));
+    let tests = trial.report.tests.iter();
+    let scores = tests.map(|(test, grade)| (test.to_owned(), json!(grade.score)));
     judged(trial, Value::Object(scores.collect()))
 }
 
+fn count(trial: &TrialResult) -> usize {
+    trial.report.tests.iter().count()
+}
+
 fn judged(trial: &TrialResult, value: impl Into<Value>) -> Value {
-    if trial.report.status.is_judged() {
-        value.into()
-    } else {
-        Value::Null
+    match trial.report.status.is_judged() {
+        true => value.into(),
+        false => Value::Null,
     }
 }
 
-/// Of a trial that was never started, nothing is known.
-fn started(trial: &TrialResult, value: Value) -> Value {
-    if trial.report.attempts > 0 {
-        value
-    } else {
-        Value::Null
-    }
+fn lost_message(trial: &TrialResult) -> Value {
+    let loss = trial.report.tests.first_loss();
+    json!(loss.map(|(_, grade)| &grade.message))
 }
 
 /// Unknown as soon as it is for one of them.
 fn mcp_connected(trial: &TrialResult) -> Value {
     let servers = trial.report.delivery.mcp_servers.values();
     let connected = servers.map(|server| Some(u64::from(server.status? == McpStatus::Connected)));
-    started(trial, json!(connected.sum::<Option<u64>>()))
+    json!(connected.sum::<Option<u64>>())
 }
 
 fn mcp_calls(trial: &TrialResult) -> Value {
     let servers = trial.report.delivery.mcp_servers.values();
-    started(
-        trial,
-        json!(servers.map(|server| server.calls).sum::<Option<u64>>()),
-    )
+    json!(servers.map(|server| server.calls).sum::<Option<u64>>())
+}
+
+fn remark(trial: &TrialResult) -> Value {
+    let text = trial.remark.as_ref().map(|remark| &remark.text);
+    json!(text.filter(|text| !text.is_empty()))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::text::{clean, without_control_characters};
 use super::trial::{Files, TrialPage, trial_page};
 use super::trials::{Prompts, Tools, is_troubled, worst_first};
@@ -69,10 +69,17 @@ impl Bodies<'_> {
             let room = budget.next();
             let files = (self.read)(trial, room);
             tools.insert(trial.head.id, tools_of(&files.transcript));
-            chunk.add(
-                trial.head.id,
-                &self.markup(state, matrix, trial, &files, room),
-            )?;
+            let page = TrialPage {
+                trial,
+                state,
+                matrix,
+                prompts: self.prompts,
+                remark: self.remarks.get(&trial.head.id),
+                bodies: &files,
+                files: Files::In(self.run_dir),
+            };
+            let markup = without_control_characters(trial_page(&page, room).into_string());
+            chunk.add(trial.head.id, &markup)?;
             if chunk.is_full() {
                 chunk.write(&mut budget, to)?;
                 chunk = Chunk::new();
@@ -81,33 +88,9 @@ impl Bodies<'_> {
         chunk.write(&mut budget, to)?;
         Ok(tools)
     }
-
-    fn markup(
-        &self,
-        state: &RunState,
-        matrix: &Matrix<'_>,
-        trial: &Trial,
-        files: &TrialFiles,
-        room: usize,
-    ) -> String {
-        let head = &trial.head;
-        let page = TrialPage {
-            trial,
-            state,
-            matrix,
-            prompt: self.prompts.get(head),
-            given: self.prompts.given(head),
-            remark: self.remarks.get(&head.id),
-            descriptions: state.descriptions(),
-            bodies: files,
-            files: Files::In(self.run_dir),
-        };
-        without_control_characters(trial_page(&page, room).into_string())
-    }
 }
 
 /// Trials that are compressed together.
-#[derive(Debug)]
 struct Chunk {
     packed: Packed,
     /// The number and the bytes of each trial.
@@ -150,7 +133,7 @@ impl Chunk {
 /// Returns the names of the tools that a session calls.
 pub fn tools_of(session: &Session) -> Vec<String> {
     let mut tools = BTreeSet::new();
-    for record in session.head.iter().chain(&session.tail) {
+    for record in session.records() {
         if let Step::ToolCall {
             tool,
             server,
@@ -173,7 +156,6 @@ pub fn tools_of(session: &Session) -> Vec<String> {
 }
 
 /// Bytes that are compressed as they come.
-#[derive(Debug)]
 pub struct Packed {
     gzip: GzEncoder<Vec<u8>>,
     /// The bytes that have come.
@@ -241,7 +223,6 @@ const EVERYTHING: usize = usize::MAX / 4;
 const USUAL_RATIO: u64 = 8;
 
 /// The room that is left.
-#[derive(Debug)]
 pub struct Budget {
     is_unlimited: bool,
     left: u64,
@@ -272,15 +253,10 @@ impl Budget {
         if self.is_unlimited {
             return EVERYTHING;
         }
-        let kept = if self.troubled > 0 {
-            self.others * self.packed_size(SMALLEST_BODY)
-        } else {
-            0
-        };
-        let waiting = if self.troubled > 0 {
-            &mut self.troubled
-        } else {
-            &mut self.others
+        let smallest = SMALLEST_BODY * self.packed / self.markup;
+        let (kept, waiting) = match self.troubled {
+            0 => (0, &mut self.others),
+            _ => (self.others * smallest, &mut self.troubled),
         };
         let share = self.left.saturating_sub(kept) / (*waiting).max(1);
         *waiting = waiting.saturating_sub(1);
@@ -293,10 +269,6 @@ impl Budget {
         self.left = self.left.saturating_sub(packed as u64);
         self.markup += markup as u64;
         self.packed += packed as u64;
-    }
-
-    fn packed_size(&self, markup: u64) -> u64 {
-        markup * self.packed / self.markup
     }
 }
 

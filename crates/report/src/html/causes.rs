@@ -12,8 +12,8 @@ use terca_core::text::alike::alike;
 use terca_core::text::excerpt::without_middle;
 use terca_core::text::prose;
 
-use super::heat_map::Matrix;
-use super::text::{clean, column_titles, pill};
+use super::matrix::Matrix;
+use super::text::{clean, column_titles, pill, section, wide_table};
 use crate::text::validation_table::{explained, opening, outcome, verdict_words};
 
 /// The causes that are shown at first, and at all.
@@ -24,7 +24,6 @@ const LONGEST_MESSAGE: usize = 240;
 const MOST_NAMES: usize = 2;
 
 /// A cause, and the trials that it struck.
-#[derive(Debug)]
 struct Cause<'a> {
     key: String,
     /// The test, or the kind of an error.
@@ -38,16 +37,10 @@ struct Cause<'a> {
 
 /// Returns the tests that lost points, or else the error, each with its message.
 fn losses(trial: &Trial) -> impl Iterator<Item = (&str, &str)> {
-    let report = &trial.report;
-    let error = report
-        .error
-        .iter()
-        .map(|error| (error.kind.as_str(), error.message.as_str()));
-    let tests = report
-        .tests
-        .losses()
-        .map(|(test, grade)| (test, grade.message.as_str()));
-    error.chain(tests)
+    let errors = trial.report.error.iter();
+    let errors = errors.map(|error| (error.kind.as_str(), error.message.as_str()));
+    let losses = trial.report.tests.losses();
+    errors.chain(losses.map(|(test, grade)| (test, grade.message.as_str())))
 }
 
 /// Returns the keys of a trial's causes, by which an address names them.
@@ -130,8 +123,6 @@ fn table(causes: &[Cause<'_>], caption: &str) -> Markup {
 }
 
 fn row(cause: &Cause<'_>) -> Markup {
-    let evals: Vec<&str> = cause.evals.iter().copied().collect();
-    let variants: Vec<&str> = cause.variants.iter().map(String::as_str).collect();
     let count = prose::count(cause.trials, "trial");
     html! {
         tr {
@@ -142,45 +133,40 @@ fn row(cause: &Cause<'_>) -> Markup {
             }
             th scope="row" { (clean(&without_middle(&cause.message, LONGEST_MESSAGE))) }
             td { (clean(cause.test)) }
-            td { (names(&evals, "eval")) }
-            td { (names(&variants, "variant")) }
+            td { (names(cause.evals.iter(), "eval")) }
+            td { (names(cause.variants.iter(), "variant")) }
         }
     }
 }
 
-fn names(names: &[&str], noun: &str) -> String {
+fn names(names: impl Iterator<Item = impl AsRef<str>>, noun: &str) -> String {
+    let names: Vec<_> = names.collect();
     if names.len() > MOST_NAMES {
         return prose::count(names.len(), noun);
     }
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     names.join(", ")
 }
 
 /// Returns the table of proofs, and what to do about evals that prove nothing.
 pub fn validation(results: &Results) -> Markup {
     let proofs = proofs(results);
-    let proven = proofs
-        .iter()
-        .filter(|proof| proof.flaws().is_empty())
-        .count();
-    html! {
-        section aria-labelledby="proofs-title" {
-            h2 #proofs-title { "Proofs" }
-            p {
-                (proven) " of " (prose::count(proofs.len(), "eval")) " proven. "
-                span.quiet {
-                    "An eval is proven when its own solution passes, and doing nothing and cheating do not."
-                }
+    let proven = proofs.iter().filter(|proof| proof.flaws().is_empty());
+    let proven = proven.count();
+    let head = column_titles(&["Eval", "oracle", "nop", "cheat", "Verdict"]);
+    let rows = html! { @for proof in &proofs { (proofs_row(proof)) } };
+    let caption = "Evals by the agents that check them";
+    let body = html! {
+        p {
+            (proven) " of " (prose::count(proofs.len(), "eval")) " proven. "
+            span.quiet {
+                "An eval is proven when its own solution passes, and doing nothing and cheating do not."
             }
-            div.scroll tabindex="0" role="region" aria-label="Table of proofs" {
-                table.proofs {
-                    caption.unseen { "Evals by the agents that check them" }
-                    thead { (column_titles(&["Eval", "oracle", "nop", "cheat", "Verdict"])) }
-                    tbody { @for proof in &proofs { (proofs_row(proof)) } }
-                }
-            }
-            ul.notes { @for proof in &proofs { (flaws(proof)) } }
         }
-    }
+        (wide_table("proofs", "Table of proofs", caption, &head, &rows))
+        ul.notes { @for proof in &proofs { (flaws(proof)) } }
+    };
+    section("proofs", "Proofs", &body)
 }
 
 fn proofs_row(proof: &Proof<'_>) -> Markup {

@@ -10,8 +10,9 @@ use terca_core::run::outcome::Status;
 
 use super::pair::{Ended, pair_address, telling_pair};
 use super::scale::Scale;
-use super::text::or_dash;
+use super::text::{or_dash, sign, wide_table};
 use super::verdicts::marks;
+use crate::outcome::of_variant;
 
 /// More rows than this are in the heat map alone.
 const MOST_ROWS: usize = 200;
@@ -19,7 +20,6 @@ const MOST_ROWS: usize = 200;
 const MOST_DOTS: usize = 12;
 
 /// The trials of one comparison.
-#[derive(Debug)]
 pub struct Sides<'a> {
     /// The comparison, in one place.
     pub comparison: &'a Comparison,
@@ -35,12 +35,7 @@ pub struct Sides<'a> {
 pub fn sides(results: &Results) -> Vec<Sides<'_>> {
     let summary = &results.summary;
     let several = summary.comparisons.iter().any(|one| one.place.is_none());
-    let of = |environment: &str, experiment: &str| -> Vec<&TrialResult> {
-        let is_it = |trial: &&TrialResult| {
-            trial.head.environment == environment && trial.head.experiment == experiment
-        };
-        results.trials.iter().filter(is_it).collect()
-    };
+    let of = |environment, experiment| of_variant(results, environment, experiment).collect();
     let mut sides = Vec::new();
     for comparison in &summary.comparisons {
         let Some(place) = &comparison.place else {
@@ -74,6 +69,8 @@ pub fn what_changed(sides: &[Sides<'_>]) -> Markup {
     let rows = rows(sides);
     let scale = Scale::of_all_differences();
     let count = |kind: &str| rows.iter().filter(|row| row.is(kind)).count();
+    let shown = html! { @for row in rows.iter().take(MOST_ROWS) { (row.markup(&scale)) } };
+    let caption = "Each eval with the baseline and with the experiment";
     html! {
         @if !rows.is_empty() {
             section #changed aria-labelledby="changed-title" {
@@ -85,26 +82,14 @@ pub fn what_changed(sides: &[Sides<'_>]) -> Markup {
                         }
                     }
                 }
-                div.scroll tabindex="0" role="region" aria-label="Table of what changed" {
-                    table.changed {
-                        caption.unseen { "Each eval with the baseline and with the experiment" }
-                        thead { (titles(&scale)) }
-                        tbody { @for row in rows.iter().take(MOST_ROWS) { (row.markup(&scale)) } }
+                (wide_table("changed", "Table of what changed", caption, &titles(&scale), &shown))
+                p.quiet.reading {
+                    "● passed, ◐ partial, ○ failed, × error, · not run; first with the baseline, then with the \
+                     experiment. p is adjusted for the evals of a comparison."
+                    @if rows.len() > MOST_ROWS {
+                        " The first " (MOST_ROWS) " of " (rows.len()) " rows are shown; the heat map has every eval."
                     }
                 }
-                (reading(rows.len()))
-            }
-        }
-    }
-}
-
-fn reading(rows: usize) -> Markup {
-    html! {
-        p.quiet.reading {
-            "● passed, ◐ partial, ○ failed, × error, · not run; first with the baseline, then with the experiment. \
-             p is adjusted for the evals of a comparison."
-            @if rows > MOST_ROWS {
-                " The first " (MOST_ROWS) " of " (rows) " rows are shown; the heat map has every eval."
             }
         }
     }
@@ -209,10 +194,10 @@ impl Row<'_> {
             return None;
         }
         let ended = |trials: &[&TrialResult]| -> Vec<Ended> {
-            let ended = trials
-                .iter()
-                .map(|trial| (trial.head.id, trial.report.status));
-            ended.collect()
+            let trials = trials.iter();
+            trials
+                .map(|trial| (trial.head.id, trial.report.status))
+                .collect()
         };
         telling_pair(&ended(&self.baseline), &ended(&self.arm)).map(pair_address)
     }
@@ -239,18 +224,13 @@ impl Row<'_> {
     fn failing(&self) -> Markup {
         let mut tests: Vec<(&str, [usize; 2])> = Vec::new();
         for (side, trials) in [&self.baseline, &self.arm].into_iter().enumerate() {
-            for (test, grade) in trials.iter().flat_map(|trial| trial.report.tests.iter()) {
-                if grade.score >= 1.0 {
-                    continue;
-                }
-                match tests.iter_mut().find(|(known, _)| *known == test) {
-                    Some((_, counts)) => counts[side] += 1,
-                    None => {
-                        let mut counts = [0; 2];
-                        counts[side] = 1;
-                        tests.push((test, counts));
-                    }
-                }
+            for (test, _) in trials.iter().flat_map(|trial| trial.report.tests.losses()) {
+                let place = tests.iter().position(|(known, _)| *known == test);
+                let place = place.unwrap_or_else(|| {
+                    tests.push((test, [0; 2]));
+                    tests.len() - 1
+                });
+                tests[place].1[side] += 1;
             }
         }
         // The first of those that failed as often.
@@ -286,16 +266,5 @@ fn dots(trials: &[&TrialResult], page: &str) -> Markup {
                 small { "+" (trials.len() - MOST_DOTS) }
             }
         }
-    }
-}
-
-/// Returns the sign of an outcome. Its shape says it, its colour only repeats it.
-fn sign(status: Status) -> &'static str {
-    match status {
-        Status::Passed => "●",
-        Status::Partial => "◐",
-        Status::Failed => "○",
-        Status::Error => "×",
-        Status::Interrupted | Status::Pending => "·",
     }
 }

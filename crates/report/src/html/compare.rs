@@ -5,13 +5,14 @@
 use maud::{Markup, html};
 use terca_core::analysis::compare::Compared;
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::Comparison;
 use terca_core::run::event::TrialHead;
 
 use super::changed::{Sides, what_changed};
 use super::overview::agents;
 use super::shell::{PageSource, document};
-use super::text::{clean, navigation, run_status, sentence, time};
-use super::verdicts::{Comparisons, words};
+use super::text::{clean, navigation, run_status, section, sentence, time};
+use super::verdicts::{Row, table};
 use crate::metrics;
 use crate::text::compared::{remarks, title};
 
@@ -59,28 +60,17 @@ fn about(letter: &str, results: &Results) -> Markup {
 }
 
 fn compared(first: &Results, second: &Results, found: &Compared) -> Markup {
-    let place = |place: &Option<String>| match place {
-        Some(place) => place.clone(),
-        None => "all variants".to_owned(),
-    };
-    let comparisons = Comparisons {
-        of: &found.comparisons,
-        title: found.by.place(),
-        names: found
-            .comparisons
-            .iter()
-            .map(|one| [place(&one.place), String::new()])
-            .collect(),
-        words: words(&found.comparisons),
-        delivered: vec![Vec::new(); found.comparisons.len()],
-        margin: found.margin,
+    let place = |one: &Comparison| one.place.clone().unwrap_or("all variants".to_owned());
+    let rows = found.comparisons.iter();
+    let rows: Vec<Row<'_>> = rows
+        .map(|comparison| Row::of(comparison, [place(comparison), String::new()]))
+        .collect();
+    let body = html! {
+        (table(found.by.place(), &rows, found.margin))
+        (differences(found))
     };
     html! {
-        section aria-labelledby="verdicts-title" {
-            h2 #verdicts-title { "Verdicts: B against A" }
-            (comparisons.table())
-            (differences(found))
-        }
+        (section("verdicts", "Verdicts: B against A", &body))
         (what_changed(&sides(first, second, found)))
     }
 }
@@ -107,14 +97,11 @@ const NAMES: [fn(&TrialHead) -> String; 4] = [
 ];
 
 fn sides<'a>(first: &'a Results, second: &'a Results, found: &'a Compared) -> Vec<Sides<'a>> {
-    let places = || {
-        found
-            .comparisons
-            .iter()
-            .filter_map(|one| one.place.as_deref())
-    };
+    let comparisons = found.comparisons.iter();
+    let places = comparisons.filter_map(|one| Some((one, one.place.as_deref()?)));
     let has_all = |name: &&fn(&TrialHead) -> String| {
-        places().all(|place| second.trials.iter().any(|trial| name(&trial.head) == place))
+        let has = |place: &str| second.trials.iter().any(|trial| name(&trial.head) == place);
+        places.clone().all(|(_, place)| has(place))
     };
     let Some(name) = NAMES.iter().find(has_all) else {
         return Vec::new();
@@ -124,16 +111,13 @@ fn sides<'a>(first: &'a Results, second: &'a Results, found: &'a Compared) -> Ve
         let trials: Vec<&TrialResult> = trials.filter(|trial| name(&trial.head) == place).collect();
         (trials, format!("../../runs/{}/", results.run))
     };
-    let mut sides = Vec::new();
-    for comparison in &found.comparisons {
-        if let Some(place) = &comparison.place {
-            sides.push(Sides {
-                comparison,
-                name: place.clone(),
-                baseline: of(first, place),
-                arm: of(second, place),
-            });
-        }
-    }
-    sides
+    places
+        .clone()
+        .map(|(comparison, place)| Sides {
+            comparison,
+            name: place.to_owned(),
+            baseline: of(first, place),
+            arm: of(second, place),
+        })
+        .collect()
 }

@@ -1,12 +1,17 @@
-//! A unified diff, read file by file: a list of its files, and each file folded, with the numbers of its lines.
+//! A unified diff, read file by file: a list of its files, and each file folded, with the numbers of its lines. And the change
+//! that a tool call makes, as a diff.
 
 use maud::{Markup, html};
+use similar::TextDiff;
 use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
+use terca_core::transcript::edits::{Change, Edit};
 use terca_core::transcript::trial_files::even_cut;
 
-use super::text::{clean, fit, note, size};
+use super::text::{clean, ends, fit, fit_text, left_out, note, size};
 
+/// The file with all changes.
+const FILE: &str = "changes.diff";
 /// Files with more lines are closed at first.
 const MOST_LINES_OPEN: usize = 400;
 /// The room of a file that is left for its title.
@@ -32,15 +37,9 @@ pub fn diff(changes: &Excerpt, trial: u32, room: usize) -> Markup {
         }
         parts.push(file_part(file, index + 1, each.saturating_sub(TITLE)));
     }
-    let remark = |number| {
-        format!(
-            "… {} left out; see changes.diff …",
-            prose::count(number, "file")
-        )
-    };
     html! {
         @if all.len() > 1 { (list(&all, trial)) }
-        div.diff { (fit(&parts, room, remark)) }
+        div.diff { (fit(&parts, room, left_out("file", FILE))) }
     }
 }
 
@@ -75,7 +74,7 @@ fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
     let blocks: Vec<(usize, Markup)> = file
         .blocks
         .iter()
-        .map(|one| (one.lines.len(), block(one)))
+        .map(|one| (one.lines.len(), block(one, true)))
         .collect();
     let lines: usize = blocks.iter().map(|(lines, _)| lines).sum();
     html! {
@@ -83,7 +82,7 @@ fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
             summary {
                 b { (clean(file.name())) }
                 (counts(file))
-                @if let Some(word) = file.word() { span.pill { (word) } }
+                @if let Some(word) = file.word { span.pill { (word) } }
                 @if let Some(old) = file.renamed_from() { span.quiet { "from " (clean(old)) } }
             }
             @if lines > 0 {
@@ -97,71 +96,105 @@ fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
 
 /// Returns the blocks that fit, with the number of lines that do not.
 fn within(blocks: &[(usize, Markup)], room: usize) -> Markup {
-    let count = |room: usize, blocks: &mut dyn Iterator<Item = &(usize, Markup)>| {
-        let mut sum = 0;
-        blocks
-            .take_while(|(_, markup)| {
-                sum += size(markup);
-                sum <= room
-            })
-            .count()
-    };
-    let all: usize = blocks.iter().map(|(_, markup)| size(markup)).sum();
-    let head = match all <= room {
-        true => blocks.len(),
-        false => count(room / 4 * 3, &mut blocks.iter()),
-    };
-    let tail = count(room / 4, &mut blocks[head..].iter().rev());
+    let sizes: Vec<usize> = blocks.iter().map(|(_, markup)| size(markup)).collect();
+    let (head, tail) = ends(&sizes, room);
     let end = blocks.len() - tail;
-    let left_out: usize = blocks[head..end].iter().map(|(lines, _)| lines).sum();
+    let missing: usize = blocks[head..end].iter().map(|(lines, _)| lines).sum();
     html! {
         @for (_, markup) in &blocks[..head] { (markup) }
-        @if left_out > 0 {
-            (note(&format!("… {} left out; see changes.diff …", prose::count(left_out, "line"))))
-        }
+        @if missing > 0 { (note(&left_out("line", FILE)(missing))) }
         @for (_, markup) in &blocks[end..] { (markup) }
     }
 }
 
-fn block(block: &Block<'_>) -> Markup {
-    if matches!(block.kind, DiffLineKind::Hunk | DiffLineKind::Note) {
-        // Line by line: a terminal sequence that one line leaves open must not take the next with it.
-        let lines: Vec<String> = block
-            .lines
-            .iter()
-            .map(|line| clean(line).into_owned())
-            .collect();
-        return html! { div.hunk { (lines.join("\n")) } };
-    }
-    let sign = match block.kind {
-        DiffLineKind::Added => "+",
-        DiffLineKind::Removed => "-",
-        _ => " ",
-    };
+fn block(block: &Block<'_>, is_numbered: bool) -> Markup {
+    // Line by line: a terminal sequence that one line leaves open must not take the next with it.
+    let lines = block.lines.iter().map(|line| clean(line).into_owned());
+    let text = lines.collect::<Vec<_>>().join("\n");
     let count = block.lines.len();
-    let numbers: Vec<String> = (0..count)
-        .map(|index| (block.first + index).to_string())
-        .collect();
-    let lines: Vec<String> = block
-        .lines
-        .iter()
-        .map(|line| clean(line).into_owned())
-        .collect();
-    let inner = html! {
-        span.numbers aria-hidden="true" { (numbers.join("\n")) }
-        span.sign { (vec![sign; count].join("\n")) }
-        span.text { (lines.join("\n")) }
+    let inner = |sign| {
+        let numbers = block.first..block.first + count;
+        let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+        html! {
+            @if is_numbered { span.numbers aria-hidden="true" { (numbers.join("\n")) } }
+            span.sign { (vec![sign; count].join("\n")) }
+            span.text { (text) }
+        }
     };
     match block.kind {
-        DiffLineKind::Added => html! { ins.added { (inner) } },
-        DiffLineKind::Removed => html! { del.removed { (inner) } },
-        _ => html! { div.same { (inner) } },
+        DiffLineKind::Hunk | DiffLineKind::Note => html! { div.hunk { (text) } },
+        DiffLineKind::Added => html! { ins.added { (inner("+")) } },
+        DiffLineKind::Removed => html! { del.removed { (inner("-")) } },
+        DiffLineKind::Same => html! { div.same { (inner(" ")) } },
     }
+}
+
+/// Texts with more lines are not compared line by line.
+const MOST_COMPARED: usize = 2_000;
+/// Longer changes are folded.
+const FIRST_LINES: usize = 24;
+
+/// Returns the change that a tool call makes, in about so many bytes of text.
+pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
+    let patch = match &edit.change {
+        Change::Unknown => String::new(),
+        Change::Written(text) => compared("", &fit_text(text, room)),
+        Change::Replaced { before, after } => {
+            compared(&fit_text(before, room / 2), &fit_text(after, room / 2))
+        }
+        Change::Patched(lines) => fit_text(&lines.join("\n"), room),
+    };
+    let mut file = FileDiff::default();
+    let mut place = DiffPosition {
+        is_in_hunk: true,
+        ..DiffPosition::default()
+    };
+    patch.lines().for_each(|line| place.read(line, &mut file));
+    let lines: usize = file.blocks.iter().map(|block| block.lines.len()).sum();
+    let body = html! {
+        div.lines tabindex="0" role="group" aria-label={ "Change of " (clean(edit.path)) } {
+            @for one in &file.blocks { (block(one, false)) }
+        }
+    };
+    html! {
+        div.edit {
+            p.who { code { (clean(edit.path)) } (counts(&file)) }
+            @if lines > FIRST_LINES {
+                details.fold {
+                    summary { (prose::count(lines, "line")) }
+                    (body)
+                }
+            } @else if lines > 0 {
+                (body)
+            }
+        }
+    }
+}
+
+/// Returns the lines of two texts with their signs.
+fn compared(before: &str, after: &str) -> String {
+    if before.lines().count() + after.lines().count() > MOST_COMPARED {
+        let removed = before.lines().map(|line| format!("-{line}\n"));
+        return removed
+            .chain(after.lines().map(|line| format!("+{line}\n")))
+            .collect();
+    }
+    let diff = TextDiff::from_lines(before, after);
+    let changes = diff.iter_all_changes();
+    changes
+        .map(|change| {
+            format!(
+                "{}{}\n",
+                change.tag(),
+                change.value().trim_end_matches(['\n', '\r'])
+            )
+        })
+        .collect()
 }
 
 /// What a line of a diff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiffLineKind {
+enum DiffLineKind {
     /// `@@ … @@`
     Hunk,
     Added,
@@ -172,71 +205,55 @@ pub enum DiffLineKind {
 }
 
 /// Neighbouring lines of one kind. Many lines are several blocks, which can be left out.
-#[derive(Debug)]
-pub struct Block<'a> {
-    pub kind: DiffLineKind,
+struct Block<'a> {
+    kind: DiffLineKind,
     /// The number of the first line: in the old file if they were removed, else in the new one.
-    pub first: usize,
+    first: usize,
     /// The lines, without their signs.
-    pub lines: Vec<&'a str>,
+    lines: Vec<&'a str>,
 }
 
 /// The changes of one file.
-#[derive(Debug, Default)]
-pub struct FileDiff<'a> {
+#[derive(Default)]
+struct FileDiff<'a> {
     title: &'a str,
     old: Option<&'a str>,
     new: Option<&'a str>,
-    is_renamed: bool,
-    is_added: bool,
-    is_removed: bool,
-    pub blocks: Vec<Block<'a>>,
+    /// What became of the file.
+    word: Option<&'static str>,
+    blocks: Vec<Block<'a>>,
 }
 
 impl FileDiff<'_> {
     /// Returns the name of the file, the new one if it was renamed.
-    pub fn name(&self) -> &str {
-        let name = if self.is_removed { self.old } else { self.new };
+    fn name(&self) -> &str {
+        let is_deleted = self.word == Some("deleted");
+        let name = if is_deleted { self.old } else { self.new };
         name.or(self.old).unwrap_or(self.title)
     }
 
     /// Returns the old name of a file that was renamed.
-    pub fn renamed_from(&self) -> Option<&str> {
-        self.old.filter(|_| self.is_renamed)
-    }
-
-    /// Returns a word for what became of the file.
-    pub fn word(&self) -> Option<&'static str> {
-        match self {
-            FileDiff {
-                is_renamed: true, ..
-            } => Some("renamed"),
-            FileDiff { is_added: true, .. } => Some("new"),
-            FileDiff {
-                is_removed: true, ..
-            } => Some("deleted"),
-            _ => None,
-        }
+    fn renamed_from(&self) -> Option<&str> {
+        self.old.filter(|_| self.word == Some("renamed"))
     }
 
     /// Counts the lines of a kind.
-    pub fn count(&self, kind: DiffLineKind) -> usize {
+    fn count(&self, kind: DiffLineKind) -> usize {
         let blocks = self.blocks.iter().filter(|block| block.kind == kind);
         blocks.map(|block| block.lines.len()).sum()
     }
 
     /// Estimates the bytes of its markup.
-    pub fn size(&self) -> usize {
+    fn size(&self) -> usize {
         const MARKUP: usize = 140;
-        let lines = |block: &Block<'_>| -> usize {
-            block.lines.iter().map(|line| line.len() * 2 + 10).sum()
-        };
-        self.blocks.iter().map(|block| MARKUP + lines(block)).sum()
+        let lines = self.blocks.iter().flat_map(|block| &block.lines);
+        let texts: usize = lines.map(|line| line.len() * 2 + 10).sum();
+        self.blocks.len() * MARKUP + texts
     }
 }
 
 /// Splits a diff into its files. Lines before the first file are one without a name.
-pub fn files(text: &str) -> Vec<FileDiff<'_>> {
+fn files(text: &str) -> Vec<FileDiff<'_>> {
     let mut files: Vec<FileDiff<'_>> = Vec::new();
     let mut place = DiffPosition::default();
     for line in text.lines() {
@@ -272,7 +289,7 @@ fn same_name(title: &str) -> Option<&str> {
 }
 
 /// The place in a file while its diff is read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct DiffPosition {
     is_in_hunk: bool,
     old: usize,
@@ -302,13 +319,13 @@ impl DiffPosition {
     fn head<'a>(&self, line: &'a str, file: &mut FileDiff<'a>) {
         if let Some(name) = line.strip_prefix("rename from ") {
             file.old = Some(name);
-            file.is_renamed = true;
+            file.word = Some("renamed");
         } else if let Some(name) = line.strip_prefix("rename to ") {
             file.new = Some(name);
         } else if line.starts_with("new file mode") {
-            file.is_added = true;
+            file.word = Some("new");
         } else if line.starts_with("deleted file mode") {
-            file.is_removed = true;
+            file.word = Some("deleted");
         } else if let Some(name) = line.strip_prefix("--- a/") {
             file.old = Some(name);
         } else if let Some(name) = line.strip_prefix("+++ b/") {
@@ -413,10 +430,7 @@ mod tests {
             diff --git a/a.js b/b.js\nrename from a.js\nrename to b.js\n\
             diff --git a/p.png b/p.png\nnew file mode 100644\nBinary files /dev/null and b/p.png differ\n";
         let files = files(text);
-        let told: Vec<_> = files
-            .iter()
-            .map(|file| (file.name(), file.word()))
-            .collect();
+        let told: Vec<_> = files.iter().map(|file| (file.name(), file.word)).collect();
         assert_eq!(
             told,
             [
@@ -435,5 +449,28 @@ mod tests {
             ),
             (1, 0)
         );
+    }
+
+    #[test]
+    fn changes_are_diffs() {
+        let shown = |change| {
+            let one = Edit {
+                path: "a.txt",
+                change,
+            };
+            edit(&one, 10_000).0
+        };
+        let replaced = shown(Change::Replaced {
+            before: "a\nb\n",
+            after: "a\n<c>\n",
+        });
+        assert!(replaced.contains("<del class=\"removed\"><span class=\"sign\">-</span><span class=\"text\">b</span></del>"), "{replaced}");
+        assert!(replaced.contains("&lt;c&gt;</span></ins>"), "{replaced}");
+        assert!(replaced.contains("+1") && replaced.contains("−1"));
+        let written = shown(Change::Written("x\ny"));
+        assert!(written.contains("+2") && written.contains("x\ny"));
+        let patched = shown(Change::Patched(vec!["@@", "-1", "+2"]));
+        assert!(patched.contains("<del") && patched.contains("<ins"));
+        assert!(!shown(Change::Unknown).contains("lines"));
     }
 }

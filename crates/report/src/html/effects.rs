@@ -10,10 +10,12 @@ use terca_core::analysis::summary::wording::{probability, signed_score, times};
 use terca_core::analysis::summary::{Comparison, Effect, Summary};
 use terca_core::stats::{ALPHA, Interval};
 
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::scale::Scale;
-use super::text::or_dash;
-use super::verdicts::{far, marks};
+use super::text::{or_dash, section};
+use super::verdicts::marks;
+use crate::outcome::of_variant;
+use crate::text::comparison_table::distances;
 
 /// A figure that a comparison has beside the one of its verdict.
 struct Figure {
@@ -22,50 +24,41 @@ struct Figure {
     is_ratio: bool,
 }
 
+const fn figure(title: &'static str, read: fn(&Comparison) -> &Effect, is_ratio: bool) -> Figure {
+    Figure {
+        title,
+        read,
+        is_ratio,
+    }
+}
+
 const FIGURES: [Figure; 4] = [
-    Figure {
-        title: "mean score",
-        read: |comparison| &comparison.mean_score,
-        is_ratio: false,
-    },
-    Figure {
-        title: "tokens",
-        read: |comparison| &comparison.tokens,
-        is_ratio: true,
-    },
-    Figure {
-        title: "cost",
-        read: |comparison| &comparison.cost_usd,
-        is_ratio: true,
-    },
-    Figure {
-        title: "time",
-        read: |comparison| &comparison.seconds,
-        is_ratio: true,
-    },
+    figure("mean score", |comparison| &comparison.mean_score, false),
+    figure("tokens", |comparison| &comparison.tokens, true),
+    figure("cost", |comparison| &comparison.cost_usd, true),
+    figure("time", |comparison| &comparison.seconds, true),
 ];
 
 /// Returns a table for each figure that a comparison has.
 pub fn effects(summary: &Summary) -> Markup {
-    let is_known = |figure: &&Figure| {
-        let read = figure.read;
-        summary
-            .comparisons
+    let comparisons = &summary.comparisons;
+    let is_known = |figure: &Figure| {
+        comparisons
             .iter()
-            .any(|one| read(one).value.is_some())
+            .any(|one| (figure.read)(one).value.is_some())
     };
-    let known: Vec<&Figure> = FIGURES.iter().filter(is_known).collect();
+    let known: Vec<&Figure> = FIGURES.iter().filter(|figure| is_known(figure)).collect();
+    let body = html! {
+        div.cards {
+            @for figure in &known { (card(figure, summary)) }
+        }
+        p.quiet.reading {
+            "95 % intervals; p is adjusted for the comparisons. A colour is given only to a difference that was shown."
+        }
+    };
     html! {
         @if !known.is_empty() {
-            section aria-labelledby="effects-title" {
-                h2 #effects-title { "Effects on score, tokens, cost and time" }
-                div.cards {
-                    @for figure in known { (card(figure, summary)) }
-                }
-                p.quiet.reading {
-                    "95 % intervals; p is adjusted for the comparisons. A colour is given only to a difference that was shown."
-                }
-            }
+            (section("effects", "Effects on score, tokens, cost and time", &body))
         }
     }
 }
@@ -84,13 +77,12 @@ fn card(figure: &Figure, summary: &Summary) -> Markup {
 
 impl Figure {
     fn scale(&self, effects: &[&Effect]) -> Scale {
+        let ends = effects.iter().flat_map(|effect| distances(effect));
         if !self.is_ratio {
-            let ends = effects.iter().flat_map(|effect| far(effect));
             return Scale::of_differences(ends.fold(0.0, f64::max), signed_score);
         }
-        let ends = effects.iter().flat_map(|effect| far(effect));
-        let distances = ends.map(|ratio| ratio.max(1e-9).ln().abs());
-        Scale::of_ratios(distances.fold(0.0, f64::max))
+        let ends = ends.map(|ratio| ratio.max(1e-9).ln().abs());
+        Scale::of_ratios(ends.fold(0.0, f64::max))
     }
 
     fn row(&self, comparison: &Comparison, effect: &Effect, scale: &Scale) -> Markup {
@@ -166,20 +158,16 @@ const MOST_DOTS: usize = 600;
 
 /// Returns a card for each figure that judged trials have.
 pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
-    let cards: Vec<Markup> = METRICS
-        .iter()
+    let cards = METRICS.iter();
+    let cards: Vec<Markup> = cards
         .filter_map(|metric| distribution(metric, results, matrix))
         .collect();
+    let body = html! {
+        p.quiet { "Each dot is a judged trial. The line is the middle half, and the mark is the median." }
+        div.cards { @for card in &cards { (card) } }
+    };
     html! {
-        @if !cards.is_empty() {
-            section aria-labelledby="spent-title" {
-                h2 #spent-title { "Time, tokens, cost" }
-                p.quiet {
-                    "Each dot is a judged trial. The line is the middle half, and the mark is the median."
-                }
-                div.cards { @for card in &cards { (card) } }
-            }
-        }
+        @if !cards.is_empty() { (section("spent", "Time, tokens, cost", &body)) }
     }
 }
 
@@ -192,15 +180,11 @@ fn distribution(metric: &Metric, results: &Results, matrix: &Matrix<'_>) -> Opti
             (matrix.variant_name(environment, experiment), values)
         })
         .collect();
-    let values = || {
-        samples
-            .iter()
-            .flat_map(|(_, values)| values.iter().copied())
-    };
-    let largest = values().fold(0.0, f64::max);
-    let least = values()
-        .filter(|value| *value > 0.0)
-        .fold(largest, f64::min);
+    let values = samples
+        .iter()
+        .flat_map(|(_, values)| values.iter().copied());
+    let largest = values.clone().fold(0.0, f64::max);
+    let least = values.filter(|value| *value > 0.0).fold(largest, f64::min);
     let most_dots = (MOST_DOTS / samples.len().max(1)).max(10);
     let scale = Scale::of_sizes(least, largest, metric.show);
     let caption = html! {
@@ -215,14 +199,9 @@ fn distribution(metric: &Metric, results: &Results, matrix: &Matrix<'_>) -> Opti
 
 /// Returns the values of a variant's judged trials, in order.
 fn sample(metric: &Metric, results: &Results, environment: &str, experiment: &str) -> Vec<f64> {
-    let mut values: Vec<f64> = results
-        .trials
-        .iter()
-        .filter(|trial| {
-            trial.head.environment == environment
-                && trial.head.experiment == experiment
-                && trial.report.status.is_judged()
-        })
+    let trials = of_variant(results, environment, experiment);
+    let judged = trials.filter(|trial| trial.report.status.is_judged());
+    let mut values: Vec<f64> = judged
         .filter_map(|trial| (metric.of_trial)(&trial.report.stats))
         .collect();
     values.sort_by(f64::total_cmp);

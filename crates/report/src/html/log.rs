@@ -4,18 +4,10 @@ use maud::{Markup, html};
 use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::text::prose;
 
-use super::text::{clean, fit, note, preformatted};
+use super::text::{clean, fit, left_out, note, preformatted};
 
-/// A part of a log: `── test: unit ──` and the lines below it.
-#[derive(Debug, Clone, PartialEq)]
-struct LogSection<'a> {
-    /// Empty for lines before the first title.
-    title: &'a str,
-    text: &'a str,
-}
-
-/// Splits a log at its titles.
-fn parts(text: &str) -> Vec<LogSection<'_>> {
+/// Splits a log into titles, such as `── test: unit ──`, and the lines below them. The title of lines before the first is empty.
+fn parts(text: &str) -> Vec<(&str, &str)> {
     let mut parts = Vec::new();
     let mut title = "";
     let mut start = 0;
@@ -26,33 +18,24 @@ fn parts(text: &str) -> Vec<LogSection<'_>> {
             .strip_prefix("── ")
             .and_then(|line| line.strip_suffix(" ──"));
         if let Some(next) = inner {
-            parts.push(LogSection {
-                title,
-                text: &text[start..at],
-            });
+            parts.push((title, &text[start..at]));
             title = next;
             start = at + line.len();
         }
         at += line.len();
     }
-    parts.push(LogSection {
-        title,
-        text: &text[start..],
-    });
-    parts.retain(|part| !part.title.is_empty() || !part.text.trim().is_empty());
+    parts.push((title, &text[start..]));
+    parts.retain(|(title, text)| !title.is_empty() || !text.trim().is_empty());
     parts
 }
 
 /// Returns what a test wrote, without the line with its score that the log has below it.
 pub fn of_test<'a>(log: &'a Excerpt, test: &str) -> Option<&'a str> {
     let wanted = format!("test: {test}");
-    let found = [&log.tail, &log.head].into_iter().find_map(|text| {
-        parts(text)
-            .into_iter()
-            .rev()
-            .find(|part| part.title == wanted)
-    });
-    let text = found?.text.trim_end();
+    let mut all = parts(&log.head);
+    all.extend(parts(&log.tail));
+    let (_, text) = all.into_iter().rfind(|(title, _)| *title == wanted)?;
+    let text = text.trim_end();
     let text = text.rsplit_once('\n').map_or("", |(above, _)| above);
     (!text.trim().is_empty()).then_some(text)
 }
@@ -67,14 +50,8 @@ pub fn log(log: &Excerpt, room: usize) -> Markup {
         )));
         pieces.extend(chunks(&log.tail));
     }
-    let remark = |number| {
-        format!(
-            "… {} left out; see run.log …",
-            prose::count(number, "piece")
-        )
-    };
     html! {
-        div.log tabindex="0" role="region" aria-label="Log" { (fit(&pieces, room, remark)) }
+        div.log tabindex="0" role="region" aria-label="Log" { (fit(&pieces, room, left_out("piece", "run.log"))) }
     }
 }
 
@@ -83,15 +60,12 @@ fn chunks(text: &str) -> Vec<Markup> {
     const LINES: usize = 20;
     const LONGEST: usize = 2_000;
     let mut chunks = Vec::new();
-    for part in parts(text) {
-        if !part.title.is_empty() {
-            chunks.push(html! { h4 aria-level="3" { (clean(part.title)) } });
+    for (title, text) in parts(text) {
+        if !title.is_empty() {
+            chunks.push(html! { h4 aria-level="3" { (clean(title)) } });
         }
-        let lines: Vec<&str> = part
-            .text
-            .trim_end_matches('\n')
-            .split_inclusive('\n')
-            .collect();
+        let lines = text.trim_end_matches('\n').split_inclusive('\n');
+        let lines: Vec<&str> = lines.collect();
         for lines in lines.chunks(LINES) {
             let text: String = lines
                 .iter()
@@ -113,20 +87,14 @@ mod tests {
     fn parts_of_a_log() {
         let found = parts(LOG);
         assert_eq!(
-            found.iter().map(|part| part.title).collect::<Vec<_>>(),
+            found.iter().map(|(title, _)| *title).collect::<Vec<_>>(),
             ["before: npm ci", "test: unit", "test: file"]
         );
         let log = Excerpt::whole(LOG);
         assert_eq!(of_test(&log, "unit"), Some("ok 1\nnot ok 2"));
         assert_eq!(of_test(&log, "file"), None);
         assert_eq!(of_test(&log, "none"), None);
-        assert_eq!(
-            parts("torn line\n"),
-            [LogSection {
-                title: "",
-                text: "torn line\n"
-            }]
-        );
+        assert_eq!(parts("torn line\n"), [("", "torn line\n")]);
     }
 
     #[test]

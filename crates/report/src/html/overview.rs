@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use terca_core::agent::control::is_control;
-use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::Summary;
+use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::validation::is_validation;
 use terca_core::run::event::{Phase, RunStatus};
 use terca_core::run::outcome::Status;
@@ -16,14 +15,17 @@ use terca_core::text::prose;
 use super::causes::validation;
 use super::changed::{sides, what_changed};
 use super::effects::{distributions, effects};
-use super::heat_map::{Matrix, heat_map};
+use super::heat_map::heat_map;
+use super::matrix::Matrix;
 use super::scale::stacked_bar;
 use super::text::{clean, fit_text, run_status, time};
 use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
 use super::verdicts::{parts, remarks, verdicts};
+use crate::groups::grouped;
 use crate::live::eta::seconds_left;
 use crate::live::time_limits::{growing, seconds_between};
 use crate::metrics;
+use crate::outcome::endings;
 
 /// Returns the parts before the list of trials, by their ids.
 pub fn overview(
@@ -63,7 +65,8 @@ pub fn overview(
 
 /// Returns the masthead of a run.
 pub fn masthead(results: &Results) -> Markup {
-    let counts = counts(&results.summary);
+    let mut counts = endings(&results.summary).to_vec();
+    counts.retain(|(_, number)| *number > 0);
     html! {
         header.masthead {
             h1 { (results.suite) }
@@ -74,9 +77,10 @@ pub fn masthead(results: &Results) -> Markup {
                 (run_status(results.status))
                 span { (results.run) }
                 @if let Some(at) = results.started_at { (time(at)) }
-                @if let Some(length) = length(results) { span { (length) } }
+                @if let Some(seconds) = results.seconds() { span { (prose::duration(seconds)) } }
                 span { (prose::count(results.summary.trials, "trial")) }
-                @for fact in facts(results) { span { (fact) } }
+                @if let Some(spent) = metrics::spent_on(results) { span { "spent: " (spent) } }
+                @if results.grading > 1 { span { "graded again: this is grading " (results.grading) } }
             }
             (agents(results))
             // What the agents of a validation do not pass is no failure.
@@ -88,39 +92,10 @@ pub fn masthead(results: &Results) -> Markup {
     }
 }
 
-fn length(results: &Results) -> Option<String> {
-    results.seconds().map(prose::duration)
-}
-
-/// Returns what was spent, in the words of the terminal, and whether the run was graded again.
-fn facts(results: &Results) -> Vec<String> {
-    let mut facts = Vec::new();
-    facts.extend(metrics::spent_on(results).map(|spent| format!("spent: {spent}")));
-    if results.grading > 1 {
-        facts.push(format!("graded again: this is grading {}", results.grading));
-    }
-    facts
-}
-
-/// Returns the statuses that trials have, with their numbers.
-fn counts(summary: &Summary) -> Vec<(Status, usize)> {
-    let all = [
-        (Status::Passed, summary.passed),
-        (Status::Partial, summary.partial),
-        (Status::Failed, summary.failed),
-        (Status::Error, summary.errors),
-        (Status::Interrupted, summary.interrupted),
-        (Status::Pending, summary.pending),
-    ];
-    all.into_iter().filter(|(_, number)| *number > 0).collect()
-}
-
 fn bar(counts: &[(Status, usize)]) -> Markup {
-    let sizes: Vec<(String, f64)> = counts
-        .iter()
-        .map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64))
-        .collect();
-    stacked_bar(&sizes)
+    let sizes = counts.iter();
+    let sizes = sizes.map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64));
+    stacked_bar(&sizes.collect::<Vec<_>>())
 }
 
 /// Returns the counts in words. Each links to its trials.
@@ -199,98 +174,72 @@ fn since(moment: Timestamp, at: Timestamp) -> Markup {
     }
 }
 
-/// An agent in an environment, with a model that was asked for.
-struct Agent<'a> {
-    environment: &'a str,
-    name: &'a str,
-    requested: Option<&'a str>,
-    experiments: BTreeSet<&'a str>,
-    versions: BTreeSet<&'a str>,
-    observed: BTreeSet<&'a str>,
-}
-
-/// Returns the agents, a line each.
+/// Returns the agents of each environment with the models that were asked for, a line each.
 pub fn agents(results: &Results) -> Markup {
-    let agents = gathered(results);
-    let is_shared = |agent: &Agent<'_>| {
-        let same = |other: &&Agent<'_>| other.environment == agent.environment;
-        agents.iter().filter(same).count() > 1
+    let agents = grouped(results.trials.iter().map(|trial| {
+        let head = &trial.head;
+        (
+            (&*head.environment, &*head.agent, head.model.as_deref()),
+            trial,
+        )
+    }));
+    let is_shared = |environment: &str| {
+        let same = agents
+            .iter()
+            .filter(|((other, ..), _)| *other == environment);
+        same.count() > 1
     };
     html! {
         ul.agents {
-            @for agent in &agents {
+            @for ((environment, name, requested), trials) in &agents {
                 li {
-                    @if agents.len() > 1 || agent.environment != "default" {
-                        b { (agent.environment) }
-                        @if is_shared(agent) {
-                            " " span.quiet { (agent.experiments.iter().copied().collect::<Vec<_>>().join(", ")) }
+                    @if agents.len() > 1 || *environment != "default" {
+                        b { (environment) }
+                        @if is_shared(environment) {
+                            " " span.quiet { (distinct(trials, |trial| Some(&trial.head.experiment)).join(", ")) }
                         }
                         ": "
                     }
-                    (agent.words())
+                    (words(name, *requested, trials))
                 }
             }
         }
     }
 }
 
-fn gathered(results: &Results) -> Vec<Agent<'_>> {
-    let mut agents: Vec<Agent<'_>> = Vec::new();
-    for trial in &results.trials {
-        let head = &trial.head;
-        let (name, requested) = (head.agent.as_str(), head.model.as_deref());
-        let is_it = |agent: &Agent<'_>| {
-            agent.environment == head.environment
-                && agent.name == name
-                && agent.requested == requested
-        };
-        let at = agents.iter().position(is_it).unwrap_or_else(|| {
-            agents.push(Agent {
-                environment: &head.environment,
-                name,
-                requested,
-                experiments: BTreeSet::new(),
-                versions: BTreeSet::new(),
-                observed: BTreeSet::new(),
-            });
-            agents.len() - 1
-        });
-        let agent = &mut agents[at];
-        agent.experiments.insert(&head.experiment);
-        agent.versions.extend(trial.report.agent_version.as_deref());
-        agent
-            .observed
-            .extend(trial.report.delivery.model_observed.as_deref());
-    }
-    agents
+/// Returns what there is of the trials, sorted, each once.
+fn distinct<'a>(
+    trials: &[&'a TrialResult],
+    read: fn(&'a TrialResult) -> Option<&'a String>,
+) -> Vec<&'a str> {
+    let found = trials.iter().filter_map(|trial| read(trial));
+    let found: BTreeSet<&str> = found.map(String::as_str).collect();
+    found.into_iter().collect()
 }
 
-impl Agent<'_> {
-    /// `claude-code 2.1.197, model claude-sonnet-5`.
-    fn words(&self) -> String {
-        let mut text = self.name.to_owned();
-        if is_control(self.name) {
-            return text + ", which checks evals and is no agent";
-        }
-        let list = |names: &BTreeSet<&str>| {
-            let names: Vec<&str> = names.iter().copied().collect();
-            prose::list(&names, "and")
-        };
-        if !self.versions.is_empty() {
-            text += &format!(" {}", list(&self.versions));
-        }
-        let is_as_asked = self
-            .observed
-            .iter()
-            .all(|model| Some(*model) == self.requested);
-        match self.requested {
-            Some(model) => text += &format!(", model {model}"),
-            None if self.observed.is_empty() => text += ", its default model",
-            None => text += &format!(", its default model: {}", list(&self.observed)),
-        }
-        if self.requested.is_some() && !is_as_asked {
-            text += &format!(" (answered by {})", list(&self.observed));
-        }
-        text
+/// `claude-code 2.1.197, model claude-sonnet-5`.
+fn words(name: &str, requested: Option<&str>, trials: &[&TrialResult]) -> String {
+    if is_control(name) {
+        return format!("{name}, which checks evals and is no agent");
     }
+    let mut text = name.to_owned();
+    let versions = distinct(trials, |trial| trial.report.agent_version.as_ref());
+    if !versions.is_empty() {
+        text += &format!(" {}", prose::list(&versions, "and"));
+    }
+    let observed = distinct(trials, |trial| {
+        trial.report.delivery.model_observed.as_ref()
+    });
+    let answered = prose::list(&observed, "and");
+    match requested {
+        Some(model) => {
+            text += &format!(", model {model}");
+            if observed.iter().any(|other| *other != model) {
+                text += &format!(" (answered by {answered})");
+            }
+        }
+        None if observed.is_empty() => text += ", its default model",
+        None => text += &format!(", its default model: {answered}"),
+    }
+    text
 }

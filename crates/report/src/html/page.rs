@@ -12,7 +12,7 @@ use terca_core::analysis::summary::summarise_figures;
 use terca_core::run::state::RunState;
 
 use super::bodies::{Bodies, Packed};
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::overview::overview;
 use super::shell::{PageSource, frame, keys};
 use super::text::{navigation, without_control_characters};

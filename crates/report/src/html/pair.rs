@@ -1,11 +1,16 @@
-//! The trials that are worth reading beside each other: a failure and a success of the same eval.
+//! The trials that are worth reading beside each other: a failure and a success of the same eval. And all trials of an eval, a
+//! dot for each.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use maud::{Markup, html};
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
+
+use super::matrix::Matrix;
+use super::text::sign;
 
 /// Returns the address of two trials beside each other.
 pub fn pair_address((first, second): (u32, u32)) -> String {
@@ -16,7 +21,6 @@ pub fn pair_address((first, second): (u32, u32)) -> String {
 pub type Ended = (u32, Status);
 
 /// The trials of a run by their cells, to choose two of them.
-#[derive(Debug)]
 pub struct Cells<'a> {
     baseline: &'a str,
     trials: HashMap<(&'a str, &'a str, &'a str), Vec<Ended>>,
@@ -53,50 +57,40 @@ impl<'a> Cells<'a> {
 /// Returns the two trials that tell most beside each other. They end differently where any two do: a baseline that failed against an experiment
 /// that passed comes before the reverse, and earlier trials before later.
 pub fn telling_pair(baseline: &[Ended], arm: &[Ended]) -> Option<(u32, u32)> {
-    let pairs = baseline
-        .iter()
-        .flat_map(|one| arm.iter().map(move |other| (*one, *other)));
-    let telling = pairs.max_by_key(|(one, other)| {
-        let is_better = other.1 == Status::Passed;
-        (
-            contrast(one.1, other.1),
-            is_better,
-            Reverse((one.0, other.0)),
-        )
+    let baseline = baseline.iter();
+    most_telling(baseline.flat_map(|one| arm.iter().map(move |other| (*one, *other))))
+}
+
+fn most_telling(pairs: impl Iterator<Item = (Ended, Ended)>) -> Option<(u32, u32)> {
+    let telling = pairs.max_by_key(|((one, first), (other, second))| {
+        let is_better = *second == Status::Passed;
+        let earlier = Reverse((*one, *other));
+        (contrast(*first, *second), is_better, earlier)
     });
-    telling.map(|(one, other)| (one.0, other.0))
+    telling.map(|((one, _), (other, _))| (one, other))
 }
 
 /// Returns the trial to compare a trial with, if there is another of its eval in its environment.
 pub fn counterpart<'a>(state: &'a RunState, trial: &Trial) -> Option<&'a Trial> {
     let head = &trial.head;
-    let others = || {
-        state.trials().iter().filter(|other| {
-            let other = &other.head;
-            other.eval == head.eval && other.environment == head.environment && other.id != head.id
-        })
-    };
     let is_baseline = head.experiment == state.baseline();
-    let other_side = others().filter(|other| {
-        let is_same = other.head.experiment == head.experiment;
-        let is_other_baseline = other.head.experiment == state.baseline();
-        match is_baseline {
-            true => !is_same,
-            false => is_other_baseline,
-        }
-    });
-    let by_contrast = |other: &&Trial| {
-        let is_passed = other.report.status == Status::Passed;
-        let endings = (trial.report.status, other.report.status);
-        (
-            contrast(endings.0, endings.1),
-            is_passed,
-            Reverse(other.head.id),
-        )
+    let is_other_side = |other: &Trial| match is_baseline {
+        true => other.head.experiment != head.experiment,
+        false => other.head.experiment == state.baseline(),
     };
-    other_side
-        .max_by_key(by_contrast)
-        .or_else(|| others().max_by_key(by_contrast))
+    let ended = |trial: &Trial| (trial.head.id, trial.report.status);
+    let among = |is_it: &dyn Fn(&Trial) -> bool| {
+        let others = state.trials().iter().filter(|other| {
+            let other_head = &other.head;
+            other_head.eval == head.eval
+                && other_head.environment == head.environment
+                && other_head.id != head.id
+                && is_it(other)
+        });
+        most_telling(others.map(|other| (ended(trial), ended(other))))
+    };
+    let (_, other) = among(&is_other_side).or_else(|| among(&|_| true))?;
+    state.trial(other)
 }
 
 /// Returns how much two endings have to tell beside each other.
@@ -114,13 +108,83 @@ fn contrast(first: Status, second: Status) -> u32 {
 }
 
 fn two_of(trials: &[Ended]) -> Option<(u32, u32)> {
-    let pairs = trials.iter().enumerate().flat_map(|(index, one)| {
+    most_telling(trials.iter().enumerate().flat_map(|(index, one)| {
         let later = &trials[index + 1..];
         later.iter().map(move |other| (*one, *other))
+    }))
+}
+
+/// More dots and more variants are counted.
+const MOST_DOTS: usize = 10;
+const MOST_VARIANTS: usize = 8;
+
+/// Returns the other trials of the same eval, a line of dots for each variant, that of the trial first.
+pub fn siblings(state: &RunState, matrix: &Matrix<'_>, trial: &Trial) -> Markup {
+    let head = &trial.head;
+    let own = (head.environment.as_str(), head.experiment.as_str());
+    let others = matrix.variants.iter().filter(|variant| **variant != own);
+    let hidden = (matrix.variants.len()).saturating_sub(MOST_VARIANTS);
+    let shown = std::iter::once(&own).chain(others).take(MOST_VARIANTS);
+    let lines = shown.filter_map(|(environment, experiment)| {
+        let is_it = |other: &&Trial| {
+            other.head.eval == head.eval
+                && other.head.environment == *environment
+                && other.head.experiment == *experiment
+        };
+        let trials: Vec<&Trial> = state.trials().iter().filter(is_it).collect();
+        (!trials.is_empty()).then(|| (matrix.variant_name(environment, experiment), trials))
     });
-    let telling =
-        pairs.max_by_key(|(one, other)| (contrast(one.1, other.1), Reverse((one.0, other.0))));
-    telling.map(|(one, other)| (one.0, other.0))
+    html! {
+        div.siblings {
+            @for (name, trials) in lines {
+                span.variant-dots {
+                    span { (name) }
+                    @for other in near(&trials, head.id) { (dot(other, head.id)) }
+                    @if trials.len() > MOST_DOTS { span { "of " (trials.len()) } }
+                }
+            }
+            @if hidden > 0 { span { "and " (hidden) " more" } }
+            @if let Some(other) = counterpart(state, trial) {
+                a.button.compare href=(pair_address(beside(state, trial, other))) {
+                    "Compare with #" (other.head.id) " ("
+                    (matrix.variant_name(&other.head.environment, &other.head.experiment))
+                    ", " (other.report.status.as_str()) ")"
+                }
+            }
+        }
+    }
+}
+
+/// Returns the first trials, or those around the one that is shown.
+fn near<'a, 'b>(trials: &'b [&'a Trial], current: u32) -> &'b [&'a Trial] {
+    let place = trials.iter().position(|trial| trial.head.id == current);
+    let first = place.unwrap_or(0).saturating_sub(MOST_DOTS / 2);
+    let first = first.min(trials.len().saturating_sub(MOST_DOTS));
+    &trials[first..trials.len().min(first + MOST_DOTS)]
+}
+
+/// Puts the baseline first.
+fn beside(state: &RunState, trial: &Trial, other: &Trial) -> (u32, u32) {
+    match other.head.experiment == state.baseline() && trial.head.experiment != state.baseline() {
+        true => (other.head.id, trial.head.id),
+        false => (trial.head.id, other.head.id),
+    }
+}
+
+fn dot(trial: &Trial, current: u32) -> Markup {
+    let head = &trial.head;
+    let status = trial.report.status;
+    let label = format!(
+        "#{}, repetition {}: {}",
+        head.id,
+        head.repetition,
+        status.as_str()
+    );
+    let is_current = (head.id == current).then_some("page");
+    html! {
+        a class={ "sibling " (status.as_str()) } href={ "#trial-" (head.id) } aria-label=(label)
+            aria-current=[is_current] { (sign(status)) }
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The runs so far, the trend of their suite, and the choice of two to compare.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording::percent;
-use terca_core::analysis::summary::{VariantSummary, summarise_figures};
+use terca_core::analysis::summary::{Figures, VariantSummary, summarise_figures};
 use terca_core::plan::fingerprint::{CaseFingerprint, Changes};
-use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::RunFile;
 use terca_core::run::run_file::RunKind;
 use terca_core::run::state::{RunState, SpentTotal};
@@ -14,8 +14,10 @@ use terca_core::text::prose;
 
 use super::scale;
 use super::shell::{PageSource, document};
-use super::text::{clean, navigation, or_dash, run_status, time};
+use super::text::{clean, navigation, or_dash, pill, time, wide_table};
+use crate::groups::grouped;
 use crate::metrics;
+use crate::outcome::{agent, model};
 use crate::text::runs::{ListedStatus, RunRow};
 
 const TITLES: [&str; 6] = ["Run", "Suite", "Agents", "Started", "Status", "Pass rates"];
@@ -25,6 +27,14 @@ const MOST_RATES: usize = 6;
 
 /// Returns the page of all runs, the newest first.
 pub fn runs_page(runs: &[ListedRun]) -> String {
+    let head = html! {
+        tr {
+            th scope="col" { span.unseen { "Compare" } }
+            @for title in TITLES { th scope="col" { (title) } }
+            @for title in NUMBERS { th.num scope="col" { (title) } }
+        }
+    };
+    let rows = html! { @for run in runs.iter().rev() { (row(run)) } };
     let body = html! {
         (navigation(&html! { span.space {} }))
         main #content {
@@ -36,19 +46,7 @@ pub fn runs_page(runs: &[ListedRun]) -> String {
                 a #compare .button href="#" aria-disabled="true" { "Compare two runs" }
                 span.quiet { "Choose two runs in the first column." }
             }
-            div.scroll tabindex="0" role="region" aria-label="Runs" {
-                table.runs {
-                    caption.unseen { "Runs" }
-                    thead {
-                        tr {
-                            th scope="col" { span.unseen { "Compare" } }
-                            @for title in TITLES { th scope="col" { (title) } }
-                            @for title in NUMBERS { th.num scope="col" { (title) } }
-                        }
-                    }
-                    tbody { @for run in runs.iter().rev() { (row(run)) } }
-                }
-            }
+            (wide_table("runs", "Runs", "Runs", &head, &rows))
             (trend(runs))
         }
     };
@@ -92,10 +90,7 @@ fn agents(run: &ListedRun) -> Markup {
     match run.row.kind {
         Some(RunKind::Validate) => html! { span.quiet { "validate" } },
         _ => html! {
-            @for (number, agent) in run.row.agents.iter().enumerate() {
-                @if number > 0 { ", " }
-                (agent)
-            }
+            (run.row.agents.join(", "))
             @for model in &run.models { small { (model) } }
         },
     }
@@ -103,10 +98,7 @@ fn agents(run: &ListedRun) -> Markup {
 
 fn status(row: &RunRow) -> Markup {
     match row.status {
-        Some(ListedStatus::Running) => run_status(RunStatus::Running),
-        Some(ListedStatus::Complete) => run_status(RunStatus::Complete),
-        Some(ListedStatus::Interrupted) => run_status(RunStatus::Interrupted),
-        Some(ListedStatus::Incomplete) => html! { span.pill { "incomplete" } },
+        Some(status) => pill(status.as_str(), status.as_str()),
         None => html! {
             span.pill.error { "unreadable" }
             @if let Some(note) = &row.note { small { (note) } }
@@ -142,23 +134,12 @@ const MOST_NAMED: usize = 4;
 
 /// Returns the trend of each suite that has two runs of agents or more.
 pub fn trend(runs: &[ListedRun]) -> Markup {
-    let mut suites: Vec<&str> = Vec::new();
-    for run in runs.iter().filter(|run| is_drawn(run)) {
-        if !suites.contains(&run.row.suite.as_str()) {
-            suites.push(&run.row.suite);
-        }
-    }
-    let of_suite = |suite: &str| -> Vec<&ListedRun> {
-        let of_it = runs
-            .iter()
-            .filter(|run| is_drawn(run) && run.row.suite == suite);
-        let all: Vec<&ListedRun> = of_it.collect();
-        all[all.len().saturating_sub(MOST_RUNS)..].to_vec()
-    };
+    let drawn = runs.iter().filter(|run| is_drawn(run));
+    let suites = grouped(drawn.map(|run| (&*run.row.suite, run)));
     html! {
-        @for suite in suites {
-            @let runs = of_suite(suite);
-            @if runs.len() > 1 { (of_one_suite(suite, &runs)) }
+        @for (suite, runs) in suites {
+            @let first = runs.len().saturating_sub(MOST_RUNS);
+            @if runs.len() > 1 { (of_one_suite(suite, &runs[first..])) }
         }
     }
 }
@@ -166,34 +147,19 @@ pub fn trend(runs: &[ListedRun]) -> Markup {
 /// Runs that go on or prove evals are no points of a trend.
 fn is_drawn(run: &ListedRun) -> bool {
     let is_of_agents = run.row.kind.is_none_or(|kind| kind == RunKind::Agents);
-    let has_ended = run
-        .row
-        .status
-        .is_some_and(|status| status != ListedStatus::Running);
-    let is_judged = run
-        .variants
-        .iter()
-        .any(|variant| variant.figures.judged > 0);
+    let status = run.row.status;
+    let has_ended = status.is_some_and(|status| status != ListedStatus::Running);
+    let is_judged = run.variants.iter().any(|one| one.figures.judged > 0);
     is_of_agents && has_ended && is_judged
 }
 
 fn of_one_suite(suite: &str, runs: &[&ListedRun]) -> Markup {
-    let mut variants: Vec<(&str, &str)> = Vec::new();
-    for variant in runs.iter().flat_map(|run| &run.variants) {
-        let name = (variant.environment.as_str(), variant.experiment.as_str());
-        if !variants.contains(&name) {
-            variants.push(name);
-        }
-    }
+    let variants = runs.iter().flat_map(|run| &run.variants);
+    let variants = grouped(variants.map(|one| ((&*one.environment, &*one.experiment), ())));
+    let mut variants: Vec<(&str, &str)> = variants.into_iter().map(|(name, _)| name).collect();
     variants.truncate(MOST_VARIANTS);
-    let changes: Vec<Vec<(char, String)>> = runs
-        .iter()
-        .enumerate()
-        .map(|(number, run)| match number.checked_sub(1) {
-            Some(before) => changes(runs[before], run),
-            None => Vec::new(),
-        })
-        .collect();
+    let between = runs.windows(2).map(|pair| changes(pair[0], pair[1]));
+    let changes: Vec<Vec<(char, String)>> = iter::once(Vec::new()).chain(between).collect();
     html! {
         section.trend aria-label={ "Trend of " (suite) } {
             h2 { "Trend of " (suite) }
@@ -220,18 +186,11 @@ fn changes(before: &ListedRun, now: &ListedRun) -> Vec<(char, String)> {
     if let (Some(old), Some(new)) = (&before.prints, &now.prints) {
         let evals: Vec<String> = Changes::between(old, new).evals.into_keys().collect();
         if !evals.is_empty() {
-            let named: Vec<&String> = evals.iter().take(MOST_NAMED).collect();
-            let more = evals.len().saturating_sub(MOST_NAMED);
-            let more = if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
+            let more = match evals.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
             };
-            let named = named
-                .iter()
-                .map(|name| name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ");
+            let named = evals[..evals.len().min(MOST_NAMED)].join(", ");
             changes.push(('E', format!("evals changed: {named}{more}")));
         }
     }
@@ -248,13 +207,10 @@ fn changes(before: &ListedRun, now: &ListedRun) -> Vec<(char, String)> {
     changes
 }
 
-fn found<'a>(
-    run: &'a ListedRun,
-    (environment, experiment): (&str, &str),
-) -> Option<&'a VariantSummary> {
-    run.variants
-        .iter()
-        .find(|one| one.environment == environment && one.experiment == experiment)
+fn found<'a>(run: &'a ListedRun, variant: (&str, &str)) -> Option<&'a Figures> {
+    let mut variants = run.variants.iter();
+    let found = variants.find(|one| (&*one.environment, &*one.experiment) == variant);
+    found.map(|found| &found.figures)
 }
 
 /// Returns the place of a run, in percent of the width.
@@ -269,15 +225,13 @@ fn down(rate: f64) -> f64 {
 
 /// Returns the row of a variant: its latest rate, and its line.
 fn line(variant: (&str, &str), runs: &[&ListedRun], changes: &[Vec<(char, String)>]) -> Markup {
-    let points: Vec<(usize, &VariantSummary, f64)> = runs
-        .iter()
-        .enumerate()
-        .filter_map(|(number, run)| {
-            let found = found(run, variant)?;
-            Some((number, found, found.figures.pass_rate?))
-        })
-        .collect();
-    let latest = points.last().map(|(_, _, rate)| percent(*rate));
+    let rates = runs.iter().enumerate().filter_map(|(number, run)| {
+        let figures = found(run, variant)?;
+        Some((across(number, runs.len()), figures, figures.pass_rate?))
+    });
+    let rates: Vec<(f64, &Figures, f64)> = rates.collect();
+    let latest = rates.last().map(|(_, _, rate)| percent(*rate));
+    let places: Vec<(f64, f64)> = rates.iter().map(|(x, _, rate)| (*x, down(*rate))).collect();
     html! {
         tr {
             th scope="row" { (variant.0) " · " (variant.1) }
@@ -285,13 +239,17 @@ fn line(variant: (&str, &str), runs: &[&ListedRun], changes: &[Vec<(char, String
             td.plot {
                 svg.over-time aria-hidden="true" {
                     @for rate in [0.0, 0.5, 1.0] {
-                        @let at = scale::percent(down(rate));
-                        line.tick x1="4%" x2="96%" y1=(at) y2=(at) {}
-                        text x="0" y=(at) dy="4" { (format!("{:.0}", rate * 100.0)) }
+                        (scale::line("tick", (4.0, down(rate)), (96.0, down(rate))))
+                        text x="0" y=(scale::percent(down(rate))) dy="4" { (format!("{:.0}", rate * 100.0)) }
                     }
                     (letters(changes))
-                    @for pair in points.windows(2) { (segment(&pair[0], &pair[1], runs.len())) }
-                    @for point in &points { (dot(point, runs.len())) }
+                    @for pair in places.windows(2) { (scale::line("rate", pair[0], pair[1])) }
+                    @for (x, figures, rate) in &rates {
+                        @if let Some(interval) = figures.pass_rate_interval {
+                            (scale::line("interval", (*x, down(interval.low)), (*x, down(interval.high))))
+                        }
+                        circle.mark cx=(scale::percent(*x)) cy=(scale::percent(down(*rate))) r="4" {}
+                    }
                 }
             }
         }
@@ -303,32 +261,11 @@ fn letters(changes: &[Vec<(char, String)>]) -> Markup {
     let runs = changes.len();
     html! {
         @for (number, changes) in changes.iter().enumerate().filter(|(_, changes)| !changes.is_empty()) {
-            @let between = (across(number, runs) + across(number.saturating_sub(1), runs)) / 2.0;
-            @let at = scale::percent(between);
+            @let at = (across(number, runs) + across(number.saturating_sub(1), runs)) / 2.0;
             @let letters: String = changes.iter().map(|(letter, _)| *letter).collect();
-            line.changed x1=(at) x2=(at) y1="14%" y2="92%" {}
-            text.changed x=(at) y="11%" text-anchor="middle" { (letters) }
+            (scale::line("changed", (at, 14.0), (at, 92.0)))
+            text.changed x=(scale::percent(at)) y="11%" text-anchor="middle" { (letters) }
         }
-    }
-}
-
-type Point<'a> = (usize, &'a VariantSummary, f64);
-
-fn segment(one: &Point<'_>, other: &Point<'_>, runs: usize) -> Markup {
-    html! {
-        line.rate x1=(scale::percent(across(one.0, runs))) y1=(scale::percent(down(one.2)))
-            x2=(scale::percent(across(other.0, runs))) y2=(scale::percent(down(other.2))) {}
-    }
-}
-
-fn dot((number, variant, rate): &Point<'_>, runs: usize) -> Markup {
-    let x = scale::percent(across(*number, runs));
-    html! {
-        @if let Some(interval) = variant.figures.pass_rate_interval {
-            line.interval x1=(x) x2=(x) y1=(scale::percent(down(interval.low)))
-                y2=(scale::percent(down(interval.high))) {}
-        }
-        circle.mark cx=(x) cy=(scale::percent(down(*rate))) r="4" {}
     }
 }
 
@@ -338,50 +275,44 @@ fn figures(
     runs: &[&ListedRun],
     changes: &[Vec<(char, String)>],
 ) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Trend in figures" {
-            table.runs {
-                thead {
-                    tr {
-                        th scope="col" { "Run" }
-                        @for (environment, experiment) in variants {
-                            th scope="col" { (environment) " · " (experiment) }
-                        }
-                        th scope="col" { "Changed before it" }
-                    }
+    let head = html! {
+        tr {
+            th scope="col" { "Run" }
+            @for (environment, experiment) in variants {
+                th scope="col" { (environment) " · " (experiment) }
+            }
+            th scope="col" { "Changed before it" }
+        }
+    };
+    let rows = html! {
+        @for (run, changes) in runs.iter().zip(changes).rev() {
+            tr {
+                th scope="row" { a href={ "runs/" (run.row.run) "/" } { (run.row.run) } }
+                @for variant in variants {
+                    td data-title={ (variant.0) " · " (variant.1) } { (cell(run, *variant)) }
                 }
-                tbody {
-                    @for (run, changes) in runs.iter().zip(changes).rev() {
-                        tr {
-                            th scope="row" { a href={ "runs/" (run.row.run) "/" } { (run.row.run) } }
-                            @for variant in variants {
-                                td data-title={ (variant.0) " · " (variant.1) } { (cell(run, *variant)) }
-                            }
-                            td data-title="changed" {
-                                @for (_, words) in changes { small { (words) } }
-                            }
-                        }
-                    }
+                td data-title="changed" {
+                    @for (_, words) in changes { small { (words) } }
                 }
             }
         }
-    }
+    };
+    wide_table("runs", "Trend in figures", "Trend in figures", &head, &rows)
 }
 
 fn cell(run: &ListedRun, variant: (&str, &str)) -> Markup {
-    let figures = found(run, variant).map(|found| &found.figures);
+    let figures = found(run, variant);
     let rate = figures.and_then(|figures| figures.pass_rate);
-    let interval = figures.and_then(|figures| figures.pass_rate_interval);
     html! {
         b { (or_dash(rate.map(percent))) }
-        @if let Some(interval) = interval {
+        @if let Some(interval) = figures.and_then(|figures| figures.pass_rate_interval) {
             small { (percent(interval.low)) " … " (percent(interval.high)) }
         }
     }
 }
 
 /// A run on the page of all runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ListedRun {
     /// Its row in the list.
     pub row: RunRow,
@@ -400,30 +331,18 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Lists a run that cannot be read.
-    pub fn unreadable(row: RunRow) -> Self {
-        ListedRun {
-            row,
-            variants: Vec::new(),
-            spent: SpentTotal::default(),
-            agents: BTreeSet::new(),
-            models: BTreeSet::new(),
-            prints: None,
-            commit: None,
-        }
-    }
-
     /// Lists a run, with the facts of its `run.json` where that is there.
     pub fn of(row: RunRow, state: &RunState, file: Option<RunFile>) -> Self {
-        let mut run = ListedRun::unreadable(row);
+        let mut run = ListedRun {
+            row,
+            ..ListedRun::default()
+        };
         for trial in state.trials() {
-            let report = &trial.report;
-            let version = report.agent_version.as_deref();
-            run.agents
-                .extend(version.map(|version| format!("{} {version}", trial.head.agent)));
-            let observed = report.delivery.model_observed.as_ref();
-            run.models
-                .extend(observed.or(trial.head.model.as_ref()).cloned());
+            let (head, report) = (&trial.head, &trial.report);
+            if report.agent_version.is_some() {
+                run.agents.insert(agent(head, report));
+            }
+            run.models.extend(model(head, report).cloned());
         }
         let summary = summarise_figures(state);
         ListedRun {

@@ -13,7 +13,6 @@ const STEPS: [f64; 4] = [0.05, 0.1, 0.25, 0.5];
 const WIDE_RANGE: f64 = 8.0;
 
 /// A line along which values have their places.
-#[derive(Debug)]
 pub struct Scale {
     /// Turns a value into a position between the ends.
     along: fn(f64) -> f64,
@@ -34,56 +33,31 @@ impl Scale {
     /// Returns a scale of differences with 0 in the middle, for values up to this distance, in these words.
     pub fn of_differences(widest: f64, words: fn(f64) -> String) -> Self {
         let widest = widest.clamp(STEPS[0] * 2.0, 1.0);
-        let step = STEPS
-            .into_iter()
-            .find(|step| widest / step <= MOST_TICKS + 1e-9);
-        let step = step.unwrap_or(0.5);
-        let number = (widest / step - 1e-9).ceil();
-        let end = step * number;
-        let mut ticks = Vec::new();
-        for tick in -(number as i32)..=number as i32 {
-            let value = f64::from(tick) * step;
-            ticks.push((value, words(value)));
-        }
-        Scale {
-            along: linear,
-            low: -end,
-            high: end,
-            ticks,
-        }
+        let fits = |step: &f64| widest / step <= MOST_TICKS + 1e-9;
+        let step = STEPS.into_iter().find(fits).unwrap_or(0.5);
+        let number = (widest / step - 1e-9).ceil() as i32;
+        let ticks = (-number..=number).map(|tick| f64::from(tick) * step);
+        Scale::of_ticks(linear, ticks.map(|value| (value, words(value))))
     }
 
     /// Returns a scale of all differences that there can be, with few ticks.
     pub fn of_all_differences() -> Self {
         let ticks = [-1.0, -0.5, 0.0, 0.5, 1.0];
-        Scale {
-            along: linear,
-            low: -1.0,
-            high: 1.0,
-            ticks: ticks.map(|value| (value, signed(value))).to_vec(),
-        }
+        Scale::of_ticks(linear, ticks.map(|value| (value, signed(value))))
     }
 
     /// Returns a scale of ratios with 1 × in the middle, for logarithms up to this distance.
     pub fn of_ratios(widest: f64) -> Self {
-        let (end, ratios) = match widest {
-            ..0.7 => (2.0, vec![0.5, 0.7, 1.0, 1.4, 2.0]),
-            ..1.4 => (4.0, vec![0.25, 0.5, 1.0, 2.0, 4.0]),
-            _ => (16.0, vec![1.0 / 16.0, 0.25, 1.0, 4.0, 16.0]),
+        let ratios = match widest {
+            ..0.7 => [0.5, 0.7, 1.0, 1.4, 2.0],
+            ..1.4 => [0.25, 0.5, 1.0, 2.0, 4.0],
+            _ => [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0],
         };
         let label = |ratio: f64| match ratio {
             ..0.1 => format!("{ratio:.2} ×"),
             _ => format!("{ratio} ×"),
         };
-        Scale {
-            along: logarithm,
-            low: -f64::ln(end),
-            high: f64::ln(end),
-            ticks: ratios
-                .into_iter()
-                .map(|ratio| (ratio, label(ratio)))
-                .collect(),
-        }
+        Scale::of_ticks(logarithm, ratios.map(|ratio| (ratio, label(ratio))))
     }
 
     /// Returns a scale of sizes: from 0, or logarithmic where a few values are far beyond the others.
@@ -99,19 +73,22 @@ impl Scale {
             let place = low + (high - low) * share;
             if is_wide { place.exp() } else { place }
         };
-        let mut ticks: Vec<(f64, String)> = Vec::new();
-        for share in [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0] {
-            let label = if share == 0.0 && !is_wide {
-                "0".to_owned()
-            } else {
-                show(at(share))
-            };
-            ticks.push((at(share), label));
-        }
+        let label = |share: f64| match share == 0.0 && !is_wide {
+            true => "0".to_owned(),
+            false => show(at(share)),
+        };
+        let shares = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+        Scale::of_ticks(along, shares.map(|share| (at(share), label(share))))
+    }
+
+    /// Returns a scale from the first tick to the last.
+    fn of_ticks(along: fn(f64) -> f64, ticks: impl IntoIterator<Item = (f64, String)>) -> Self {
+        let ticks: Vec<(f64, String)> = ticks.into_iter().collect();
+        let end = |tick: Option<&(f64, String)>| tick.map_or(0.0, |(value, _)| along(*value));
         Scale {
             along,
-            low,
-            high,
+            low: end(ticks.first()),
+            high: end(ticks.last()),
             ticks,
         }
     }
@@ -153,15 +130,10 @@ impl Scale {
         html! {
             svg.axis aria-hidden="true" {
                 @for (number, (value, label)) in self.ticks.iter().enumerate() {
-                    @let anchor = match number {
-                        0 => "start",
-                        number if number == last => "end",
-                        _ => "middle",
-                    };
-                    @let at = match number {
-                        0 => 0.0,
-                        number if number == last => 100.0,
-                        _ => self.place(*value),
+                    @let (anchor, at) = match number {
+                        0 => ("start", 0.0),
+                        number if number == last => ("end", 100.0),
+                        _ => ("middle", self.place(*value)),
                     };
                     text x=(percent(at)) y="75%" text-anchor=(anchor) { (label) }
                 }
@@ -173,7 +145,7 @@ impl Scale {
     pub fn plot(&self, class: &str, marks: &Markup) -> Markup {
         html! {
             svg class={ "along " (class) } aria-hidden="true" {
-                @for (value, _) in &self.ticks { (upright("tick", self.place(*value))) }
+                @for (value, _) in &self.ticks { (self.upright("tick", *value)) }
                 (marks)
             }
         }
@@ -189,15 +161,13 @@ impl Scale {
 
     /// Returns a line from one value to another, in the middle of the plot.
     pub fn stretch(&self, class: &str, low: f64, high: f64) -> Markup {
-        html! {
-            line class=(class) x1=(percent(self.place(low))) x2=(percent(self.place(high)))
-                y1="50%" y2="50%" {}
-        }
+        line(class, (self.place(low), 50.0), (self.place(high), 50.0))
     }
 
     /// Returns an upright line at a value.
     pub fn upright(&self, class: &str, value: f64) -> Markup {
-        upright(class, self.place(value))
+        let at = self.place(value);
+        line(class, (at, 0.0), (at, 100.0))
     }
 
     /// Returns a dot at a value, this far down.
@@ -208,35 +178,33 @@ impl Scale {
     }
 }
 
-fn upright(class: &str, at: f64) -> Markup {
-    html! { line class=(class) x1=(percent(at)) x2=(percent(at)) y1="0" y2="100%" {} }
+/// Returns a line between two places in percent of the width and the height.
+pub fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
+    html! {
+        line class=(class) x1=(percent(from.0)) y1=(percent(from.1)) x2=(percent(to.0)) y2=(percent(to.1)) {}
+    }
 }
 
 /// Returns a place as an attribute: `12.5%`.
 pub fn percent(place: f64) -> String {
-    let text = format!("{place:.1}");
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+    round(place) + "%"
 }
 
 /// Returns a coordinate with one decimal, or none if it is 0.
 pub fn round(number: f64) -> String {
     let text = format!("{number:.1}");
-    match text.strip_suffix(".0") {
-        Some(whole) => whole.to_owned(),
-        None => text,
-    }
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// Returns one bar with a segment for each size, given with its class.
 pub fn stacked_bar(sizes: &[(String, f64)]) -> Markup {
     let total: f64 = sizes.iter().map(|(_, size)| size).sum();
     let mut end = 0.0;
-    let mut segments = Vec::new();
-    for (class, size) in sizes {
-        let width = size / total * 1000.0;
-        segments.push((class, round(end), round(width)));
+    let segments = sizes.iter().map(|(class, size)| {
+        let (start, width) = (end, size / total * 1000.0);
         end += width;
-    }
+        (class, round(start), round(width))
+    });
     html! {
         svg.bar viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
             @for (class, x, width) in segments {
@@ -270,7 +238,7 @@ mod tests {
                     .iter()
                     .all(|place| (EDGE..=100.0 - EDGE).contains(place))
             );
-            assert!((3..=9).contains(&scale.ticks.len()), "{scale:?}");
+            assert!((3..=9).contains(&scale.ticks.len()), "{:?}", scale.ticks);
         }
     }
 

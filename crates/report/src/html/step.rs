@@ -8,13 +8,12 @@ use terca_core::text::prose;
 use terca_core::transcript::edits::edits;
 use terca_core::transcript::{Record, Role, Step, Usage};
 
-use super::edit::edit;
+use super::diff::edit;
 use super::markdown::markdown;
 use super::text::{clean, fit_text, note, pill, preview};
 use super::turns::{Asked, Clock, in_and_out};
 
 /// A step with everything that belongs to it.
-#[derive(Debug)]
 pub struct ShownStep<'a> {
     /// Its number in the session.
     pub number: u32,
@@ -27,7 +26,7 @@ pub struct ShownStep<'a> {
 }
 
 /// How steps are shown.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Look<'a> {
     /// The trial that they are of.
     pub trial: u32,
@@ -61,19 +60,24 @@ pub fn step(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
 
 /// Returns the sizes of the texts of a step.
 pub fn text_sizes(shown: &ShownStep<'_>) -> [usize; 2] {
-    let output = |record: &Record| match &record.step {
-        Step::ToolResult { output, .. } => output.as_ref().map_or(0, String::len),
-        _ => 0,
-    };
+    let output = shown.result.and_then(output_of).map_or(0, str::len);
     let lead = match &shown.lead.step {
         Step::ToolCall { input, .. } => input.to_string().len(),
         Step::Message { text, .. }
         | Step::Reasoning { text }
         | Step::Notice { text }
         | Step::Error { text } => text.len(),
-        _ => output(shown.lead),
+        _ => output_of(shown.lead).map_or(0, str::len),
     };
-    [lead, shown.result.map_or(0, output)]
+    [lead, output]
+}
+
+/// Returns what a tool printed.
+fn output_of(record: &Record) -> Option<&str> {
+    match &record.step {
+        Step::ToolResult { output, .. } => output.as_deref(),
+        _ => None,
+    }
 }
 
 fn said(shown: &ShownStep<'_>, step: &Step, look: Look<'_>) -> Markup {
@@ -167,11 +171,7 @@ fn call(
 
 fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
     let edits = edits(&shown.lead.step);
-    let output = shown.result.map(|record| &record.step);
-    let output = match output {
-        Some(Step::ToolResult { output, .. }) => output.as_deref().unwrap_or_default(),
-        _ => "",
-    };
+    let output = shown.result.and_then(output_of).unwrap_or_default();
     html! {
         @if edits.is_empty() {
             p.who { "Input" }
@@ -200,21 +200,19 @@ fn marks(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
         (None, Some(usage)) => in_and_out(usage.input_tokens, usage.output_tokens),
         (None, None) => None,
     };
-    if since.is_none() && took.is_none() && asked.is_none() && tokens.is_none() {
-        return html! {};
-    }
-    html! {
-        span.marks {
-            @if let Some(since) = since { span.since { (since) } }
-            @if let Some(took) = took { span.took { "took " (prose::duration(took)) } }
-            @if let Some(asked) = asked {
-                span.model {
-                    @if asked.requests > 1 { (prose::count(asked.requests, "request")) " " } @else { "model " }
-                    (prose::duration(asked.seconds))
-                }
+    let marks = html! {
+        @if let Some(since) = since { span.since { (since) } }
+        @if let Some(took) = took { span.took { "took " (prose::duration(took)) } }
+        @if let Some(asked) = asked {
+            span.model {
+                @if asked.requests > 1 { (prose::count(asked.requests, "request")) " " } @else { "model " }
+                (prose::duration(asked.seconds))
             }
-            @if let Some(tokens) = tokens { span.tokens { (tokens) " tokens" } }
         }
+        @if let Some(tokens) = tokens { span.tokens { (tokens) " tokens" } }
+    };
+    html! {
+        @if !marks.0.is_empty() { span.marks { (marks) } }
     }
 }
 

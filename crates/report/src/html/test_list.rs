@@ -10,11 +10,10 @@ use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
 
 use super::log::of_test;
-use super::text::{clean, fit, fit_text, or_dash, pill, preview};
+use super::text::{clean, column_titles, fit, fit_text, left_out, or_dash, pill, preview};
 use super::variants::LONGEST_DESCRIPTION;
 
 /// The tests of a trial, and their texts.
-#[derive(Debug)]
 pub struct Tested<'a> {
     /// The eval that they are of.
     pub eval: &'a str,
@@ -35,14 +34,8 @@ pub fn tests(tested: &Tested<'_>, room: usize) -> Option<Markup> {
         .iter()
         .map(|(name, grade)| test(tested, name, grade, each))
         .collect();
-    let remark = |number| {
-        format!(
-            "… {} left out; see results.json …",
-            prose::count(number, "test")
-        )
-    };
     let list = html! {
-        ul.tests { (fit(&items, room, remark)) }
+        ul.tests { (fit(&items, room, left_out("test", "results.json"))) }
         @if let Some(sum) = sum(report) { p.quiet.sum { (sum) } }
     };
     (!items.is_empty()).then_some(list)
@@ -144,28 +137,21 @@ fn cases(report: &Cases) -> Markup {
 /// Returns the verdict in about so many bytes.
 pub fn judgement(judge: &JudgeRecord, room: usize) -> Markup {
     let each = room / judge.reasons.len().max(1);
-    let rows: Vec<Markup> = judge
-        .reasons
-        .iter()
-        .map(|reason| {
-            let criterion = reason.criterion.as_deref().unwrap_or("–");
-            html! {
-                tr {
-                    th scope="row" { (clean(&fit_text(criterion, each / 4 + 100))) }
-                    td.num { (or_dash(reason.score.map(wording::score))) }
-                    td { (clean(&fit_text(&reason.reason, each))) }
-                }
-            }
-        })
-        .collect();
     html! {
         div.judge {
-            @if !rows.is_empty() {
+            @if !judge.reasons.is_empty() {
                 table {
-                    thead {
-                        tr { th scope="col" { "Criterion" } th scope="col" { "Score" } th scope="col" { "Reason" } }
+                    thead { (column_titles(&["Criterion", "Score", "Reason"])) }
+                    tbody {
+                        @for reason in &judge.reasons {
+                            @let criterion = reason.criterion.as_deref().unwrap_or("–");
+                            tr {
+                                th scope="row" { (clean(&fit_text(criterion, each / 4 + 100))) }
+                                td.num { (or_dash(reason.score.map(wording::score))) }
+                                td { (clean(&fit_text(&reason.reason, each))) }
+                            }
+                        }
                     }
-                    tbody { @for row in rows { (row) } }
                 }
             }
             p.quiet { (by(judge)) }
@@ -177,26 +163,16 @@ pub fn judgement(judge: &JudgeRecord, room: usize) -> Markup {
 fn by(judge: &JudgeRecord) -> String {
     let by = &judge.by;
     let usage = &by.stats.usage;
-    let agent = match &by.agent_version {
-        Some(version) => format!("{} {version}", by.agent),
-        None => by.agent.clone(),
-    };
-    let model = by.model.as_ref().map(|model| format!(" with {model}"));
-    let mut words = format!(
-        "judged {} by {agent}{}",
-        wording::score(judge.score),
-        model.unwrap_or_default()
-    );
+    let mut words = format!("judged {} by {}", wording::score(judge.score), by.agent);
+    words.extend(by.agent_version.iter().map(|version| format!(" {version}")));
+    words.extend(by.model.iter().map(|model| format!(" with {model}")));
+    let tokens = usage.tokens();
     let figures = [
-        usage
-            .tokens()
-            .map(|tokens| format!("{} tokens", prose::compact(tokens))),
+        tokens.map(|tokens| format!("{} tokens", prose::compact(tokens))),
         usage.cost_usd.map(prose::dollars),
         by.stats.duration_seconds.map(prose::duration),
     ];
-    for figure in figures.into_iter().flatten() {
-        words += ", ";
-        words += &figure;
-    }
+    let figures = figures.into_iter().flatten();
+    words.extend(figures.map(|figure| format!(", {figure}")));
     clean(&words).into_owned()
 }

@@ -12,7 +12,7 @@ use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::{
     Bodies, Bound, Files, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page,
     runs_page, trial_page, unpacked,
@@ -170,7 +170,9 @@ fn evil_bodies() -> TrialFiles {
 fn a_trial() {
     let state = fixture::mixed_run().state;
     let key = ["fib", "gemini", "base"].map(str::to_owned);
-    let prompts = Prompts::from_iter([(key, "Write <fib>.".to_owned())]);
+    let given = vec![("model", "gemini-3".to_owned())];
+    let mut prompts = Prompts::default();
+    prompts.of.insert(key, ("Write <fib>.".to_owned(), given));
     let bodies = TrialFiles {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..TrialFiles::default()
@@ -185,10 +187,8 @@ fn a_trial() {
             trial,
             state: &state,
             matrix: &matrix,
-            prompt,
-            given: &[("model", "gemini-3".to_owned())],
+            prompts: &prompts,
             remark: None,
-            descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,
         };
@@ -321,7 +321,10 @@ fn runs_and_two_of_them() {
         ListedRun::of(row, &compared(), None)
     };
     let page = runs_page(&[
-        ListedRun::unreadable(listed("2026-11-13-001", None)),
+        ListedRun {
+            row: listed("2026-11-13-001", None),
+            ..ListedRun::default()
+        },
         complete("2026-11-14-001"),
         complete("2026-11-15-001"),
     ]);

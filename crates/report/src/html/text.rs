@@ -1,17 +1,18 @@
 //! Text that others wrote, made fit to be read: cleaned, cut in its middle where it is too long, and folded; and the
 //! small pieces that all pages have.
 //!
-//! Colours and movements for a terminal (ANSI sequences) are removed. Other control characters become pictures of
-//! themselves, and so do the marks that turn the direction of text, which can make a diff read as what it is not.
-//! Line ends and tabs stay.
+//! Colours and movements for a terminal (ANSI sequences) and other control characters are removed. The marks that turn the
+//! direction of text, which can make a diff read as what it is not, are replaced. Line ends and tabs stay.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use maud::{Markup, Render, html};
 use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
 use terca_core::text::excerpt::without_middle;
 use terca_core::text::prose;
+use terca_core::text::stripped::stripped;
 
 use crate::term::visible;
 
@@ -23,22 +24,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     {
         return Cow::Borrowed(text);
     }
-    let mut cleaned = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if let Some(length) = terminal_sequence(rest) {
-            rest = &rest[length..];
-            continue;
-        }
-        rest = &rest[c.len_utf8()..];
-        match c {
-            // The end of a line, or a line that is written over again.
-            '\r' if rest.starts_with('\n') => {}
-            '\r' => cleaned.push('\n'),
-            other => cleaned.extend(shown(other)),
-        }
-    }
-    Cow::Owned(cleaned)
+    // The end of a line, or a line that is written over again.
+    let text = stripped(text).replace("\r\n", "\n").replace('\r', "\n");
+    Cow::Owned(text.chars().filter_map(shown).collect())
 }
 
 /// Replaces the control characters of a page: those of names, which few clean, and of a text that was forgotten.
@@ -75,42 +63,10 @@ pub fn sentence(text: &str) -> Markup {
     }
 }
 
-/// Returns the length of the terminal sequence that the text begins with.
-fn terminal_sequence(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix('\u{1b}')?;
-    match rest.bytes().next()? {
-        b'[' => {
-            let end = rest[1..].find(|c: char| !matches!(c, ' '..='?'))?;
-            let last = rest[1 + end..]
-                .chars()
-                .next()
-                .filter(|c| matches!(c, '@'..='~'))?;
-            Some(1 + 1 + end + last.len_utf8())
-        }
-        b']' => {
-            // A title or a link: it ends with BEL or ESC \, not too far away.
-            const LONGEST: usize = 4096;
-            let end = rest
-                .char_indices()
-                .take(LONGEST)
-                .find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}'))?;
-            let is_string_end = rest[end.0..].starts_with("\u{1b}\\");
-            Some(1 + end.0 + if is_string_end { 2 } else { 1 })
-        }
-        b'(' | b')' if rest.len() >= 2 && rest.is_char_boundary(2) => Some(3),
-        b'=' | b'>' | b'7' | b'8' | b'M' | b'c' => Some(2),
-        _ => None,
-    }
-}
-
 /// Returns the parts that fit into so many bytes of markup, and a remark in the place of the others.
 pub fn fit(parts: &[Markup], room: usize, remark: impl Fn(usize) -> String) -> Markup {
-    let head = if fitting(parts.iter(), room) == parts.len() {
-        parts.len()
-    } else {
-        fitting(parts.iter(), room / 4 * 3)
-    };
-    let tail = fitting(parts[head..].iter().rev(), room / 4);
+    let sizes: Vec<usize> = parts.iter().map(size).collect();
+    let (head, tail) = ends(&sizes, room);
     let left_out = parts.len() - head - tail;
     html! {
         @for part in &parts[..head] { (part) }
@@ -119,13 +75,26 @@ pub fn fit(parts: &[Markup], room: usize, remark: impl Fn(usize) -> String) -> M
     }
 }
 
-/// Counts the parts that fit.
-fn fitting<'a>(parts: impl Iterator<Item = &'a Markup>, room: usize) -> usize {
-    let sizes = parts.scan(0, |sum, part| {
-        *sum += size(part);
-        Some(*sum)
-    });
-    sizes.take_while(|sum| *sum <= room).count()
+/// Returns the remark on so many things that are left out, and are in a file.
+pub fn left_out(noun: &str, file: &str) -> impl Fn(usize) -> String {
+    move |number| format!("… {} left out; see {file} …", prose::count(number, noun))
+}
+
+/// Counts the parts at the beginning and at the end that fit into so many bytes.
+pub fn ends(sizes: &[usize], room: usize) -> (usize, usize) {
+    let fitting = |sizes: &mut dyn Iterator<Item = &usize>, room: usize| {
+        let mut sum = 0;
+        let fits = |size: &&usize| {
+            sum += **size;
+            sum <= room
+        };
+        sizes.take_while(fits).count()
+    };
+    if sizes.iter().sum::<usize>() <= room {
+        return (sizes.len(), 0);
+    }
+    let head = fitting(&mut sizes.iter(), room / 4 * 3);
+    (head, fitting(&mut sizes[head..].iter().rev(), room / 4))
 }
 
 /// Returns the text, cut in its middle until its markup fits.
@@ -191,10 +160,8 @@ fn split(text: &str) -> (&str, &str) {
             .filter(|end| *end > place / 2)
             .unwrap_or(place)
     });
-    let place = match (by_lines, by_bytes) {
-        (Some(lines), Some(bytes)) => lines.min(bytes),
-        (Some(place), None) | (None, Some(place)) => place,
-        (None, None) => return (text, ""),
+    let Some(place) = by_lines.into_iter().chain(by_bytes).min() else {
+        return (text, "");
     };
     let rest = &text[place..];
     (&text[..place], rest.strip_prefix('\n').unwrap_or(rest))
@@ -218,6 +185,41 @@ pub fn navigation(links: &Markup) -> Markup {
             (links)
             button #theme .quiet.scripted type="button" title="System, light or dark" { "Theme: system" }
         }
+    }
+}
+
+/// Returns a part of a page, with its title.
+pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
+    let title_id = format!("{id}-title");
+    html! {
+        section aria-labelledby=(title_id) {
+            h2 id=(title_id) { (title) }
+            (body)
+        }
+    }
+}
+
+/// Returns a table that can be wider than the page, with a title for readers that do not see it.
+pub fn wide_table(class: &str, label: &str, caption: &str, head: &Markup, rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table class=(class) {
+                caption.unseen { (caption) }
+                thead { (head) }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Returns the sign of an outcome. Its shape says it, its colour only repeats it.
+pub fn sign(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "●",
+        Status::Partial => "◐",
+        Status::Failed => "○",
+        Status::Error => "×",
+        Status::Interrupted | Status::Pending => "·",
     }
 }
 
@@ -267,10 +269,9 @@ mod tests {
             ("\u{1b}]0;title\u{7}text", "text"),
             ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
             ("50%\r100%\r\nnext", "50%\n100%\nnext"),
-            ("\u{1b}[", "␛["),
-            ("\u{1b}]never ended", "␛]never ended"),
-            ("\u{1b}日\u{1b}(日", "␛日␛(日"),
-            ("a\u{202e}b\u{0}c\u{9b}31m", "a\u{fffd}b␀c\u{fffd}31m"),
+            ("\u{1b}[", ""),
+            ("\u{1b}]never ended\nnext", "\nnext"),
+            ("a\u{202e}b\u{0}c", "a\u{fffd}bc"),
             ("日本語 é", "日本語 é"),
         ] {
             assert_eq!(clean(text), cleaned, "{text:?}");
@@ -293,8 +294,7 @@ mod tests {
     fn nothing_breaks_out() {
         let evil = "\"'><script>alert(1)</script>&amp;<!--\u{0}\u{1b}[31mred\u{202e}";
         let html = html! { a title=(clean(evil)) { (clean(evil)) } };
-        let escaped =
-            "&quot;'&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&lt;!--␀red\u{fffd}";
+        let escaped = "&quot;'&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&lt;!--red\u{fffd}";
         assert_eq!(
             html.into_string(),
             format!("<a title=\"{escaped}\">{escaped}</a>")

@@ -7,6 +7,7 @@ use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{ModelRequest, Session};
 
 use super::scale::{round, stacked_bar};
+use super::step::ShownStep;
 use super::text::clean;
 use super::transcript::steps;
 use super::turns::{Clock, in_and_out};
@@ -17,32 +18,29 @@ pub fn timeline(phases: &Phases, model_seconds: Option<f64>) -> Markup {
     let models = phases
         .agent
         .and_then(|agent| Some(model_seconds?.min(agent)));
+    let rest = phases.agent.map(|agent| agent - models.unwrap_or(0.0));
     let all = [
         ("setup", phases.setup),
         ("models", models),
-        (
-            "agent",
-            phases.agent.map(|agent| agent - models.unwrap_or(0.0)),
-        ),
+        ("agent", rest),
         ("tests", phases.tests),
     ];
-    let known: Vec<(String, &str, f64)> = all
+    let known = all
         .into_iter()
-        .filter_map(|(name, seconds)| Some((format!("phase-{name}"), name, seconds?)))
-        .collect();
-    let sizes: Vec<(String, f64)> = known
-        .iter()
-        .map(|(class, _, seconds)| (class.clone(), *seconds))
-        .collect();
+        .filter_map(|(name, seconds)| Some((name, seconds?)));
+    let sizes = known
+        .clone()
+        .map(|(name, seconds)| (format!("phase-{name}"), seconds));
+    let sizes: Vec<(String, f64)> = sizes.collect();
     html! {
         @if sizes.iter().any(|(_, seconds)| *seconds > 0.0) {
             div.timeline {
                 (stacked_bar(&sizes))
                 ol.legend {
-                    @for (class, name, seconds) in &known {
+                    @for (name, seconds) in known {
                         li {
-                            span class={ "dot " (class) } {}
-                            (name) " " (prose::duration(*seconds))
+                            span class={ "dot phase-" (name) } {}
+                            (name) " " (prose::duration(seconds))
                         }
                     }
                 }
@@ -111,23 +109,20 @@ fn of_request(request: &ModelRequest) -> Bar {
 }
 
 fn calls(session: &Session, clock: Clock) -> Vec<Bar> {
-    let head = steps(&session.head).into_iter();
-    let all = head.chain(steps(&session.tail));
-    let bar = |shown: super::step::ShownStep<'_>| {
-        let Step::ToolCall { .. } = &shown.lead.step else {
-            return None;
-        };
-        let seconds = clock.between(shown.lead, shown.result?)?;
+    let mut all = steps(&session.head);
+    all.extend(steps(&session.tail));
+    all.retain(|shown| matches!(shown.lead.step, Step::ToolCall { .. }));
+    let bar = |shown: &ShownStep<'_>| {
         Some(Bar {
             class: "call",
             name: shown.lead.step.headline(),
             from: clock.at(shown.lead)?,
-            seconds,
+            seconds: clock.between(shown.lead, shown.result?)?,
             detail: String::new(),
             step: Some(shown.number),
         })
     };
-    all.filter_map(bar).collect()
+    all.iter().filter_map(bar).collect()
 }
 
 fn row(bar: &Bar, end: f64, trial: u32) -> Markup {

@@ -6,32 +6,34 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use terca_core::text::prose;
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Numbered, Session, even_cut};
 
 use super::step::{Look, ShownStep, step, text_sizes};
-use super::text::{note, size};
+use super::text::{ends, left_out, note, size};
 
 /// Returns a session in so many bytes of markup. The room of `look` is chosen here.
 pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
-    let (head, tail) = (steps(&session.head), steps(&session.tail));
+    let mut all = steps(&session.head);
+    let gap = all.len();
+    all.extend(steps(&session.tail));
     let bare = Look {
         room: 0,
         raw: false,
         ..look
     };
-    let sizes = |steps: &[ShownStep<'_>]| -> Vec<usize> {
-        steps.iter().map(|one| size(&step(one, bare))).collect()
-    };
-    let (head_sizes, tail_sizes) = (sizes(&head), sizes(&tail));
-    let headlines: usize = head_sizes.iter().chain(&tail_sizes).sum();
+    let sizes: Vec<usize> = all.iter().map(|one| size(&step(one, bare))).collect();
+    let headlines: usize = sizes.iter().sum();
+    let whole = (gap, all.len() - gap);
+    let written = |kept, look| written(&all, kept, session.left_out, look);
     if headlines > room {
-        let kept = Kept::fitting(&head_sizes, &tail_sizes, room);
-        return written(&head, &tail, session.left_out, kept, bare);
+        let (mut first, mut last) = ends(&sizes, room);
+        if session.left_out > 0 {
+            (first, last) = (first.min(whole.0), last.min(whole.1));
+        }
+        return written((first, last), bare);
     }
-    let all = Kept::all(&head, &tail);
-    let texts = head.iter().chain(&tail).flat_map(text_sizes);
+    let texts = all.iter().flat_map(text_sizes);
     let mut cut = even_cut(texts, room - headlines).unwrap_or(usize::MAX);
     let mut taken = 0;
     loop {
@@ -42,7 +44,7 @@ pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
                 raw: raw && cut == usize::MAX,
                 ..look
             };
-            let markup = written(&head, &tail, session.left_out, all, look);
+            let markup = written(whole, look);
             if size(&markup) <= room || cut == 0 {
                 return markup;
             }
@@ -53,81 +55,21 @@ pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
     }
 }
 
-/// The numbers of steps that are shown.
-#[derive(Debug, Clone, Copy)]
-struct Kept {
-    /// Of the beginning.
-    head: usize,
-    /// Of the end of the beginning, where nothing was left out before.
-    head_end: usize,
-    /// Of the end.
-    tail: usize,
-}
-
-impl Kept {
-    fn all(head: &[ShownStep<'_>], tail: &[ShownStep<'_>]) -> Self {
-        Kept {
-            head: head.len(),
-            head_end: 0,
-            tail: tail.len(),
-        }
-    }
-
-    /// Keeps three quarters of the room for the beginning.
-    fn fitting(head: &[usize], tail: &[usize], room: usize) -> Self {
-        let tail_room = room / 4;
-        let kept_tail = fitting(tail.iter().rev(), tail_room);
-        let used: usize = tail[tail.len() - kept_tail..].iter().sum();
-        if !tail.is_empty() {
-            return Kept {
-                head: fitting(head.iter(), room - used),
-                head_end: 0,
-                tail: kept_tail,
-            };
-        }
-        let kept_head = fitting(head.iter(), room - tail_room);
-        Kept {
-            head: kept_head,
-            head_end: fitting(head[kept_head..].iter().rev(), tail_room),
-            tail: 0,
-        }
-    }
-}
-
-/// Counts the sizes that fit.
-fn fitting<'a>(sizes: impl Iterator<Item = &'a usize>, room: usize) -> usize {
-    let sums = sizes.scan(0, |sum, size| {
-        *sum += size;
-        Some(*sum)
-    });
-    sums.take_while(|sum| *sum <= room).count()
-}
-
-/// Writes the steps that are kept, and one remark with the number of all others.
+/// Writes so many of the first and last steps, and one remark with the number of all others.
 fn written(
-    head: &[ShownStep<'_>],
-    tail: &[ShownStep<'_>],
-    left_out: usize,
-    kept: Kept,
+    all: &[ShownStep<'_>],
+    (first, last): (usize, usize),
+    unread: usize,
     look: Look<'_>,
 ) -> Markup {
-    let shown = kept.head + kept.head_end + kept.tail;
-    let missing = left_out + head.len() + tail.len() - shown;
+    let missing = unread + all.len() - first - last;
     html! {
         div.session {
-            @for one in &head[..kept.head] { (step(one, look)) }
-            @if missing > 0 { (remark(missing)) }
-            @for one in &head[head.len() - kept.head_end..] { (step(one, look)) }
-            @for one in &tail[tail.len() - kept.tail..] { (step(one, look)) }
+            @for one in &all[..first] { (step(one, look)) }
+            @if missing > 0 { (note(&left_out("step", "transcript.jsonl")(missing))) }
+            @for one in &all[all.len() - last..] { (step(one, look)) }
         }
     }
-}
-
-fn remark(steps: usize) -> Markup {
-    note(&format!(
-        "… {} left out; see transcript.jsonl …",
-        prose::count(steps, "step")
-    ))
 }
 
 /// Joins the records of each step.

@@ -4,28 +4,26 @@ use camino::Utf8Path;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
-use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
-use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_core::wire::Wire;
 
 use super::diff::diff;
-use super::heat_map::Matrix;
 use super::log::log;
+use super::matrix::Matrix;
+use super::pair::siblings;
 use super::shell::{PageSource, document};
-use super::siblings::siblings;
 use super::step::Look;
 use super::test_list::{Tested, tests};
 use super::text::{clean, fit_text, navigation, note, preview, sentence, size};
 use super::timeline::{timeline, waterfall};
 use super::transcript::transcript;
-use super::trials::status;
+use super::trials::{Prompts, status};
 use super::turns::{Clock, activity, requests_of_steps};
 use super::variants::{LONGEST_DESCRIPTION, delivery};
 use crate::outcome::{agent, model};
@@ -42,14 +40,10 @@ pub struct TrialPage<'a> {
     pub state: &'a RunState,
     /// The evals and variants of the run.
     pub matrix: &'a Matrix<'a>,
-    /// The prompt, if the run's plan is there.
-    pub prompt: Option<&'a str>,
-    /// Names and values of what the agent was given beside the prompt.
-    pub given: &'a [(&'static str, String)],
+    /// What agents were given, if the run's plan is there.
+    pub prompts: &'a Prompts,
     /// What a person said about it.
     pub remark: Option<&'a Remark>,
-    /// The descriptions of the run's evals and tests.
-    pub descriptions: &'a Descriptions,
     /// Its transcript, changes and log.
     pub bodies: &'a TrialFiles,
     /// The place of its files.
@@ -74,18 +68,37 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let tested = Tested {
         eval: &page.trial.head.eval,
         report,
-        descriptions: page.descriptions,
+        descriptions: page.state.descriptions(),
         log: &bodies.log,
     };
     let before = html! {
-        @if let Some(list) = tests(&tested, share * 2) { (section("tests", "Tests", &list)) }
-        (prompt(page, share))
-        (changes(&bodies.changes, page.trial.head.id, share * 3))
-        (acts(page))
+        (section("tests", "Tests", tests(&tested, share * 2)))
+        (section("prompt", "Prompt", page.prompts.get(&page.trial.head).map(|prompt| {
+            html! { div data-given="prompt" { (preview(&fit_text(prompt, share))) } }
+        })))
+        (section("changes", "Changes", Some(match bodies.changes.is_empty() {
+            true => html! { p.quiet { "No changes were recorded." } },
+            false => diff(&bodies.changes, page.trial.head.id, share * 3),
+        })))
+        (section("acts", "What it did", acts(page)))
     };
+    let log = html! {
+        details {
+            summary { "run.log" }
+            (log(&bodies.log, share))
+        }
+    };
+    let sent = report.wire.as_ref();
+    let sent = sent.map_or(&[][..], |wire| wire.sent.as_slice());
+    let given = given(
+        page.prompts.given(&page.trial.head),
+        bodies.rules.as_deref(),
+        share,
+    );
     let after = html! {
-        (equipment(page, share))
-        (run_log(&bodies.log, share))
+        (section("given", "Given to the agent", given))
+        (section("delivery", "Delivered to the agent", delivery(&report.delivery, sent)))
+        (section("log", "Log", Some(log).filter(|_| !bodies.log.is_empty())))
     };
     let spent = size(&before) + size(&after);
     html! {
@@ -94,10 +107,10 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
             (trouble(report))
             (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
             (facts(&page.trial.head, report))
-            (earlier(&page.trial.earlier))
+            (section("earlier", "Earlier attempts", earlier(&page.trial.earlier)))
             (remark(page.remark, matches!(page.files, Files::Served)))
             (before)
-            (session(page, room.saturating_sub(spent)))
+            (section("transcript", "Transcript", Some(session(page, room.saturating_sub(spent)))))
             (after)
             (files(page))
         }
@@ -120,11 +133,14 @@ pub fn trial_document(page: &TrialPage<'_>, room: usize) -> String {
     document(PageSource::Served, &title, &body)
 }
 
-fn section(id: &str, title: &str, body: &Markup) -> Markup {
+/// Returns a part of the page, if there is something in it.
+fn section(id: &str, title: &str, body: Option<Markup>) -> Markup {
     html! {
-        section class={ "part part-" (id) } data-part-name=(title) {
-            h3 tabindex="-1" aria-level="2" { (title) }
-            (body)
+        @if let Some(body) = body {
+            section class={ "part part-" (id) } data-part-name=(title) {
+                h3 tabindex="-1" aria-level="2" { (title) }
+                (body)
+            }
         }
     }
 }
@@ -147,33 +163,20 @@ fn heading(page: &TrialPage<'_>) -> Markup {
             }
             (siblings(page.state, page.matrix, page.trial))
         }
-        @if let Some(about) = page.descriptions.evals.get(&head.eval) {
+        @if let Some(about) = page.state.descriptions().evals.get(&head.eval) {
             p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
         }
     }
 }
 
-fn prompt(page: &TrialPage<'_>, room: usize) -> Markup {
-    html! {
-        @if let Some(prompt) = page.prompt {
-            (section("prompt", "Prompt", &html! {
-                div data-given="prompt" { (preview(&fit_text(prompt, room))) }
-            }))
-        }
-    }
-}
-
 /// Returns what the agent did: lists of its calls, and when they were.
-fn acts(page: &TrialPage<'_>) -> Markup {
+fn acts(page: &TrialPage<'_>) -> Option<Markup> {
     let id = page.trial.head.id;
     let bodies = page.bodies;
     let lists = activity(&bodies.transcript, id);
     let times = waterfall(&bodies.transcript, &bodies.requests, clock(page), id);
-    html! {
-        @if lists.is_some() || times.is_some() {
-            (section("acts", "What it did", &html! { (lists.unwrap_or_default()) (times.unwrap_or_default()) }))
-        }
-    }
+    let is_known = lists.is_some() || times.is_some();
+    is_known.then(|| html! { (lists.unwrap_or_default()) (times.unwrap_or_default()) })
 }
 
 /// Returns the times of the session.
@@ -185,21 +188,6 @@ fn clock(page: &TrialPage<'_>) -> Clock {
 fn agent_start(report: &TrialReport) -> Option<Timestamp> {
     let setup = SignedDuration::try_from_secs_f64(report.phases.setup?).ok()?;
     report.started_at?.checked_add(setup).ok()
-}
-
-/// Returns what the agent was given, and what of it reached the agent.
-fn equipment(page: &TrialPage<'_>, room: usize) -> Markup {
-    let report = &page.trial.report;
-    let sent = report.wire.as_ref();
-    let sent = sent.map_or(&[][..], |wire| wire.sent.as_slice());
-    html! {
-        @if let Some(list) = given(page.given, page.bodies.rules.as_deref(), room) {
-            (section("given", "Given to the agent", &list))
-        }
-        @if let Some(list) = delivery(&report.delivery, sent) {
-            (section("delivery", "Delivered to the agent", &list))
-        }
-    }
 }
 
 /// Returns what went wrong, or was noticed.
@@ -272,13 +260,10 @@ fn fact(name: &str, value: Option<impl ToString>) -> Markup {
     }
 }
 
-fn earlier(attempts: &[Attempt]) -> Markup {
-    let list = html! {
-        ol { @for attempt in attempts.iter().take(MOST_REMARKS) { (earlier_attempt(attempt)) } }
-    };
-    html! {
-        @if !attempts.is_empty() { (section("earlier", "Earlier attempts", &list)) }
-    }
+fn earlier(attempts: &[Attempt]) -> Option<Markup> {
+    let shown = attempts.iter().take(MOST_REMARKS);
+    let list = html! { ol { @for attempt in shown { (earlier_attempt(attempt)) } } };
+    (!attempts.is_empty()).then_some(list)
 }
 
 fn earlier_attempt(attempt: &Attempt) -> Markup {
@@ -295,17 +280,6 @@ fn earlier_attempt(attempt: &Attempt) -> Markup {
     }
 }
 
-fn changes(changes: &Excerpt, trial: u32, room: usize) -> Markup {
-    let body = html! {
-        @if changes.is_empty() {
-            p.quiet { "No changes were recorded." }
-        } @else {
-            (diff(changes, trial, room))
-        }
-    };
-    section("changes", "Changes", &body)
-}
-
 fn session(page: &TrialPage<'_>, room: usize) -> Markup {
     let session = &page.bodies.transcript;
     let clock = clock(page);
@@ -314,29 +288,13 @@ fn session(page: &TrialPage<'_>, room: usize) -> Markup {
         trial: page.trial.head.id,
         room: 0,
         raw: true,
-        prompt: page.prompt,
+        prompt: page.prompts.get(&page.trial.head),
         clock,
         asked: &asked,
     };
-    let body = html! {
-        @if session.is_empty() {
-            p.quiet { "There is no transcript." }
-        } @else {
-            (transcript(session, look, room))
-        }
-    };
-    section("transcript", "Transcript", &body)
-}
-
-fn run_log(text: &Excerpt, room: usize) -> Markup {
-    let body = html! {
-        details {
-            summary { "run.log" }
-            (log(text, room))
-        }
-    };
-    html! {
-        @if !text.is_empty() { (section("log", "Log", &body)) }
+    match session.is_empty() {
+        true => html! { p.quiet { "There is no transcript." } },
+        false => transcript(session, look, room),
     }
 }
 
@@ -363,13 +321,13 @@ fn files(page: &TrialPage<'_>) -> Markup {
                     }
                 }
             };
-            section("files", "Files", &list)
+            section("files", "Files", Some(list))
         }
     }
 }
 
 /// Returns the list of settings, and the text of the rules. Nothing if neither is known.
-pub fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) -> Option<Markup> {
+fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) -> Option<Markup> {
     let each = room / (rows.len() + 1);
     let list = html! {
         dl.given {
@@ -391,7 +349,7 @@ pub fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) 
 }
 
 /// Returns the remark. It can be changed where there is a server.
-pub fn remark(remark: Option<&Remark>, is_served: bool) -> Markup {
+fn remark(remark: Option<&Remark>, is_served: bool) -> Markup {
     let (text, tags) = remark.map_or(("", &[][..]), |remark| {
         (remark.text.as_str(), remark.tags.as_slice())
     });

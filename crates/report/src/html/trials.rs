@@ -17,7 +17,7 @@ use terca_core::text::prose;
 
 use super::causes;
 use super::causes::causes_table;
-use super::heat_map::Matrix;
+use super::matrix::Matrix;
 use super::text::{clean, or_dash, pill, without_control_characters};
 use crate::outcome::reasons;
 use crate::text::agent_inputs::{Rows, rows_of_case};
@@ -120,44 +120,22 @@ fn search() -> Markup {
 }
 
 fn filters(matrix: &Matrix<'_>) -> Markup {
-    let variants: Vec<String> = matrix
-        .variants
+    let statuses = STATUSES
         .iter()
-        .map(|(environment, experiment)| matrix.variant_name(environment, experiment))
-        .collect();
+        .map(|status| (status.as_str(), status.as_str()));
+    let more = [("running", "running"), ("timed-out", "timed out")];
+    let statuses = statuses.chain(more);
+    let statuses = statuses.map(|(value, name)| (value.to_owned(), name.to_owned()));
+    let evals = matrix.evals.iter().map(|eval| (*eval).to_owned());
+    let variants = matrix.variants.iter();
+    let variants =
+        variants.map(|(environment, experiment)| matrix.variant_name(environment, experiment));
     html! {
         form #filters .filters role="search" aria-label="Filter trials" {
-            label {
-                "Status "
-                select #filter-status {
-                    option value="" { "every status" }
-                    @for status in STATUSES {
-                        option value=(status.as_str()) { (status.as_str()) }
-                    }
-                    option value="running" { "running" }
-                    option value="timed-out" { "timed out" }
-                }
-            }
-            label {
-                "Eval "
-                select #filter-eval {
-                    option value="" { "every eval" }
-                    (numbered_options(&matrix.evals))
-                }
-            }
-            label {
-                "Variant "
-                select #filter-variant {
-                    option value="" { "every variant" }
-                    (numbered_options(&variants))
-                }
-            }
-            @for (name, title, every) in FOUND {
-                label hidden {
-                    (title) " "
-                    select id={ "filter-" (name) } { option value="" { (every) } }
-                }
-            }
+            (filter("status", "Status", "every status", statuses.collect()))
+            (filter("eval", "Eval", "every eval", numbered(evals)))
+            (filter("variant", "Variant", "every variant", numbered(variants)))
+            @for (name, title, every) in FOUND { (filter(name, title, every, Vec::new())) }
             label {
                 "Text "
                 input #filter-text type="search" placeholder="words ( / )" autocomplete="off";
@@ -167,12 +145,24 @@ fn filters(matrix: &Matrix<'_>) -> Markup {
     }
 }
 
-fn numbered_options(names: &[impl AsRef<str>]) -> Markup {
+/// Returns a choice of values. One without any is hidden until the script finds some.
+fn filter(name: &str, title: &str, every: &str, options: Vec<(String, String)>) -> Markup {
     html! {
-        @for (number, name) in names.iter().enumerate() {
-            option value=(number) { (name.as_ref()) }
+        label hidden[options.is_empty()] {
+            (title) " "
+            select id={ "filter-" (name) } {
+                option value="" { (every) }
+                @for (value, label) in options { option value=(value) { (label) } }
+            }
         }
     }
+}
+
+fn numbered(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let names = names.enumerate();
+    names
+        .map(|(number, name)| (number.to_string(), name))
+        .collect()
 }
 
 /// Longer messages are for the trial's own page.
@@ -208,7 +198,7 @@ pub fn is_troubled(trial: &Trial) -> bool {
 }
 
 /// A row as the script knows it.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Row<'a> {
     id: u32,
     /// The words by which the filter of outcomes finds it.
@@ -355,8 +345,7 @@ fn message(trial: &Trial) -> String {
 /// The prompts by eval, environment and experiment, and the tags by eval.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
-    of: HashMap<[String; 3], String>,
-    given: HashMap<[String; 3], Rows>,
+    pub(super) of: HashMap<[String; 3], (String, Rows)>,
     tags: HashMap<String, Vec<String>>,
     remarked: HashMap<u32, Vec<String>>,
 }
@@ -368,8 +357,7 @@ impl From<&RunFile> for Prompts {
             let variant = &case.variant;
             let key = [&case.eval, &variant.environment, &variant.experiment].map(String::clone);
             let rows = rows_of_case(case, &file.suite_dir);
-            prompts.of.insert(key.clone(), case.prompt.clone());
-            prompts.given.insert(key, rows);
+            prompts.of.insert(key, (case.prompt.clone(), rows));
             if !case.tags.is_empty() {
                 prompts.tags.insert(case.eval.clone(), case.tags.clone());
             }
@@ -378,24 +366,15 @@ impl From<&RunFile> for Prompts {
     }
 }
 
-impl FromIterator<([String; 3], String)> for Prompts {
-    fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
-        Prompts {
-            of: prompts.into_iter().collect(),
-            ..Prompts::default()
-        }
-    }
-}
-
 impl Prompts {
     /// Returns the prompt of a trial.
     pub fn get(&self, head: &TrialHead) -> Option<&str> {
-        self.of.get(&key(head)).map(String::as_str)
+        self.of.get(&key(head)).map(|(prompt, _)| prompt.as_str())
     }
 
     /// Returns names and values of what the agent of a trial was given beside its prompt.
     pub fn given(&self, head: &TrialHead) -> &[(&'static str, String)] {
-        self.given.get(&key(head)).map_or(&[], Vec::as_slice)
+        self.of.get(&key(head)).map_or(&[], |(_, rows)| rows)
     }
 
     /// Adds the tags of people's remarks, by trial.

@@ -15,12 +15,12 @@ use terca_core::transcript::trial_files::{ModelRequest, Numbered, Session};
 use terca_core::transcript::{Record, Role, Step};
 
 use super::text::clean;
+use crate::groups::grouped;
 
 /// A request that began so many seconds after its step was made did not make it.
 const EARLIEST: f64 = 0.05;
 
 /// The requests of one turn.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Asked {
     /// Their number.
     pub requests: usize,
@@ -33,23 +33,18 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn add(&mut self, request: &ModelRequest) {
-        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (None, None) => None,
-            _ => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-        };
-        self.requests += 1;
-        self.seconds += request.seconds;
-        self.input_tokens = sum(self.input_tokens, request.input_tokens);
-        self.output_tokens = sum(self.output_tokens, request.output_tokens);
-    }
-
     fn of(requests: &[&ModelRequest]) -> Self {
-        let mut asked = Asked::default();
-        for request in requests {
-            asked.add(request);
+        // Unknown only where no answer says.
+        let sum = |read: fn(&ModelRequest) -> Option<u64>| {
+            let known = requests.iter().filter_map(|request| read(request));
+            known.reduce(u64::saturating_add)
+        };
+        Asked {
+            requests: requests.len(),
+            seconds: requests.iter().map(|request| request.seconds).sum(),
+            input_tokens: sum(|request| request.input_tokens),
+            output_tokens: sum(|request| request.output_tokens),
         }
-        asked
     }
 }
 
@@ -64,7 +59,7 @@ pub fn in_and_out(input: Option<u64>, output: Option<u64>) -> Option<String> {
 }
 
 /// What an agent said and called between two results.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Turn {
     last_step: u32,
     /// The seconds from the beginning to its last step.
@@ -144,7 +139,7 @@ fn by_time(turns: &[Turn], answered: &[&ModelRequest]) -> BTreeMap<u32, Asked> {
 }
 
 /// Reads times relative to the beginning of a session.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Clock {
     /// The first time that the agent tells.
     first: Option<Timestamp>,
@@ -224,10 +219,7 @@ const MOST_STEPS: usize = 12;
 const LONGEST: usize = 160;
 
 /// Something that was read, written, run or called, with the steps in which it was.
-struct Entry {
-    about: String,
-    steps: Vec<u32>,
-}
+type Entry = (String, Vec<u32>);
 
 /// Returns the lists, or nothing where an agent shows no calls.
 pub fn activity(session: &Session, trial: u32) -> Option<Markup> {
@@ -248,22 +240,12 @@ pub fn activity(session: &Session, trial: u32) -> Option<Markup> {
 }
 
 fn entries(session: &Session, wanted: UseKind) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for one in session.records() {
-        let found = uses(&one.record.step).into_iter();
-        for (_, about) in found.filter(|(kind, _)| *kind == wanted) {
-            let place = *places.entry(about.clone()).or_insert(entries.len());
-            match entries.get_mut(place) {
-                Some(entry) => entry.steps.push(one.number),
-                None => entries.push(Entry {
-                    about,
-                    steps: vec![one.number],
-                }),
-            }
-        }
-    }
-    entries
+    let uses = session.records().flat_map(|one| {
+        let uses = uses(&one.record.step).into_iter();
+        uses.map(|(kind, about)| (kind, (about, one.number)))
+    });
+    let wanted = uses.filter(|(kind, _)| *kind == wanted);
+    grouped(wanted.map(|(_, entry)| entry))
 }
 
 fn list(kind: UseKind, entries: &[Entry], trial: u32) -> Markup {
@@ -271,18 +253,18 @@ fn list(kind: UseKind, entries: &[Entry], trial: u32) -> Markup {
         details open[entries.len() <= MOST_STEPS] {
             summary { (kind.title()) " " span.quiet { (entries.len()) } }
             ul {
-                @for entry in entries.iter().take(MOST_ENTRIES) {
+                @for (about, steps) in entries.iter().take(MOST_ENTRIES) {
                     li {
-                        code { (clean(&beginning(&entry.about, LONGEST))) }
+                        code { (clean(&beginning(about, LONGEST))) }
                         span.steps {
-                            @for step in entry.steps.iter().take(MOST_STEPS) {
+                            @for step in steps.iter().take(MOST_STEPS) {
                                 " "
                                 a href={ "#trial-" (trial) "/step-" (step) } aria-label={ "step " (step) } {
                                     (step)
                                 }
                             }
-                            @if entry.steps.len() > MOST_STEPS {
-                                " and " (entry.steps.len() - MOST_STEPS) " more"
+                            @if steps.len() > MOST_STEPS {
+                                " and " (steps.len() - MOST_STEPS) " more"
                             }
                         }
                     }

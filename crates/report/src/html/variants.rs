@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{McpServerSummary, Summary};
 use terca_core::mcp_tap::ServerTap;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::text::prose;
 use terca_core::wire::sent_parts::{Part, Sent};
 
-use super::heat_map::Matrix;
-use super::text::{clean, column_titles, fit, fit_text, or_dash};
+use super::matrix::Matrix;
+use super::text::{clean, column_titles, fit, fit_text, left_out, or_dash, section, wide_table};
+use crate::outcome::{model, of_variant};
 
 /// The digits of a hash that tell two files apart.
 const SHORT_HASH: usize = 8;
@@ -23,35 +24,29 @@ const TITLES: [&str; 6] = [
 ];
 
 /// The things that the agents of a variant were given, in the order of the columns.
-#[derive(Default, PartialEq)]
-struct Given([BTreeSet<String>; 4]);
+type Given = [BTreeSet<String>; 4];
 
 /// Returns the table, folded. Nothing where there is one variant only.
 pub fn variants(results: &Results, matrix: &Matrix<'_>) -> Markup {
     let about = &results.descriptions.experiments;
-    html! {
-        @if matrix.variants.len() > 1 {
-            section aria-labelledby="variants-title" {
-                h2 #variants-title { "Variants" }
-                details {
-                    summary { "What each of " (prose::count(matrix.variants.len(), "variant")) " gives to its agents" }
-                    div.scroll tabindex="0" role="region" aria-label="Table of variants" {
-                        table.proofs {
-                            caption.unseen { "What agents were given" }
-                            thead { (column_titles(&TITLES)) }
-                            tbody {
-                                @for variant in matrix.variants.iter().take(MOST) {
-                                    (row(results, matrix, *variant, about.get(variant.1)))
-                                }
-                            }
-                        }
-                    }
-                    p.quiet.reading {
-                        "≠: not as with " (results.summary.baseline) ". Files are named with the beginning of their hashes."
-                    }
-                }
+    let number = matrix.variants.len();
+    let rows = html! {
+        @for variant in matrix.variants.iter().take(MOST) {
+            (row(results, matrix, *variant, about.get(variant.1)))
+        }
+    };
+    let head = column_titles(&TITLES);
+    let body = html! {
+        details {
+            summary { "What each of " (prose::count(number, "variant")) " gives to its agents" }
+            (wide_table("proofs", "Table of variants", "What agents were given", &head, &rows))
+            p.quiet.reading {
+                "≠: not as with " (results.summary.baseline) ". Files are named with the beginning of their hashes."
             }
         }
+    };
+    html! {
+        @if number > 1 { (section("variants", "Variants", &body)) }
     }
 }
 
@@ -69,17 +64,13 @@ fn row(
                 (matrix.variant_name(environment, experiment))
                 @if let Some(text) = about { small { (clean(&fit_text(text, LONGEST_DESCRIPTION))) } }
             }
-            @for (own, other) in own.0.iter().zip(&baseline.0) {
+            @for (own, other) in own.iter().zip(&baseline) {
                 td {
                     @if own.is_empty() {
-                        @if own != other { (other_than_baseline()) }
-                        "–"
+                        (other_than_baseline(own != other)) "–"
                     }
                     @for name in own {
-                        div {
-                            @if own != other { (other_than_baseline()) }
-                            (name)
-                        }
+                        div { (other_than_baseline(own != other)) (name) }
                     }
                 }
             }
@@ -90,12 +81,8 @@ fn row(
 
 /// Returns links to all that an agent of the variant was given, and to what differs from the baseline's.
 fn in_full(results: &Results, environment: &str, experiment: &str) -> Markup {
-    let first = |experiment: &str| {
-        let is_it = |trial: &&TrialResult| {
-            trial.head.environment == environment && trial.head.experiment == experiment
-        };
-        results.trials.iter().find(is_it).map(|trial| trial.head.id)
-    };
+    let first = |experiment| of_variant(results, environment, experiment).next();
+    let first = |experiment| first(experiment).map(|trial| trial.head.id);
     let baseline = &results.summary.baseline;
     let own = first(experiment);
     let other = first(baseline).filter(|_| experiment != baseline);
@@ -110,26 +97,17 @@ fn in_full(results: &Results, environment: &str, experiment: &str) -> Markup {
     }
 }
 
-fn other_than_baseline() -> Markup {
-    html! { b title="not as with the baseline" { "≠ " } }
+fn other_than_baseline(is_other: bool) -> Markup {
+    html! { @if is_other { b title="not as with the baseline" { "≠ " } } }
 }
 
 /// Gathers what the trials of a variant were given.
 fn given(results: &Results, environment: &str, experiment: &str) -> Given {
     let mut found = Given::default();
-    let [models, rules, skills, servers] = &mut found.0;
-    let is_it = |head: &terca_core::run::event::TrialHead| {
-        head.environment == environment && head.experiment == experiment
-    };
-    for trial in results.trials.iter().filter(|trial| is_it(&trial.head)) {
+    let [models, rules, skills, servers] = &mut found;
+    for trial in of_variant(results, environment, experiment) {
         let delivery = &trial.report.delivery;
-        models.extend(
-            delivery
-                .model_observed
-                .as_ref()
-                .or(trial.head.model.as_ref())
-                .cloned(),
-        );
+        models.extend(model(&trial.head, &trial.report).cloned());
         rules.extend(delivery.rules.iter().map(file));
         skills.extend(delivery.skills.iter().map(file));
         servers.extend(delivery.mcp_servers.keys().cloned());
@@ -144,25 +122,18 @@ fn file(installed: &Installed) -> String {
 
 /// Returns the list, or nothing if nothing is known.
 pub fn delivery(delivery: &Delivery, sent: &[Sent]) -> Option<Markup> {
-    let is_empty = delivery.rules.is_empty()
-        && delivery.skills.is_empty()
-        && delivery.mcp_servers.is_empty()
-        && delivery.model_requested.is_none()
-        && delivery.model_observed.is_none();
-    let list = html! {
-        ul {
-            @for file in &delivery.rules { (installed(Part::Rules, file, sent)) }
-            @for file in &delivery.skills { (installed(Part::Skill, file, sent)) }
-            @for (name, server) in &delivery.mcp_servers { (mcp_server(name, server, sent)) }
-            @if let Some(model) = &delivery.model_requested {
-                li { "model asked for: " code { (model) } }
-            }
-            @if let Some(model) = &delivery.model_observed {
-                li { "model seen: " code { (model) } }
-            }
+    let items = html! {
+        @for file in &delivery.rules { (installed(Part::Rules, file, sent)) }
+        @for file in &delivery.skills { (installed(Part::Skill, file, sent)) }
+        @for (name, server) in &delivery.mcp_servers { (mcp_server(name, server, sent)) }
+        @if let Some(model) = &delivery.model_requested {
+            li { "model asked for: " code { (model) } }
+        }
+        @if let Some(model) = &delivery.model_observed {
+            li { "model seen: " code { (model) } }
         }
     };
-    (!is_empty).then_some(list)
+    (!items.0.is_empty()).then(|| html! { ul { (items) } })
 }
 
 /// `, sent 12/12 requests`, where the requests were looked at.
@@ -226,20 +197,17 @@ fn mcp_server(name: &str, server: &McpDelivery, sent: &[Sent]) -> Markup {
 
 /// Returns a table for each server, or nothing where none was behind a tap.
 pub fn mcp_servers(summary: &Summary) -> Markup {
-    html! {
-        @if !summary.mcp_servers.is_empty() {
-            section aria-labelledby="mcp-title" {
-                h2 #mcp-title { "MCP servers" }
-                p.quiet {
-                    "Calls that Terca saw between agents and servers. Tokens are estimates, one for four bytes: most \
-                     agents "
-                    "send the descriptions of all tools with every request."
-                }
-                div.cards {
-                    @for (name, server) in &summary.mcp_servers { (card(name, server)) }
-                }
-            }
+    let body = html! {
+        p.quiet {
+            "Calls that Terca saw between agents and servers. Tokens are estimates, one for four bytes: most agents \
+             send the descriptions of all tools with every request."
         }
+        div.cards {
+            @for (name, server) in &summary.mcp_servers { (card(name, server)) }
+        }
+    };
+    html! {
+        @if !summary.mcp_servers.is_empty() { (section("mcp", "MCP servers", &body)) }
     }
 }
 
@@ -256,9 +224,7 @@ fn card(name: &str, server: &McpServerSummary) -> Markup {
             @if !server.tools.is_empty() {
                 div.scroll {
                     table {
-                        thead {
-                            tr { th scope="col" { "tool" } th scope="col" { "calls" } th scope="col" { "tokens, about" } }
-                        }
+                        thead { (column_titles(&["tool", "calls", "tokens, about"])) }
                         tbody {
                             @for (tool, figures) in server.by_calls() {
                                 tr {
@@ -291,37 +257,27 @@ pub fn descriptions(about: &Descriptions) -> Markup {
         .into_iter()
         .flat_map(|(kind, texts)| list(kind, texts))
         .collect();
-    let remark = |number| {
-        format!(
-            "… {} left out; see results.json …",
-            prose::count(number, "description")
-        )
+    let body = html! {
+        details {
+            summary { (prose::count(items.len(), "description")) }
+            ul.descriptions { (fit(&items, ROOM, left_out("description", "results.json"))) }
+        }
     };
     html! {
-        @if !items.is_empty() {
-            section aria-labelledby="descriptions-title" {
-                h2 #descriptions-title { "Descriptions" }
-                details {
-                    summary { (prose::count(items.len(), "description")) }
-                    ul.descriptions { (fit(&items, ROOM, remark)) }
-                }
-            }
-        }
+        @if !items.is_empty() { (section("descriptions", "Descriptions", &body)) }
     }
 }
 
 fn list(kind: &str, texts: &BTreeMap<String, String>) -> Vec<Markup> {
-    texts
-        .iter()
-        .map(|(name, text)| {
-            html! {
-                li {
-                    span.quiet { (kind) " " }
-                    b { (name) }
-                    ": "
-                    (clean(&fit_text(text, LONGEST_DESCRIPTION)))
-                }
+    let item = |(name, text): (&String, &String)| {
+        html! {
+            li {
+                span.quiet { (kind) " " }
+                b { (name) }
+                ": "
+                (clean(&fit_text(text, LONGEST_DESCRIPTION)))
             }
-        })
-        .collect()
+        }
+    };
+    texts.iter().map(item).collect()
 }

@@ -28,7 +28,7 @@ const TALL: usize = 12;
 const KEYS: &str = "q stop · ? keys";
 
 /// The things that a frame shows beside the run itself.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Shown<'a> {
     pub clock: Clock,
     pub limits: &'a TimeLimits,

@@ -24,7 +24,7 @@ const WIDEST_ALIGNED: usize = 32;
 /// No name is cut to less than this for the sake of what follows it.
 const SHORTEST_NAME: usize = 12;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     pub max_width: usize,
     pub eval: usize,

@@ -14,6 +14,7 @@ use crate::live::notices::{notice, particulars, title};
 use crate::live::time_limits::{TimeLimits, growing, seconds_between};
 use crate::live::trial_line;
 use crate::names::Names;
+use crate::term::painter::send;
 use crate::term::{Palette, Role, StyledLine, UNLIMITED, dim, pad_left, width};
 
 /// A line comes at least so often while trials are in flight.
@@ -84,14 +85,8 @@ impl<W: Write> Plain<W> {
     }
 
     fn write(&mut self, line: &StyledLine) {
-        if !self.closed {
-            let text = format!("{}\n", line.render(self.palette));
-            self.closed = self
-                .out
-                .write_all(text.as_bytes())
-                .and_then(|()| self.out.flush())
-                .is_err();
-        }
+        let text = line.render(self.palette) + "\n";
+        self.closed = self.closed || send(&mut self.out, text.as_bytes()).is_err();
     }
 }
 

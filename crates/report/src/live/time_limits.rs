@@ -11,7 +11,7 @@ use terca_core::text::prose;
 const SLOW: f64 = 0.5;
 
 /// The time limits of agents in seconds, by the ids of their trials.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct TimeLimits(BTreeMap<u32, f64>);
 
 impl FromIterator<(u32, f64)> for TimeLimits {
@@ -40,7 +40,7 @@ fn whole(seconds: f64) -> String {
 }
 
 /// The time at which the display is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Clock {
     /// This moment.
     pub now: Timestamp,

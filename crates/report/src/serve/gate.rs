@@ -24,26 +24,15 @@ impl Gate {
             format!("localhost:{}", self.port),
         ];
         let host = request.host.as_deref().ok_or(Refusal::Stranger)?;
-        if !names.iter().any(|name| name == host) {
-            return Err(Refusal::Stranger);
-        }
-        if request
-            .origin
-            .as_ref()
-            .is_some_and(|origin| *origin != format!("http://{host}"))
-        {
-            return Err(Refusal::Stranger);
-        }
+        let is_ours = names.iter().any(|name| name == host);
         // Browsers name the site of every page that sends something.
-        if request.is_post && request.origin.is_none() {
-            return Err(Refusal::Stranger);
-        }
+        let is_own_page = match &request.origin {
+            Some(origin) => *origin == format!("http://{host}"),
+            None => !request.is_post,
+        };
         // `none` is an address that was typed or opened by another program.
-        if request
-            .site
-            .as_deref()
-            .is_some_and(|site| !matches!(site, "same-origin" | "none"))
-        {
+        let is_own_site = matches!(request.site.as_deref(), None | Some("same-origin" | "none"));
+        if !(is_ours && is_own_page && is_own_site) {
             return Err(Refusal::Stranger);
         }
         let mut parts = parts(&request.path)?;

@@ -4,7 +4,7 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, ORIGIN, TRANS
 use hyper::{Method, Request as HttpRequest, StatusCode};
 
 /// The parts of a request that decide about its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
@@ -46,25 +46,23 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the status code.
-    pub fn status(self) -> StatusCode {
+    /// Returns the status code, and the reason in words.
+    pub fn told(self) -> (StatusCode, &'static str) {
         match self {
-            Refusal::Malformed => StatusCode::BAD_REQUEST,
-            Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Refusal::Stranger => StatusCode::FORBIDDEN,
-            Refusal::NotFound => StatusCode::NOT_FOUND,
-        }
-    }
-
-    /// Returns the reason in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Refusal::Malformed => "This request is not understood.",
-            Refusal::Method => "This address cannot be used in this way.",
-            Refusal::TooLarge => "This is too long to be kept.",
-            Refusal::Stranger => "This page is only for the person who started it.",
-            Refusal::NotFound => "There is no page at this address.",
+            Refusal::Malformed => (StatusCode::BAD_REQUEST, "This request is not understood."),
+            Refusal::Method => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "This address cannot be used in this way.",
+            ),
+            Refusal::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "This is too long to be kept.",
+            ),
+            Refusal::Stranger => (
+                StatusCode::FORBIDDEN,
+                "This page is only for the person who started it.",
+            ),
+            Refusal::NotFound => (StatusCode::NOT_FOUND, "There is no page at this address."),
         }
     }
 }

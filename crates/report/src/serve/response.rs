@@ -122,10 +122,10 @@ impl Response {
         let next = html! {
             p { "Start " code { "terca view" } " again in the suite, and open the address that it prints." }
         };
-        let body = message_page(refusal.words(), &next);
+        let (status, words) = refusal.told();
         Response {
-            status: refusal.status(),
-            ..Response::page(body)
+            status,
+            ..Response::page(message_page(words, &next))
         }
     }
 

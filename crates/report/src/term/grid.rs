@@ -7,21 +7,20 @@ use super::width::spaces;
 const GAP: usize = 2;
 
 /// The edge of its column that a cell is set to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Side {
     Left,
     Right,
 }
 
 /// Cells in rows. A column is as wide as its widest cell.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Grid {
     /// The side of each column, and the space before it. Further ones are set left.
     pub columns: Vec<(Side, usize)>,
     rows: Vec<Row>,
 }
 
-#[derive(Debug)]
 enum Row {
     Cells(Vec<StyledLine>),
     /// A line across all columns.

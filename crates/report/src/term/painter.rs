@@ -18,7 +18,7 @@
 //!
 //! A terminal that is gone is no reason to end a run: after the first error the painter is silent.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::size::Size;
 
@@ -88,13 +88,7 @@ impl<W: Write> Painter<W> {
     }
 
     fn write(&mut self, text: &str) {
-        if !self.broken {
-            self.broken = self
-                .out
-                .write_all(text.as_bytes())
-                .and_then(|()| self.out.flush())
-                .is_err();
-        }
+        self.broken = self.broken || send(&mut self.out, text.as_bytes()).is_err();
     }
 }
 
@@ -122,6 +116,12 @@ fn push_frame(text: &mut String, frame: &[String], unchanged: &[String]) {
     if frame.len() > 1 {
         text.push_str(&format!("\x1b[{}A", frame.len() - 1));
     }
+}
+
+/// Writes something, and nothing stays behind.
+pub(crate) fn send(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
+    to.flush()
 }
 
 impl<W: Write> Drop for Painter<W> {

@@ -8,6 +8,7 @@ use terca_core::plan::{Layer, Variant};
 use terca_core::run::run_file::RunCase;
 use terca_core::text::prose;
 
+use crate::groups::grouped;
 use crate::term::{Answer, Grid, UNLIMITED, bold, dim, plain};
 
 /// Names and values.
@@ -15,21 +16,13 @@ pub(crate) type Rows = Vec<(&'static str, String)>;
 
 /// Returns a block for each variant: the agent and its settings, then the task of each eval.
 pub fn agent_inputs(cases: &[RunCase], suite_dir: &Utf8Path) -> Answer {
-    let mut variants: Vec<(&Variant, Vec<&RunCase>)> = Vec::new();
-    let name = |variant: &Variant| (variant.environment.clone(), variant.experiment.clone());
-    for case in cases {
-        let is_it = |(known, _): &&mut (&Variant, _)| name(known) == name(&case.variant);
-        match variants.iter_mut().find(is_it) {
-            Some((_, cases)) => cases.push(case),
-            None => variants.push((&case.variant, vec![case])),
-        }
-    }
+    let name = |variant: &Variant| format!("{}.{}", variant.environment, variant.experiment);
+    let variants = grouped(cases.iter().map(|case| (name(&case.variant), case)));
     let mut answer = Answer::new(UNLIMITED);
-    for (variant, cases) in variants {
+    for (name, cases) in variants {
         answer.end_part();
-        let (environment, experiment) = name(variant);
-        answer.line(bold(&format!("{environment}.{experiment}")));
-        answer.whole_table(&table(of_variant(variant, suite_dir)), 2);
+        answer.line(bold(&name));
+        answer.whole_table(&table(of_variant(&cases[0].variant, suite_dir)), 2);
         for case in cases {
             answer.line(plain(&format!("  {}", case.eval)));
             answer.whole_table(&table(of_case(case, suite_dir)), 4);

@@ -1,39 +1,58 @@
 //! The agents, for `terca doctor`: what is here, and what to do about what is not.
 
+use camino::Utf8Path;
+use serde::Serialize;
 use terca_core::text::prose;
 
 use crate::term::{Answer, Role, UNLIMITED, dim, plain, styled};
 
-#[derive(Debug, Clone)]
+/// The state of an agent.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AgentRow {
     pub agent: String,
+    /// It is one of the suite's.
+    pub of_suite: bool,
+    /// It is installed, says its version, and has something to sign in with.
+    pub ready: bool,
     /// The path of its program; `None` when it is not installed.
     pub program: Option<String>,
     pub version: Option<String>,
     /// The version that the adapter was proved with.
-    pub proved_with: String,
-    /// The credentials that are there, by name.
+    pub tested_version: Option<&'static str>,
+    /// The names of what it signs in with, never their values.
     pub credentials: Vec<String>,
-    /// The variables it would take.
-    pub accepted: Vec<String>,
+    /// The variables that it can sign in with.
+    pub accepts: &'static [&'static str],
     pub install: String,
 }
 
-pub fn agents_table(rows: &[AgentRow]) -> Answer {
+/// The agents that Terca knows. Paths are shortened.
+pub fn agents_table<'a>(
+    rows: impl Iterator<Item = &'a AgentRow>,
+    short: fn(&Utf8Path) -> &Utf8Path,
+) -> Answer {
     let mut answer = Answer::new(UNLIMITED);
     for row in rows {
-        let is_ready = row.version.is_some() && !row.credentials.is_empty();
-        let (role, mark, version) = match &row.program {
-            None => (Role::Bad, "✗ ", "not installed".to_owned()),
-            Some(_) if is_ready => (Role::Good, "✓ ", version(row)),
-            Some(_) => (Role::Fair, "! ", version(row)),
+        let Some(tested) = row.tested_version else {
+            continue;
+        };
+        let version = match &row.version {
+            None => "the version is not known".to_owned(),
+            Some(version) if version == tested => format!("{version}, the tested version"),
+            Some(version) => format!("{version} (the tested version is {tested})"),
+        };
+        let (role, mark, state) = match &row.program {
+            None => (Role::Bad, "✗ ", "not installed"),
+            Some(_) if row.ready => (Role::Good, "✓ ", &*version),
+            Some(_) => (Role::Fair, "! ", &*version),
         };
         let title = styled(role, mark).with(Role::Bold, &row.agent);
-        answer.line(title.plain(&format!(": {version}")));
+        answer.line(title.plain(&format!(": {state}")));
         match &row.program {
             None => answer.line(dim(&format!("    to install it: {}", row.install))),
             Some(program) => {
-                answer.line(dim(&format!("    {program}")));
+                answer.line(dim(&format!("    {}", short(Utf8Path::new(program)))));
                 answer.line(plain(&format!("    {}", credentials(row))));
             }
         }
@@ -41,18 +60,11 @@ pub fn agents_table(rows: &[AgentRow]) -> Answer {
     answer
 }
 
-fn version(row: &AgentRow) -> String {
-    let proved_with = &row.proved_with;
-    match &row.version {
-        None => "the version is not known".to_owned(),
-        Some(version) if version == proved_with => format!("{version}, the tested version"),
-        Some(version) => format!("{version} (the tested version is {proved_with})"),
-    }
-}
-
 fn credentials(row: &AgentRow) -> String {
     if row.credentials.is_empty() {
-        let accepted = prose::list(&row.accepted, "or");
+        let accepted = row.accepts.iter();
+        let accepted: Vec<String> = accepted.map(|name| format!("${name}")).collect();
+        let accepted = prose::list(&accepted, "or");
         return format!("no credentials found; it signs in with {accepted}");
     }
     format!("signs in with {}", prose::list(&row.credentials, "and"))
@@ -67,11 +79,13 @@ mod tests {
     fn every_state_an_agent_can_be_in() {
         let here = AgentRow {
             agent: "gemini-cli".into(),
+            of_suite: true,
+            ready: true,
             program: Some("/usr/bin/gemini".into()),
             version: Some("0.61.0".into()),
-            proved_with: "0.61.0".into(),
+            tested_version: Some("0.61.0"),
             credentials: vec!["$GEMINI_API_KEY".into()],
-            accepted: vec!["$GEMINI_API_KEY".into(), "$GOOGLE_API_KEY".into()],
+            accepts: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
             install: "npm install -g @google/gemini-cli".into(),
         };
         let rows = [
@@ -79,10 +93,12 @@ mod tests {
             AgentRow {
                 version: Some("0.70.0".into()),
                 credentials: vec![],
+                ready: false,
                 ..here.clone()
             },
             AgentRow {
                 version: None,
+                ready: false,
                 ..here.clone()
             },
             AgentRow {
@@ -90,6 +106,9 @@ mod tests {
                 ..here
             },
         ];
-        insta::assert_snapshot!("agents", agents_table(&rows).render(Palette::new(false)));
+        insta::assert_snapshot!(
+            "agents",
+            agents_table(rows.iter(), |path| path).render(Palette::new(false))
+        );
     }
 }

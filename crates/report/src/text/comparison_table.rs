@@ -56,7 +56,6 @@ pub(crate) fn has_brackets(comparisons: &[Comparison], metrics: &[&ComparisonMet
 }
 
 /// The rows of a table.
-#[derive(Debug)]
 pub(crate) struct ComparisonTable<'a> {
     /// The title over the names.
     pub(crate) title: String,

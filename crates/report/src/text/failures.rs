@@ -4,13 +4,14 @@
 //! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
 //! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
 use crate::context::Context;
+use crate::groups::grouped;
 use crate::names::Names;
 use crate::outcome::{mark, reasons, verdict};
 use crate::term::{Answer, Role, bold, dim, plain, spaces, styled, truncate, width};
@@ -71,20 +72,13 @@ pub(crate) struct Entry<'a> {
 }
 
 pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
-    let mut places = HashMap::new();
     let trials = results.trials.iter();
-    for trial in trials.filter(|trial| is_failure(trial.report.status)) {
-        let reasons = reasons(&trial.report);
-        let key = (group(trial), reasons.clone());
-        let place = *places.entry(key).or_insert(entries.len());
-        if place == entries.len() {
-            let trials = Vec::new();
-            entries.push(Entry { trials, reasons });
-        }
-        entries[place].trials.push(trial);
-    }
-    entries
+    let failed = trials.filter(|trial| is_failure(trial.report.status));
+    let groups = grouped(failed.map(|trial| ((group(trial), reasons(&trial.report)), trial)));
+    groups
+        .into_iter()
+        .map(|((_, reasons), trials)| Entry { trials, reasons })
+        .collect()
 }
 
 pub(crate) fn is_failure(status: Status) -> bool {

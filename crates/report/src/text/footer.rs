@@ -8,6 +8,7 @@ use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
 use crate::context::Context;
+use crate::groups::grouped;
 use crate::metrics;
 use crate::outcome::{ending, endings};
 use crate::term::{Answer, Role, StyledLine, UNLIMITED, bold, dim, plain, styled};
@@ -88,13 +89,8 @@ fn errors(results: &Results) -> Option<StyledLine> {
 
 /// Returns each kind once, in the order in which they come.
 fn unique<'a>(kinds: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut unique = Vec::new();
-    for kind in kinds {
-        if !unique.contains(&kind) {
-            unique.push(kind);
-        }
-    }
-    unique
+    let kinds = grouped(kinds.map(|kind| (kind, ())));
+    kinds.into_iter().map(|(kind, _)| kind).collect()
 }
 
 /// The command that explains the kinds of those errors.
@@ -135,14 +131,9 @@ fn not_started(name: &str, trials: usize, kinds: &str) -> String {
 /// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
 fn other_models(results: &Results) -> Vec<StyledLine> {
     const MOST: usize = 5;
-    let mut pairs: Vec<((&str, &str), usize)> = Vec::new();
     let trials = results.trials.iter();
-    for pair in trials.filter_map(|trial| trial.report.delivery.other_model()) {
-        match pairs.iter_mut().find(|(known, _)| *known == pair) {
-            Some((_, trials)) => *trials += 1,
-            None => pairs.push((pair, 1)),
-        }
-    }
+    let pairs = trials.filter_map(|trial| Some((trial.report.delivery.other_model()?, ())));
+    let pairs = grouped(pairs);
     let warning = |number: usize, noun: &str, which: &str| {
         let trials = prose::count(number, noun);
         let said = format!("{trials} used another model than requested{which}");
@@ -152,10 +143,11 @@ fn other_models(results: &Results) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = named
         .map(|((requested, observed), trials)| {
             let which = format!(": `{observed}` instead of `{requested}`");
-            warning(*trials, "trial", &which)
+            warning(trials.len(), "trial", &which)
         })
         .collect();
-    let more: usize = pairs.iter().skip(MOST).map(|(_, trials)| trials).sum();
+    let more = pairs.iter().skip(MOST).map(|(_, trials)| trials.len());
+    let more: usize = more.sum();
     if more > 0 {
         lines.push(warning(more, "more trial", ""));
     }

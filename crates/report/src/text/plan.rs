@@ -7,6 +7,7 @@ use terca_core::plan::remarks::Remark;
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
 
+use crate::groups::grouped;
 use crate::names::{Names, plan_size};
 use crate::term::{Answer, Grid, Role, Side, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
@@ -84,15 +85,15 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize]) -> Answer {
 
 fn evals(plan: PlanOverview<'_>) -> Grid {
     let mut grid = Grid::default();
-    for (eval, repetitions) in in_order(plan.heads, |head| head.eval.clone()) {
+    for (eval, repetitions) in grouped(plan.heads.iter().map(|head| (&head.eval, head))) {
         let numbers = repetitions.iter().map(|head| head.repetition);
         let most = numbers.max().unwrap_or(0);
         let mut repeated = prose::count(repetitions.len(), "trial");
         if most > 1 {
             repeated += &format!(", {}", prose::count(most as usize, "repetition"));
         }
-        grid.row([plain(&eval), dim(&repeated)]);
-        if let Some(description) = plan.descriptions.evals.get(&eval) {
+        grid.row([plain(eval), dim(&repeated)]);
+        if let Some(description) = plan.descriptions.evals.get(eval) {
             grid.line(described(description, "  "));
         }
     }
@@ -102,13 +103,15 @@ fn evals(plan: PlanOverview<'_>) -> Grid {
 fn variants(plan: PlanOverview<'_>) -> Grid {
     let names = Names::of(plan.heads);
     let mut grid = Grid::default();
-    let variant = |head: &TrialHead| (head.environment.clone(), head.experiment.clone());
-    for ((environment, experiment), trials) in in_order(plan.heads, variant) {
-        let name = names.variant_or_default(&environment, &experiment);
+    let heads = plan.heads.iter();
+    let heads = heads.map(|head| ((&head.environment, &head.experiment), head));
+    for ((environment, experiment), trials) in grouped(heads) {
+        let name = names.variant_or_default(environment, experiment);
         let agents = trials.first().into_iter().flat_map(|head| agent(head));
         grid.row([plain(&name)].into_iter().chain(agents));
-        let is_about =
-            |remark: &&Remark| remark.environment == environment && remark.experiment == experiment;
+        let is_about = |remark: &&Remark| {
+            remark.environment == *environment && remark.experiment == *experiment
+        };
         for remark in plan.remarks.iter().filter(is_about) {
             grid.line(styled(Role::Fair, &format!("  {}", remark.sentence)));
         }
@@ -119,24 +122,6 @@ fn variants(plan: PlanOverview<'_>) -> Grid {
 fn agent(head: &TrialHead) -> [StyledLine; 2] {
     let model = head.model.as_deref().unwrap_or("the agent's own model");
     [plain(&head.agent), dim(model)]
-}
-
-/// Heads by some key, in the order in which keys first appear.
-fn in_order<K: Ord + Clone>(
-    heads: &[TrialHead],
-    key: impl Fn(&TrialHead) -> K,
-) -> Vec<(K, Vec<&TrialHead>)> {
-    let mut groups: Vec<(K, Vec<&TrialHead>)> = Vec::new();
-    let mut places: BTreeMap<K, usize> = BTreeMap::new();
-    for head in heads {
-        let key = key(head);
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[place].1.push(head);
-    }
-    groups
 }
 
 #[cfg(test)]

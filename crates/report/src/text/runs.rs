@@ -8,10 +8,10 @@ use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::RunKind;
 use terca_core::text::prose;
 
-use crate::term::{Answer, Grid, Role, Side, StyledLine, bold, dim, plain, styled};
+use crate::term::{Answer, Grid, Role, Side, StyledLine, dim, plain, styled};
 
 /// A run in a list.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
     pub run: String,
@@ -50,6 +50,16 @@ pub enum ListedStatus {
 }
 
 impl ListedStatus {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ListedStatus::Running => "running",
+            ListedStatus::Complete => "complete",
+            ListedStatus::Incomplete => "incomplete",
+            ListedStatus::Interrupted => "interrupted",
+        }
+    }
+
     /// Returns the status of a run with so many trials that did not run.
     pub fn of(status: RunStatus, not_run: usize) -> Self {
         match status {
@@ -144,13 +154,13 @@ fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
 }
 
 fn status(status: Option<ListedStatus>) -> StyledLine {
-    match status {
-        Some(ListedStatus::Complete) => plain("complete"),
-        Some(ListedStatus::Running) => bold("running"),
-        Some(ListedStatus::Incomplete) => styled(Role::Fair, "incomplete"),
-        Some(ListedStatus::Interrupted) => styled(Role::Fair, "interrupted"),
-        None => styled(Role::Trouble, "unreadable"),
-    }
+    let role = match status {
+        Some(ListedStatus::Complete) => Role::Plain,
+        Some(ListedStatus::Running) => Role::Bold,
+        Some(_) => Role::Fair,
+        None => Role::Trouble,
+    };
+    styled(role, status.map_or("unreadable", ListedStatus::as_str))
 }
 
 /// Colour only for what there is.

@@ -12,15 +12,15 @@ use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
-use terca_engine::machine_check::{self, Findings, FoundAgent, RemoteFindings, RemoteMachines};
+use terca_engine::machine_check::{self, Findings, RemoteFindings, RemoteMachines};
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::run::load;
 use terca_engine::sandbox::Strength;
 use terca_engine::workers::WorkerError;
 use terca_engine::workspace::overlays::WorkspacesMade;
-use terca_report::{AgentRow, agents_table};
+use terca_report::agents_table;
 
-use self::answer::DoctorAnswer;
+use self::answer::{DoctorAnswer, agent_rows};
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome, TROUBLE};
 use crate::run::output;
@@ -68,17 +68,17 @@ type Shorten = fn(&Utf8Path) -> &Utf8Path;
 
 /// Shows the findings on one machine: the agents of the suite first.
 fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
-    let agents = found.agents.iter();
-    let rows = agents.filter_map(|agent| row(agent, short));
-    let (own, others): (Vec<AgentRow>, Vec<AgentRow>) =
-        rows.partition(|row| of_suite.contains(&row.agent.as_str()));
-    let table = |rows: &[AgentRow]| screen::out_view(&agents_table(rows), common);
-    if !own.is_empty() {
+    let rows = agent_rows(found, of_suite);
+    let table = |of_suite: bool| {
+        let rows = rows.iter().filter(|row| row.of_suite == of_suite);
+        screen::out_view(&agents_table(rows, short), common);
+    };
+    if rows.iter().any(|row| row.of_suite) {
         screen::out("agents of this suite:");
-        table(&own);
+        table(true);
         screen::out("other agents:");
     }
-    table(&others);
+    table(false);
     screen::out(&containment(found, short));
     screen::out(&landlock(&found.landlock));
     for (engine, answer) in ContainerEngine::ALL.into_iter().zip(&found.engines) {
@@ -87,21 +87,6 @@ fn show(found: &Findings, of_suite: &[&str], common: &Common, short: Shorten) {
     screen::out(&found.limits);
     screen::out(&workspaces(&found.workspaces));
     screen::out(&space(found));
-}
-
-/// Returns the row of an agent, which Terca of the same version knows.
-fn row(found: &FoundAgent, short: Shorten) -> Option<AgentRow> {
-    let profile = agent::find(&found.agent)?.profile();
-    let accepted = profile.credential_variables.iter();
-    Some(AgentRow {
-        agent: found.agent.clone(),
-        program: (found.program.as_ref()).map(|path| short(path).to_string()),
-        version: found.version.clone(),
-        proved_with: profile.tested_version.to_owned(),
-        credentials: found.credentials.clone(),
-        accepted: accepted.map(|name| format!("${name}")).collect(),
-        install: profile.how_to_install(),
-    })
 }
 
 /// Says how much trials can write.
@@ -172,18 +157,15 @@ fn containment(found: &Findings, short: Shorten) -> String {
 
 /// Says whether the kernel has rules that can take the place of a sandbox.
 fn landlock(found: &Result<Strength, String>) -> String {
-    let Strength {
-        has_scopes,
-        has_sockets,
-    } = match found {
+    let strength = match found {
         Ok(strength) => strength,
         Err(error) => return format!("! sandbox: no Landlock: {error}"),
     };
     let mut gaps = vec!["UDP", "the names of other processes"];
-    if !*has_scopes {
+    if !strength.has_scopes {
         gaps.push("signals and abstract sockets");
     }
-    if !*has_sockets {
+    if !strength.has_sockets {
         gaps.push("sockets in the file system");
     }
     format!(
@@ -290,20 +272,15 @@ fn show_worker(found: &RemoteFindings) {
 }
 
 fn clock(ahead: SignedDuration) -> String {
-    let apart = ahead.abs();
-    if apart <= FAR_APART {
-        return format!(
-            "✓ clock: differs by {:.1} s from this machine's",
-            apart.as_secs_f64()
-        );
+    let seconds = ahead.abs().as_secs_f64();
+    if ahead.abs() <= FAR_APART {
+        return format!("✓ clock: differs by {seconds:.1} s from this machine's");
     }
-    let direction = if ahead.is_positive() {
-        "ahead of"
-    } else {
-        "behind"
+    let direction = match ahead.is_positive() {
+        true => "ahead of",
+        false => "behind",
     };
     format!(
-        "! clock: {:.1} s {direction} this machine's; the times of its trials are off by as much",
-        apart.as_secs_f64()
+        "! clock: {seconds:.1} s {direction} this machine's; the times of its trials are off by as much"
     )
 }

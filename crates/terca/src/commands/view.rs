@@ -34,16 +34,11 @@ pub(super) fn view(args: &ViewArgs, common: &Common) -> Outcome {
 }
 
 fn unopened(error: &io::Error, args: &ViewArgs) -> CliError {
+    let trouble = |text: String| CliError::trouble(Code::CannotServe, text);
     match args.port {
-        Some(port) => CliError::trouble(
-            Code::CannotServe,
-            format!("port {port} cannot be opened: {error}"),
-        )
-        .help("omit `--port` to use a free port"),
-        None => CliError::trouble(
-            Code::CannotServe,
-            format!("the view could not be opened: {error}"),
-        ),
+        Some(port) => trouble(format!("port {port} cannot be opened: {error}"))
+            .help("omit `--port` to use a free port"),
+        None => trouble(format!("the view could not be opened: {error}")),
     }
 }
 
@@ -59,7 +54,8 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError
     if !args.no_open {
         viewer::open(&url);
     }
-    let library = Library::new(suite_dir);
+    let suite_dir = suite_dir.to_owned();
+    let library = Library { suite_dir };
     let answer: Arc<Handler> = Arc::new(move |asked: &Asked<'_>| library.answer(asked));
     serve(listener, &gate, &answer).map_err(unopened)
 }

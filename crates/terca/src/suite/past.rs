@@ -105,7 +105,10 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
 pub fn listed(suite_dir: &Utf8Path, name: String) -> ListedRun {
     match read_row(suite_dir, name) {
         (row, Some(run)) => ListedRun::of(row, &run.state, past_runs::run_file(&run.dir).ok()),
-        (row, None) => ListedRun::unreadable(row),
+        (row, None) => ListedRun {
+            row,
+            ..ListedRun::default()
+        },
     }
 }
 
@@ -173,20 +176,13 @@ pub fn compare(
         );
     }
     let names = distinct_names(baseline, other);
-    let prints = [
-        past_runs::fingerprints(&baseline.dir),
-        past_runs::fingerprints(&other.dir),
-    ];
-    let first = Arm {
-        name: &names[0],
-        state: &baseline.state,
-        prints: prints[0].as_deref(),
-    };
-    let second = Arm {
-        name: &names[1],
-        state: &other.state,
-        prints: prints[1].as_deref(),
-    };
+    let runs = [baseline, other];
+    let prints = runs.map(|run| past_runs::fingerprints(&run.dir));
+    let [first, second] = [0, 1].map(|side| Arm {
+        name: &names[side],
+        state: &runs[side].state,
+        prints: prints[side].as_deref(),
+    });
     let margin = choices.margin.unwrap_or(baseline.state.margin());
     Ok(between(first, second, margin, choices.only_unchanged)?)
 }

@@ -18,18 +18,18 @@
 
 use std::collections::HashMap;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::Deserialize;
-use terca_core::analysis::summary::{Summary, summarise_figures};
+use terca_core::analysis::summary::summarise_figures;
 use terca_core::run::remark::Remark;
 use terca_core::run::state::Trial;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{files, remarks, trial_files};
-use terca_report::html::Matrix;
 use terca_report::html::{
-    Bound, Files, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of, trial_document,
+    Bound, Files, Matrix, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
+    trial_document,
 };
 use terca_report::serve::{Asked, Refusal, Response};
 
@@ -44,7 +44,8 @@ const ROOM: usize = 2_000_000;
 /// The runs of a suite.
 #[derive(Debug)]
 pub struct Library {
-    suite_dir: Utf8PathBuf,
+    /// The suite's directory.
+    pub suite_dir: Utf8PathBuf,
 }
 
 type PageAnswer = Result<Response, Missing>;
@@ -81,12 +82,6 @@ fn up(parts: &[&str]) -> String {
 }
 
 impl Library {
-    pub fn new(suite_dir: &Utf8Path) -> Self {
-        Library {
-            suite_dir: suite_dir.to_owned(),
-        }
-    }
-
     /// Answers a request.
     pub fn answer(&self, asked: &Asked<'_>) -> Response {
         let parts = asked.parts;
@@ -201,18 +196,16 @@ impl Library {
     fn trial(&self, name: &str, id: &str) -> PageAnswer {
         let run = self.open(name)?;
         let trial = trial_of(&run, id)?;
-        let prompts = past::prompts(&run);
-        let summary = variants_of(&run);
+        // Without the comparisons, which take a moment.
+        let summary = summarise_figures(&run.state);
         let head = &trial.head;
         let remark = remarks::read(&run.dir).remove(&head.id);
         let page = TrialPage {
             trial,
             state: &run.state,
             matrix: &Matrix::of(&summary),
-            prompt: prompts.get(head),
-            given: prompts.given(head),
+            prompts: &past::prompts(&run),
             remark: remark.as_ref(),
-            descriptions: run.state.descriptions(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
@@ -263,9 +256,4 @@ impl Library {
 fn trial_of<'r>(run: &'r PastRun, id: &str) -> Result<&'r Trial, Missing> {
     let found = id.parse().ok().and_then(|id| run.state.trial(id));
     found.ok_or_else(|| Missing::Trial(id.to_owned()))
-}
-
-/// Without the comparisons, which take a moment.
-fn variants_of(run: &PastRun) -> Summary {
-    summarise_figures(&run.state)
 }

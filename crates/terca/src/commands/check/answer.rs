@@ -14,28 +14,28 @@ use terca_engine::run::load::LoadedPlan;
 #[serde(rename_all = "camelCase")]
 pub(super) struct CheckAnswer<'a> {
     /// The suite's name.
-    pub(super) suite: Option<&'a str>,
+    suite: Option<&'a str>,
     /// The suite's directory.
-    pub(super) suite_dir: &'a Utf8Path,
+    suite_dir: &'a Utf8Path,
     /// The experiment that the others are compared with.
-    pub(super) baseline: Option<&'a str>,
+    baseline: Option<&'a str>,
     /// The number of trials.
-    pub(super) trials: usize,
+    trials: usize,
     /// The number of errors.
-    pub(super) errors: usize,
+    errors: usize,
     /// The number of warnings.
-    pub(super) warnings: usize,
+    warnings: usize,
     /// Every error and warning.
-    pub(super) problems: Vec<Problem<'a>>,
+    problems: Vec<Problem<'a>>,
     /// Sentences about variants.
-    pub(super) remarks: &'a [Remark],
+    remarks: &'a [Remark],
     /// Each eval in each variant, as in `run.json`.
-    pub(super) cases: &'a [RunCase],
+    cases: &'a [RunCase],
 }
 
 /// An error or a warning.
 #[derive(Debug, Serialize)]
-pub(super) struct Problem<'a> {
+struct Problem<'a> {
     severity: &'static str,
     code: &'static str,
     message: &'a str,

@@ -5,13 +5,14 @@ use terca_core::agent;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_engine::machine_check::{Findings, FoundAgent};
 use terca_engine::workspace::overlays::WorkspacesMade;
+use terca_report::AgentRow;
 
 /// The answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DoctorAnswer<'a> {
     /// The agents, those of the suite first.
-    agents: Vec<Agent<'a>>,
+    agents: Vec<AgentRow>,
     /// The ways to contain agents.
     sandboxes: Vec<SandboxKind<'a>>,
     /// The way in which workspaces are made: `mounted`, `reflink` or `copied`.
@@ -25,23 +26,6 @@ pub(super) struct DoctorAnswer<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Agent<'a> {
-    agent: &'a str,
-    of_suite: bool,
-    /// It is installed, says its version, and has something to sign in with.
-    ready: bool,
-    program: Option<&'a str>,
-    version: Option<&'a str>,
-    tested_version: Option<&'static str>,
-    /// The names of what it signs in with, never their values.
-    credentials: &'a [String],
-    /// The variables that it can sign in with.
-    accepts: &'static [&'static str],
-    install: String,
-}
-
-#[derive(Debug, Serialize)]
 struct SandboxKind<'a> {
     sandbox: &'static str,
     works: bool,
@@ -51,12 +35,6 @@ struct SandboxKind<'a> {
 
 impl<'a> DoctorAnswer<'a> {
     pub(super) fn new(found: &'a Findings, of_suite: &[&str]) -> Self {
-        let mut agents: Vec<Agent<'a>> = found
-            .agents
-            .iter()
-            .map(|found| Agent::new(found, of_suite))
-            .collect();
-        agents.sort_by_key(|agent| !agent.of_suite);
         let engines = ContainerEngine::ALL.into_iter().zip(&found.engines);
         let engines = engines.map(|(engine, answer)| kind(engine.program(), answer.as_ref().err()));
         let mut sandboxes = vec![
@@ -65,7 +43,7 @@ impl<'a> DoctorAnswer<'a> {
         ];
         sandboxes.extend(engines);
         DoctorAnswer {
-            agents,
+            agents: agent_rows(found, of_suite),
             sandboxes,
             workspaces: match &found.workspaces {
                 WorkspacesMade::Mounted => "mounted",
@@ -89,19 +67,23 @@ fn kind<'a>(sandbox: &'static str, error: Option<&'a String>) -> SandboxKind<'a>
     }
 }
 
-impl<'a> Agent<'a> {
-    fn new(found: &'a FoundAgent, of_suite: &[&str]) -> Self {
+/// Returns the agents, those of the suite first.
+pub(super) fn agent_rows(found: &Findings, of_suite: &[&str]) -> Vec<AgentRow> {
+    let row = |found: &FoundAgent| {
         let profile = agent::find(&found.agent).map(agent::AgentRef::profile);
-        Agent {
-            agent: &found.agent,
+        AgentRow {
+            agent: found.agent.clone(),
             of_suite: of_suite.contains(&found.agent.as_str()),
             ready: found.version.is_some() && !found.credentials.is_empty(),
-            program: found.program.as_ref().map(|path| path.as_str()),
-            version: found.version.as_deref(),
+            program: found.program.as_ref().map(ToString::to_string),
+            version: found.version.clone(),
             tested_version: profile.map(|profile| profile.tested_version),
-            credentials: &found.credentials,
+            credentials: found.credentials.clone(),
             accepts: profile.map_or(&[], |profile| profile.credential_variables),
-            install: profile.map_or_else(String::new, terca_core::agent::Profile::how_to_install),
+            install: profile.map_or_else(String::new, agent::Profile::how_to_install),
         }
-    }
+    };
+    let mut rows: Vec<AgentRow> = found.agents.iter().map(row).collect();
+    rows.sort_by_key(|row| !row.of_suite);
+    rows
 }

@@ -23,7 +23,7 @@ const DIGITS: usize = 32;
 /// A port and a secret word, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Door {
+struct Address {
     port: u16,
     token: String,
 }
@@ -33,27 +33,27 @@ pub fn listen(suite_dir: &Utf8Path, port: Option<u16>) -> io::Result<(TcpListene
     let dir = suite_dir.join(".terca");
     let known = read(&dir);
     let bind = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    let last = known.as_ref().map(|door| door.port);
+    let last = known.as_ref().map(|address| address.port);
     let listener = match (port, last) {
         (Some(port), _) => bind(port)?,
         (None, Some(last)) => bind(last).or_else(|_| bind(0))?,
         (None, None) => bind(0)?,
     };
     let token = match &known {
-        Some(door) => door.token.clone(),
+        Some(address) => address.token.clone(),
         None => new_token()?,
     };
     let port = listener.local_addr()?.port();
-    let door = Door { port, token };
-    if known.as_ref() != Some(&door) {
+    let address = Address { port, token };
+    if known.as_ref() != Some(&address) {
         // A suite that cannot be written to has another address every time.
-        let _ = write(&dir, &door);
+        let _ = write(&dir, &address);
     }
-    let token = door.token;
+    let token = address.token;
     Ok((listener, Gate { port, token }))
 }
 
-fn read(dir: &Utf8Path) -> Option<Door> {
+fn read(dir: &Utf8Path) -> Option<Address> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(no_link());
     let file = options.open(dir.join(FILE)).ok()?;
@@ -64,20 +64,20 @@ fn read(dir: &Utf8Path) -> Option<Door> {
     }
     let mut text = String::new();
     file.take(LONGEST).read_to_string(&mut text).ok()?;
-    let door: Door = serde_json::from_str(&text).ok()?;
+    let address: Address = serde_json::from_str(&text).ok()?;
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let is_token = door.token.len() == DIGITS && door.token.bytes().all(is_hex);
-    (is_token && door.port > 0).then_some(door)
+    let is_token = address.token.len() == DIGITS && address.token.bytes().all(is_hex);
+    (is_token && address.port > 0).then_some(address)
 }
 
 /// Writes a new file and puts it in the place of the old one, which may be a link to somewhere else.
-fn write(dir: &Utf8Path, door: &Door) -> io::Result<()> {
+fn write(dir: &Utf8Path, address: &Address) -> io::Result<()> {
     let draft = dir.join(format!("{FILE}.{}", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let written = options
         .open(&draft)
-        .and_then(|mut file| file.write_all(serde_json::to_string(door)?.as_bytes()))
+        .and_then(|mut file| file.write_all(serde_json::to_string(address)?.as_bytes()))
         .and_then(|()| std::fs::rename(&draft, dir.join(FILE)));
     if written.is_err() {
         let _ = std::fs::remove_file(&draft);

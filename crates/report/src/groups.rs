@@ -1,0 +1,20 @@
+//! Things that belong together.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Returns things by their keys, in the order in which keys first appear.
+pub(crate) fn grouped<K: Clone + Eq + Hash, T>(
+    things: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places = HashMap::new();
+    for (key, thing) in things {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(thing);
+    }
+    groups
+}
