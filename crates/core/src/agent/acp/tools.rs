@@ -51,7 +51,7 @@ impl ToolCalls {
             let is_told = self.held[index].has_arguments();
             if is_over || is_told || status == "in_progress" {
                 let held = self.held.remove(index);
-                self.make_step(held, session);
+                self.make_step(&held, session);
             }
         }
         if let Some(output) = output
@@ -85,11 +85,11 @@ impl ToolCalls {
     /// Makes steps of the calls that are held.
     pub(super) fn release(&mut self, session: &mut Session) {
         for held in std::mem::take(&mut self.held) {
-            self.make_step(held, session);
+            self.make_step(&held, session);
         }
     }
 
-    fn make_step(&mut self, held: Held, session: &mut Session) {
+    fn make_step(&mut self, held: &Held, session: &mut Session) {
         if self.seen.len() >= MOST_CALLS {
             return;
         }
