@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::tree::dir::{Dir, set_facts, times};
-use crate::tree::error::{Notes, TreeError, Why};
+use crate::tree::error::{Notes, TreeError, mounted};
 use crate::tree::hash::{next_data, read_at};
 use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
@@ -152,11 +152,11 @@ impl Copying<'_> {
 
     fn skip(&mut self, kind: Kind) {
         let why = match kind {
-            Kind::Fifo => Why::Fifo,
-            Kind::Socket => Why::Socket,
-            Kind::Device => Why::Device,
+            Kind::Fifo => io::Error::other("a named pipe"),
+            Kind::Socket => io::Error::other("a socket"),
+            Kind::Device => io::Error::other("a device"),
             // It was another kind when it was listed.
-            Kind::File | Kind::Dir | Kind::Link => Why::Failed(Errno::STALE.into()),
+            Kind::File | Kind::Dir | Kind::Link => Errno::STALE.into(),
         };
         self.skipped.add(self.walker.path(), why);
     }
@@ -182,7 +182,7 @@ impl Copying<'_> {
             }
             Entering::Mount => {
                 make_dir(self.target.here(), name, self.options)?;
-                self.skipped.add(self.walker.path(), Why::MountPoint);
+                self.skipped.add(self.walker.path(), mounted());
             }
             Entering::NoDir => self.skip(Kind::Dir),
             Entering::Gone => {}
@@ -207,7 +207,7 @@ impl Copying<'_> {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(()),
             Err(Errno::XDEV) => {
-                self.skipped.add(self.walker.path(), Why::MountPoint);
+                self.skipped.add(self.walker.path(), mounted());
                 return Ok(());
             }
             // A link or a socket took its place.

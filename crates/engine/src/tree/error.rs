@@ -172,31 +172,9 @@ fn shortened(path: &Path) -> String {
     format!("{start}…{end}")
 }
 
-/// A reason why an entry was passed over.
-#[derive(Debug)]
-pub enum Why {
-    /// It is a named pipe.
-    Fifo,
-    /// It is a socket.
-    Socket,
-    /// It is a device.
-    Device,
-    /// Something else is mounted there.
-    MountPoint,
-    /// The system refused.
-    Failed(io::Error),
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Why::Fifo => "a named pipe",
-            Why::Socket => "a socket",
-            Why::Device => "a device",
-            Why::MountPoint => "something is mounted there",
-            Why::Failed(error) => return error.fmt(formatter),
-        })
-    }
+/// Returns the reason why a mount is passed over.
+pub(super) fn mounted() -> io::Error {
+    io::Error::new(io::ErrorKind::CrossesDevices, "something is mounted there")
 }
 
 /// An entry that was passed over.
@@ -205,7 +183,7 @@ pub struct Note {
     /// Its path from the root of the tree.
     pub path: PathBuf,
     /// The reason.
-    pub why: Why,
+    pub why: io::Error,
 }
 
 /// The entries that were passed over: their number, and the first of them.
@@ -225,7 +203,7 @@ impl Notes {
         self.total == 0
     }
 
-    pub(super) fn add(&mut self, path: &Path, why: Why) {
+    pub(super) fn add(&mut self, path: &Path, why: io::Error) {
         if self.first.iter().any(|note| note.path == path) {
             return;
         }
@@ -254,12 +232,7 @@ impl Notes {
         let Some(note) = self.first.into_iter().next() else {
             return Ok(());
         };
-        let path = below(root, &note.path);
-        Err(match note.why {
-            Why::Failed(source) => TreeError::io(path, source),
-            Why::MountPoint => TreeError::MountPoint { path },
-            Why::Fifo | Why::Socket | Why::Device => TreeError::NotAFile { path },
-        })
+        Err(TreeError::io(below(root, &note.path), note.why))
     }
 }
 

@@ -30,7 +30,7 @@ mod tests;
 
 pub use copy::{Choice, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
 pub use dir::Dir;
-pub use error::{Note, Notes, TreeError, What, Why};
+pub use error::{Note, Notes, TreeError, What};
 pub use hash::{
     Identity, hash, hash_file, hash_of_facts, have_same_content, identity, identity_of_file,
 };

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, OFlags, renameat, unlinkat};
 use rustix::io::Errno;
 
 use crate::tree::dir::Dir;
-use crate::tree::error::{Notes, TreeError, Why};
+use crate::tree::error::{Notes, TreeError, mounted};
 use crate::tree::limits::Options;
 use crate::tree::meta::Kind;
 use crate::tree::os;
@@ -221,8 +221,8 @@ impl<'a> Removal<'a> {
                 return;
             }
             Err(Errno::NOENT) => return,
-            Err(Errno::XDEV | Errno::BUSY) => Why::MountPoint,
-            Err(errno) => Why::Failed(errno.into()),
+            Err(Errno::XDEV | Errno::BUSY) => mounted(),
+            Err(errno) => errno.into(),
         };
         self.left.add(place.path, why);
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::tree::dir::{Dir, Listed};
-use crate::tree::error::{Notes, TreeError, What, Why};
+use crate::tree::error::{Notes, TreeError, What, mounted};
 use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
@@ -295,7 +295,7 @@ pub fn walk(
         };
         let is_mount = meta.is_mount_in(walker.here().meta());
         if is_mount {
-            notes.add(walker.path(), Why::MountPoint);
+            notes.add(walker.path(), mounted());
         } else if meta.is_file() {
             walker.budget.take_bytes(meta.counted())?;
         }
@@ -307,7 +307,7 @@ pub fn walk(
             Visit::End => return Ok(notes),
             Visit::Continue if meta.is_dir() && !is_mount => {
                 if walker.enter()? == Entering::Mount {
-                    notes.add(walker.path(), Why::MountPoint);
+                    notes.add(walker.path(), mounted());
                 }
             }
             Visit::Continue | Visit::Skip => {}

@@ -37,7 +37,6 @@ impl SupervisorPool {
         let rested = locked(&self.resting).pop();
         Ok(SupervisorGuard {
             supervisor: rested.map_or_else(|| Supervisor::start(&self.launcher), Ok)?,
-            is_used: false,
             enclosed: Vec::new(),
             pool: self,
             interrupt,
@@ -63,8 +62,6 @@ impl SupervisorPool {
 #[derive(Debug)]
 pub struct SupervisorGuard<'a> {
     supervisor: Supervisor,
-    /// It has run a command in this trial.
-    is_used: bool,
     /// Supervisors in enclosures whose commands may have left services running.
     enclosed: Vec<Supervisor>,
     pool: &'a SupervisorPool,
@@ -83,7 +80,6 @@ impl SupervisorGuard<'_> {
         if let Some(enclosure) = enclosure {
             return self.run_in(enclosure, job, on_turn);
         }
-        self.is_used = true;
         if self.supervisor.has_ended() {
             self.replace()?;
         }
@@ -108,11 +104,8 @@ impl SupervisorGuard<'_> {
         let ended = inside.run(job, self.interrupt, &mut || on_turn(root))?;
         if job.sweep {
             drop(inside);
-            self.enclosed.clear();
-            if self.is_used {
-                // Services of commands without an enclosure end too.
-                self.sweep()?;
-            }
+            // Services of other commands end too.
+            self.sweep()?;
         } else {
             self.enclosed.push(inside);
         }

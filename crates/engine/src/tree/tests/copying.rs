@@ -147,9 +147,9 @@ fn a_pipe_is_copied_and_a_socket_is_skipped_and_named() {
     let named: Vec<String> = copied
         .first
         .iter()
-        .map(|note| format!("{} {:?}", note.path.display(), note.why))
+        .map(|note| format!("{}: {}", note.path.display(), note.why))
         .collect();
-    assert_eq!(named, ["socket Socket"]);
+    assert_eq!(named, ["socket: a socket"]);
     let expected = Node::dir([("a", Node::file("a")), ("pipe", Node::Fifo)]);
     assert_eq!(read(&scratch.path("to")).without_modes(), expected);
 }
