@@ -45,10 +45,8 @@ impl ToolsTalk {
 
     fn ask(&mut self, method: &str, params: Value) {
         self.number += 1;
-        let mut question = json!({ "jsonrpc": "2.0", "id": self.number, "method": method });
-        if !params.is_null() {
-            question["params"] = params;
-        }
+        let id = self.number;
+        let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.to_send.push_back(question);
     }
 
@@ -79,7 +77,7 @@ impl ToolsTalk {
             self.version = result["protocolVersion"].as_str().map(str::to_owned);
             let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
             self.to_send.push_back(ready);
-            self.ask("tools/list", Value::Null);
+            self.ask("tools/list", json!({}));
             return;
         }
         self.tools.extend(OfferedTool::list(result));
