@@ -75,7 +75,7 @@ pub(super) fn check(
                 check_hidden(name, hidden, tools)?;
             }
             ServerAnswer::NotAsked(why) => {
-                run.log.line(&format!("`{name}` was not asked: {why}"))?
+                run.log.line(&format!("`{name}` was not asked: {why}"))?;
             }
             ServerAnswer::Failed { why, .. } => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
