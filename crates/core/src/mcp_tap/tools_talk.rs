@@ -38,17 +38,15 @@ impl ToolsTalk {
         let client = json!({ "name": "terca", "version": env!("CARGO_PKG_VERSION") });
         talk.ask(
             "initialize",
-            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
+            &json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
         );
         talk
     }
 
-    fn ask(&mut self, method: &str, params: Value) {
+    fn ask(&mut self, method: &str, params: &Value) {
         self.number += 1;
-        let mut question = json!({ "jsonrpc": "2.0", "id": self.number, "method": method });
-        if !params.is_null() {
-            question["params"] = params;
-        }
+        let id = self.number;
+        let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.to_send.push_back(question);
     }
 
@@ -79,7 +77,7 @@ impl ToolsTalk {
             self.version = result["protocolVersion"].as_str().map(str::to_owned);
             let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
             self.to_send.push_back(ready);
-            self.ask("tools/list", Value::Null);
+            self.ask("tools/list", &json!({}));
             return;
         }
         self.tools.extend(OfferedTool::list(result));
@@ -87,7 +85,7 @@ impl ToolsTalk {
         if cursor.is_null() || self.number >= LAST_PAGE {
             self.outcome = Some(Ok(std::mem::take(&mut self.tools)));
         } else {
-            self.ask("tools/list", json!({ "cursor": cursor }));
+            self.ask("tools/list", &json!({ "cursor": cursor }));
         }
     }
 }

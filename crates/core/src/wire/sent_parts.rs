@@ -64,7 +64,9 @@ pub struct Sought {
 impl Sought {
     /// Looks for rules. A comment of HTML and a line that includes another file need not be there: agents take them out.
     pub fn rules(path: &str, text: &str) -> Self {
-        let text = without_comments(text.trim_start_matches('\u{feff}'));
+        // A comment without an end is a text like any other.
+        let text = text.trim_start_matches('\u{feff}');
+        let text = replaced(&COMMENTS, text, |_| "\n".to_owned());
         let lines = text.lines().map(spaced);
         let lines = lines.filter(|line| !line.is_empty() && !is_include(line));
         Sought {
@@ -166,7 +168,7 @@ impl Seen {
         let mut found: Vec<&Sought> = sought.iter().filter(|part| part.is_in(&request)).collect();
         if found.len() < sought.len() {
             // A text within a text has its escapes left.
-            request.words = spaced(&unescaped(&request.words));
+            request.words = spaced(&replaced(&ESCAPES, &request.words, unescaped));
             let late = sought.iter().filter(|part| part.is_in(&request));
             let late: Vec<&Sought> = late.filter(|part| !found.contains(part)).collect();
             found.extend(late);
@@ -214,7 +216,7 @@ impl RequestText {
             self.tools += &format!("_{}_ ", identifier(text));
         }
         if text.len() <= LONGEST_WORD || text.contains(' ') {
-            push_spaced(&mut self.words, text);
+            self.words += &spaced(text);
             self.words.push('\n');
         }
     }
@@ -229,18 +231,8 @@ enum SearchedPlace {
 
 /// Returns a text with one space for each run of white space.
 fn spaced(text: &str) -> String {
-    let mut words = String::with_capacity(text.len());
-    push_spaced(&mut words, text);
-    words
-}
-
-fn push_spaced(words: &mut String, text: &str) {
-    for (index, word) in text.split_whitespace().enumerate() {
-        if index > 0 {
-            words.push(' ');
-        }
-        words.push_str(word);
-    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// Returns a name as the names of tools have it.
@@ -255,40 +247,32 @@ fn identifier(name: &str) -> String {
     letters.collect()
 }
 
+type Pattern = LazyLock<Option<Regex>>;
+
+/// Finds comments of HTML.
+static COMMENTS: Pattern = LazyLock::new(|| Regex::new("(?s)<!--.*?-->").ok());
 /// Finds the escapes of JSON. Those of a pair such as `\\ud83e\\udd80` belong together.
-static ESCAPES: LazyLock<Option<Regex>> =
+static ESCAPES: Pattern =
     LazyLock::new(|| Regex::new(r#"(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]"#).ok());
 
-/// Returns a text without the escapes of JSON.
-fn unescaped(text: &str) -> String {
-    let Some(escapes) = &*ESCAPES else {
-        return text.to_owned();
-    };
-    let plain = escapes.replace_all(text, |escape: &Captures<'_>| {
-        let letters = serde_json::from_str(&format!("\"{}\"", &escape[0]));
-        letters.unwrap_or_else(|_| escape[0].to_owned())
-    });
-    plain.into_owned()
+fn replaced(pattern: &Pattern, text: &str, by: fn(&str) -> String) -> String {
+    match &**pattern {
+        Some(pattern) => {
+            let by = |found: &Captures<'_>| by(&found[0]);
+            pattern.replace_all(text, by).into_owned()
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// Returns what an escape of JSON stands for.
+fn unescaped(escape: &str) -> String {
+    let letters = serde_json::from_str(&format!("\"{escape}\""));
+    letters.unwrap_or_else(|_| escape.to_owned())
 }
 
 fn is_include(line: &str) -> bool {
     line.starts_with('@') && !line.contains(' ')
-}
-
-fn without_comments(text: &str) -> String {
-    let mut left = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<!--") {
-        // A comment without an end is a text like any other.
-        let Some((_, behind)) = after.split_once("-->") else {
-            break;
-        };
-        left.push_str(before);
-        left.push('\n');
-        rest = behind;
-    }
-    left.push_str(rest);
-    left
 }
 
 /// Returns the description in the head of a `SKILL.md`, with one space for each run of white space.
@@ -314,14 +298,11 @@ fn description(skill_md: &str) -> Option<String> {
         written.push_str(line);
     }
     let text = spaced(&written);
-    let quoted = text
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-        .or_else(|| {
-            text.strip_prefix('\'')
-                .and_then(|text| text.strip_suffix('\''))
-        });
-    let text = quoted.unwrap_or(&text).to_owned();
+    let unquoted = ['"', '\''].iter().find_map(|quote| {
+        let inside = text.strip_prefix(*quote)?;
+        inside.strip_suffix(*quote)
+    });
+    let text = unquoted.unwrap_or(&text).to_owned();
     (!text.is_empty()).then_some(text)
 }
 

@@ -42,20 +42,6 @@ impl<B, W: Watcher> WatchedBody<B, W> {
             broken: None,
         }
     }
-
-    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
-        match &mut self.watcher {
-            Some(watcher) => watcher.pass(bytes),
-            None => Ok(bytes),
-        }
-    }
-
-    fn end(&mut self) -> Result<Bytes, BodyError> {
-        match self.watcher.take() {
-            Some(mut watcher) => watcher.end(None),
-            None => Ok(Bytes::new()),
-        }
-    }
 }
 
 type PolledFrame = Poll<Option<Result<Frame<Bytes>, BodyError>>>;
@@ -69,43 +55,46 @@ where
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> PolledFrame {
-        if self.closed.as_mut().poll(context).is_ready() {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> PolledFrame {
+        let this = self.get_mut();
+        if this.closed.as_mut().poll(context).is_ready() {
             return Poll::Ready(Some(Err(TRIAL_IS_OVER.into())));
         }
-        if let Some(error) = self.broken.take() {
+        if let Some(error) = this.broken.take() {
             return Poll::Ready(Some(Err(error)));
         }
-        loop {
-            let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-            let is_last = frame.is_none();
+        while let Some(watcher) = &mut this.watcher {
+            let frame = ready!(Pin::new(&mut this.body).poll_frame(context));
+            // Nobody asks again for a body whose length was told.
+            let is_over = frame.is_none() || this.body.is_end_stream();
             let passed = match frame.map(|frame| frame.map(Frame::into_data)) {
-                Some(Ok(Ok(bytes))) => self.pass(bytes),
+                Some(Ok(Ok(bytes))) => watcher.pass(bytes),
                 Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
                 Some(Err(error)) => Err(error.into()),
                 None => Ok(Bytes::new()),
             };
-            // Nobody asks again for a body whose length was told.
-            let is_over = is_last || self.body.is_end_stream();
             let passed = passed.and_then(|bytes| match is_over {
-                true => self.end().map(|rest| joined(bytes, rest)),
+                true => watcher.end(None).map(|rest| joined(bytes, rest)),
                 false => Ok(bytes),
             });
+            if let Err(error) = &passed {
+                let _ = watcher.end(Some(error));
+            }
+            if is_over || passed.is_err() {
+                this.watcher = None;
+            }
             match passed {
-                Ok(bytes) if !bytes.is_empty() => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
-                Ok(_) if is_over => return Poll::Ready(None),
-                Ok(_) => {}
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 Err(error) => {
-                    if let Some(mut watcher) = self.watcher.take() {
-                        let _ = watcher.end(Some(&error));
-                    }
                     // After an error nothing more is written: the agent is to have all that came before it.
-                    self.broken = Some(error);
+                    this.broken = Some(error);
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
             }
         }
+        Poll::Ready(None)
     }
 
     fn is_end_stream(&self) -> bool {

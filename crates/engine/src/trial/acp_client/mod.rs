@@ -12,7 +12,6 @@
 
 mod connection;
 mod models;
-mod permission;
 mod printed;
 mod session;
 

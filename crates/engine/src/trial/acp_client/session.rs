@@ -11,7 +11,6 @@ use terca_core::trial_error::ErrorKind;
 
 use super::connection::{Connection, Deaf, Heard};
 use super::models::{self, ModelChoice};
-use super::permission;
 use super::printed::{Failure, now, print};
 use crate::process::own_process;
 
@@ -27,6 +26,9 @@ const TO_END: Duration = Duration::from_secs(5);
 const TO_LEAVE: Duration = Duration::from_millis(750);
 /// "Method not found", in JSON-RPC.
 const NOT_OFFERED: i64 = -32601;
+
+/// The kinds of options that allow a call, the best first: an agent that is told "always" asks less often.
+const ALLOWING: [&str; 2] = ["allow_always", "allow_once"];
 
 /// Runs a session to its end. Returns whether it came to one.
 pub(super) fn run(args: &[OsString]) -> bool {
@@ -260,7 +262,7 @@ impl Client {
             return Ok(());
         };
         let answer = if method == "session/request_permission" {
-            let (result, answer) = permission::answer(&params);
+            let (result, answer) = permission(&params);
             let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
             let mut told = params["toolCall"].take();
             // Some agents tell the arguments of a call there alone.
@@ -361,4 +363,52 @@ fn with_ways_to_sign_in(mut failure: Failure, agent: &Value) -> Failure {
         }
     }
     failure
+}
+
+/// Returns the result for the agent, and the kind of the option that was chosen.
+fn permission(params: &Value) -> (Value, Option<String>) {
+    let options = params["options"].as_array();
+    let chosen = ALLOWING.iter().find_map(|kind| {
+        let option = options?.iter().find(|option| option["kind"] == **kind)?;
+        Some((option["optionId"].as_str()?, *kind))
+    });
+    match chosen {
+        Some((option, kind)) => {
+            let outcome = json!({ "outcome": "selected", "optionId": option });
+            (json!({ "outcome": outcome }), Some(kind.to_owned()))
+        }
+        None => (json!({ "outcome": { "outcome": "cancelled" } }), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_permission_is_given_and_none_is_refused() {
+        let option = |id: &str, kind: &str| json!({ "optionId": id, "kind": kind, "name": id });
+        let all = [
+            option("no", "reject_once"),
+            option("yes", "allow_once"),
+            option("always", "allow_always"),
+        ];
+        for (count, chosen, kind) in [
+            (3, "always", Some("allow_always")),
+            (2, "yes", Some("allow_once")),
+        ] {
+            let (result, answer) = permission(&json!({ "options": all[..count] }));
+            assert_eq!(result["outcome"]["optionId"], chosen);
+            assert_eq!(answer.as_deref(), kind);
+        }
+        for params in [
+            json!({ "options": all[..1] }),
+            json!({}),
+            json!({ "options": 7 }),
+        ] {
+            let (result, answer) = permission(&params);
+            assert_eq!(result["outcome"]["outcome"], "cancelled");
+            assert_eq!(answer, None);
+        }
+    }
 }

@@ -75,7 +75,7 @@ pub(super) fn check(
                 check_hidden(name, hidden, tools)?;
             }
             ServerAnswer::NotAsked(why) => {
-                run.log.line(&format!("`{name}` was not asked: {why}"))?
+                run.log.line(&format!("`{name}` was not asked: {why}"))?;
             }
             ServerAnswer::Failed { why, .. } => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
@@ -231,7 +231,7 @@ fn ask_program(
     case: &Case,
     server: &McpServer<String>,
     dirs: &TrialDirs,
-    env: Variables,
+    mut env: Variables,
     limit: Duration,
 ) -> Result<ServerAnswer, StageError> {
     let variant = &case.variant;
@@ -250,7 +250,8 @@ fn ask_program(
         needs_gateway: false,
     };
     let credentials = variant.agent.agent.profile().credential_variables;
-    let mut env = without_credentials(env, credentials);
+    // A server gets the keys that it is given, and none of the agent's own.
+    env.retain(|name, _| !credentials.contains(&name.as_str()) && !name.starts_with("TERCA_"));
     let network = asked.make(context)?;
     network.set_variables(&mut env);
     let contained = ContainedAgent {
@@ -268,10 +269,4 @@ fn ask_program(
         *why = format!("{why}; {note}");
     }
     Ok(answer)
-}
-
-/// Takes the agent's own keys away: a server gets those that it is given.
-fn without_credentials(mut env: Variables, names: &[&str]) -> Variables {
-    env.retain(|name, _| !names.contains(&name.as_str()) && !name.starts_with("TERCA_"));
-    env
 }
