@@ -23,7 +23,7 @@ use super::MineError;
 use super::prove::{Counter, How, plan};
 use crate::run::files::open_run;
 use crate::run::scheduler::FinishedRun;
-use crate::run::start::{PreparedRun, Program};
+use crate::run::start::{PreparedRun, StartOptions};
 use crate::suite::discover::SUITE_FILE;
 use crate::tree::TreeError;
 
@@ -159,7 +159,7 @@ fn ask(
     )?;
     let settings = describing.settings(how, spent);
     let plan = plan(dir, &settings, how)?;
-    let run = PreparedRun::new(&plan, &settings, Program::default(), how.host.clone())?;
+    let run = PreparedRun::new(&plan, &settings, StartOptions::default(), how.host.clone())?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(how.tell))?;
     answers.cost_usd = finished.state.spent().spent.cost_usd;

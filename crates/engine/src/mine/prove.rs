@@ -20,7 +20,7 @@ use crate::host::environment::Host;
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
-use crate::run::start::{PreparedRun, Program};
+use crate::run::start::{PreparedRun, StartOptions};
 
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 3;
@@ -44,7 +44,7 @@ pub(super) fn prove(
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
     let settings = settings(how);
     let plan = plan(suite, &settings, how)?;
-    let run = PreparedRun::new(&plan, &settings, Program::default(), how.host.clone())?;
+    let run = PreparedRun::new(&plan, &settings, StartOptions::default(), how.host.clone())?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(how.tell))?;
     if finished.interrupted {

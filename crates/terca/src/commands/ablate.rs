@@ -15,7 +15,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_engine::run::{ablate as engine, past_runs};
 use terca_report::github::Printed;
 use terca_report::{Painted, ablation_plan};
@@ -170,11 +170,11 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
     };
-    let program = Program {
+    let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
-        ..Program::default()
+        ..StartOptions::default()
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = PreparedRun::new(&plan, &settings, options, host)?;
     let (status, finished) = run::conduct(&settings, run, None, display, common)?;
     if !args.quiet.quiet && args.format != Format::Json {
         say_how_to_hide(&finished.state, common);
