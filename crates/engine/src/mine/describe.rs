@@ -23,7 +23,7 @@ use super::prove::{Counter, plan};
 use super::{MineError, Request};
 use crate::run::files::open_run;
 use crate::run::scheduler::FinishedRun;
-use crate::run::start::{PreparedRun, Program};
+use crate::run::start::{PreparedRun, StartOptions};
 use crate::suite::discover::SUITE_FILE;
 use crate::tree::TreeError;
 
@@ -148,7 +148,12 @@ fn ask(
     )?;
     let settings = describing.settings(request, spent);
     let plan = plan(dir, &settings, request)?;
-    let run = PreparedRun::new(&plan, &settings, Program::default(), request.host.clone())?;
+    let run = PreparedRun::new(
+        &plan,
+        &settings,
+        StartOptions::default(),
+        request.host.clone(),
+    )?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(request.tell))?;
     answers.cost_usd = finished.state.spent().spent.cost_usd;

@@ -18,7 +18,7 @@ use super::{MineError, Request, Stage};
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
-use crate::run::start::{PreparedRun, Program};
+use crate::run::start::{PreparedRun, StartOptions};
 
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 3;
@@ -30,7 +30,12 @@ pub(super) fn prove(
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
     let settings = settings(request);
     let plan = plan(suite, &settings, request)?;
-    let run = PreparedRun::new(&plan, &settings, Program::default(), request.host.clone())?;
+    let run = PreparedRun::new(
+        &plan,
+        &settings,
+        StartOptions::default(),
+        request.host.clone(),
+    )?;
     let store = run.create_dir()?;
     let finished = run.execute(store, None, &mut Counter(request.tell))?;
     if finished.interrupted {

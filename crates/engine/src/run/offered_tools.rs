@@ -6,7 +6,7 @@ use terca_core::run::settings::RunSettings;
 use thiserror::Error;
 
 use super::load::RunPlan;
-use super::start::{PreparedRun, Program, StartError};
+use super::start::{PreparedRun, StartError, StartOptions};
 use crate::host::environment::Host;
 use crate::trial::{Context, offered_tools};
 
@@ -33,7 +33,7 @@ pub enum ToolsError {
 /// empty directory.
 pub fn parts(plan: &RunPlan, servers: &[&str], host: &Host) -> Result<Vec<Part>, ToolsError> {
     let settings = RunSettings::default();
-    let prepared = PreparedRun::new(plan, &settings, Program::default(), host.clone())?;
+    let prepared = PreparedRun::new(plan, &settings, StartOptions::default(), host.clone())?;
     let run_dir = (prepared.context.work.new_dir()).map_err(StartError::NoWorkDir)?;
     let (context, ..) = prepared.into_context(&run_dir);
     let found = ask(&context, plan, servers);

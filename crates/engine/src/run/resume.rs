@@ -14,7 +14,7 @@ use terca_core::run::state::Trial;
 use crate::host::environment::Host;
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, PastRun};
-use crate::run::start::{PreparedRun, Program, StartError};
+use crate::run::start::{PreparedRun, StartError, StartOptions};
 use crate::run::store::{Store, StoreError};
 use crate::sandbox::SandboxError;
 
@@ -110,11 +110,11 @@ impl OpenRun {
         settings: &'a RunSettings,
         host: Host,
     ) -> Result<PreparedRun<'a>, StartError> {
-        let program = Program {
+        let options = StartOptions {
             settled: self.file.settled_sandboxes(),
-            ..Program::default()
+            ..StartOptions::default()
         };
-        let prepared = PreparedRun::new(plan, settings, program, host);
+        let prepared = PreparedRun::new(plan, settings, options, host);
         prepared.map_err(|error| match error {
             StartError::Sandbox(SandboxError::Files(_) | SandboxError::UnknownDefault(_)) => error,
             StartError::Sandbox(error) => StartError::SandboxOfRun(error),

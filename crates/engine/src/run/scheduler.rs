@@ -177,7 +177,7 @@ impl Run<'_> {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Trial(kind)) => match *kind {
                     EventKind::TrialFinished { trial, report } => {
-                        self.trial_ended(trial, report)?
+                        self.trial_ended(trial, report)?;
                     }
                     other => self.record(other)?,
                 },

@@ -84,7 +84,7 @@ pub enum StartError {
 
 /// The ways in which a run differs from a new one on this machine.
 #[derive(Debug, Default)]
-pub struct Program<'a> {
+pub struct StartOptions<'a> {
     /// Makes the layers of `prepare` again, although they are in the cache.
     pub rebuild_layers: bool,
     /// On a worker: the directory below which the suite's files are at the paths of the coordinator.
@@ -159,7 +159,7 @@ pub struct Reduced {
 pub struct PreparedRun<'a> {
     pub(crate) plan: &'a RunPlan,
     pub(crate) settings: &'a RunSettings,
-    pub(crate) program: Program<'a>,
+    pub(crate) options: StartOptions<'a>,
     /// Everything that its trials share. It gets the run's directory when there is one.
     pub context: Context,
     limits: Limits,
@@ -182,13 +182,13 @@ impl<'a> PreparedRun<'a> {
     pub fn new(
         plan: &'a RunPlan,
         settings: &'a RunSettings,
-        program: Program<'a>,
+        options: StartOptions<'a>,
         host: Host,
     ) -> Result<Self, StartError> {
         let places = Places::chosen(plan, settings);
-        let context = context(plan, settings, &program, &places, host)?;
+        let context = context(plan, settings, &options, &places, host)?;
         let fingerprints =
-            (context.sealed).fingerprint(&context.mask, program.files_below, |all| {
+            (context.sealed).fingerprint(&context.mask, options.files_below, |all| {
                 all.plan(&plan.plan)
             });
         let mut limits = plan.limits(settings.concurrency, places.slots());
@@ -202,7 +202,7 @@ impl<'a> PreparedRun<'a> {
         Ok(PreparedRun {
             plan,
             settings,
-            program,
+            options,
             limits,
             reduced,
             fingerprints,
@@ -395,7 +395,7 @@ impl<'a> PreparedRun<'a> {
 fn context(
     plan: &RunPlan,
     settings: &RunSettings,
-    program: &Program<'_>,
+    options: &StartOptions<'_>,
     places: &Places,
     host: Host,
 ) -> Result<Context, StartError> {
@@ -411,7 +411,7 @@ fn context(
         })
         .map_err(StartError::NoCopyOfSuite)?;
     let sandboxes = if places.is_local {
-        sandboxes(plan, &program.settled, &host, &work, &sealed)?
+        sandboxes(plan, &options.settled, &host, &work, &sealed)?
     } else {
         Sandboxes::default()
     };
@@ -425,11 +425,11 @@ fn context(
         replay: replay_source(plan, settings)?,
         limits: limits.map_err(StartError::NoWorkDir)?,
         interrupt: Arc::new(Interrupt::new().map_err(StartError::Signals)?),
-        layers: LayerCache::new(&suite_dir, program.rebuild_layers),
+        layers: LayerCache::new(&suite_dir, options.rebuild_layers),
         base_layers: BaseLayers::new(&run_dir, &suite_dir),
         merged_layers: Default::default(),
         checked_layers: Default::default(),
-        keeps_whole: program.keeps_whole,
+        keeps_whole: options.keeps_whole,
         run_dir,
         suite_dir,
         overlays: Overlays::new(

@@ -26,7 +26,7 @@ use crate::VERSION;
 use crate::host::environment::{Host, Variables};
 use crate::process::interrupt::Interrupt;
 use crate::run::load;
-use crate::run::start::{PreparedRun, Program};
+use crate::run::start::{PreparedRun, StartOptions};
 use crate::run::trial_thread::{GivenUp, Message, internal_error, start};
 use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
@@ -261,13 +261,13 @@ impl Work {
         })?;
         let mut settings = order.settings.clone();
         settings.on.clear();
-        let program = Program {
+        let options = StartOptions {
             rebuild_layers: order.rebuild_layers,
             files_below: order.archive.map(|_| root.as_path()),
             keeps_whole: true,
             settled: order.settled.clone(),
         };
-        let prepared = PreparedRun::new(&plan, &settings, program, host)?;
+        let prepared = PreparedRun::new(&plan, &settings, options, host)?;
         check_files(&order.fingerprints, &prepared.fingerprints)?;
         let opened = prepared.containment();
         let run_dir = prepared.context.work.new_dir()?;

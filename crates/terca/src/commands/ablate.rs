@@ -15,7 +15,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_engine::run::{ablate as engine, past_runs};
 use terca_report::ablation_plan;
 use terca_report::github::Printed;
@@ -168,11 +168,11 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
     };
-    let program = Program {
+    let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
-        ..Program::default()
+        ..StartOptions::default()
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = PreparedRun::new(&plan, &settings, options, host)?;
     let (status, finished) = run::conduct(&settings, run, None, display, common)?;
     if !args.quiet.quiet && args.format != Format::Json {
         say_how_to_hide(&finished.state, common);

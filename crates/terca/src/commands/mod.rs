@@ -104,55 +104,34 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns what it needs around it.
-    fn need(&self) -> Need {
-        match self {
-            Command::Run(_)
-            | Command::Check(_)
-            | Command::Validate(_)
-            | Command::Ablate(_)
-            | Command::Plan(_) => Need::Suite,
-            Command::Doctor(_) => Need::Maybe,
-            Command::Init(_)
-            | Command::CreateEval(_)
-            | Command::Import(_)
-            | Command::Mine(_)
-            | Command::Explain(_)
-            | Command::Schema(_)
-            | Command::Completions(_)
-            | Command::Man(_)
-            | Command::Worker => Need::Nothing,
-            _ => Need::Runs,
-        }
-    }
-
     /// Does it, and returns the exit status. `program` describes the whole command line.
     pub fn run(&self, common: &Common, program: fn() -> clap::Command) -> Outcome {
-        let common = &place::found(common, self.need())?;
+        let suite = || place::found(common, Need::Suite);
+        let runs = || place::found(common, Need::Runs);
         match self {
-            Command::Run(args) => run::run(args, common, &program()),
+            Command::Run(args) => run::run(args, &suite()?, &program()),
             Command::Init(args) => init::init(args, common),
             Command::CreateEval(args) => create_eval::create_eval(args, common),
-            Command::Check(args) => check::check(args, common),
-            Command::Validate(args) => validate::validate(args, common),
-            Command::Ablate(args) => ablate::ablate(args, common),
-            Command::Show(args) => show::show(args, common),
-            Command::Logs(args) => logs::logs(args, common),
-            Command::Workspace(args) => workspace::workspace(args, common),
-            Command::Compare(args) => compare::compare(args, common),
-            Command::Plan(args) => plan::plan(args, common),
-            Command::Report(args) => report::report(args, common),
-            Command::View(args) => view::view(args, common),
-            Command::Resume(args) => resume::resume(args, common),
-            Command::Regrade(args) => regrade::regrade(args, common),
-            Command::Replay(args) => replay::replay(args, common),
-            Command::Merge(args) => merge::merge(args, common),
-            Command::Verify(args) => verify::verify(args, common),
-            Command::List(args) => list::list(args, common),
-            Command::Clean(args) => clean::clean(args, common),
+            Command::Check(args) => check::check(args, &suite()?),
+            Command::Validate(args) => validate::validate(args, &suite()?),
+            Command::Ablate(args) => ablate::ablate(args, &suite()?),
+            Command::Show(args) => show::show(args, &runs()?),
+            Command::Logs(args) => logs::logs(args, &runs()?),
+            Command::Workspace(args) => workspace::workspace(args, &runs()?),
+            Command::Compare(args) => compare::compare(args, &runs()?),
+            Command::Plan(args) => plan::plan(args, &suite()?),
+            Command::Report(args) => report::report(args, &runs()?),
+            Command::View(args) => view::view(args, &runs()?),
+            Command::Resume(args) => resume::resume(args, &runs()?),
+            Command::Regrade(args) => regrade::regrade(args, &runs()?),
+            Command::Replay(args) => replay::replay(args, &runs()?),
+            Command::Merge(args) => merge::merge(args, &runs()?),
+            Command::Verify(args) => verify::verify(args, &runs()?),
+            Command::List(args) => list::list(args, &runs()?),
+            Command::Clean(args) => clean::clean(args, &runs()?),
             Command::Import(args) => import::import(args, common),
             Command::Mine(args) => mine::mine(args, common),
-            Command::Doctor(args) => doctor::doctor(args, common),
+            Command::Doctor(args) => doctor::doctor(args, &place::found(common, Need::Maybe)?),
             Command::Explain(args) => explain::explain(args),
             Command::Schema(args) => schema::schema(args),
             Command::Completions(args) => completions::completions(args),

@@ -6,7 +6,7 @@ use terca_core::text::Code;
 use terca_core::wire::recording::OnMiss;
 use terca_engine::host::environment::Host;
 use terca_engine::run::replay;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
 use crate::args::values::{share, within};
@@ -70,7 +70,7 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     settings.keep = args.keep.into();
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let plan = load::plan(&settings, common, &host)?;
-    let prepared = PreparedRun::new(&plan, &settings, Program::default(), host)?;
+    let prepared = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
     let recorded = prepared.recorded_trials().unwrap_or(0);
     let source = settings.replay.as_ref();
     let source = source.map_or(name, |replay| replay.run.as_str());

@@ -8,7 +8,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::scheduler::FinishedRun;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share};
@@ -121,11 +121,11 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         quiet: args.quiet.quiet,
         ci: &args.ci,
     };
-    let program = Program {
+    let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
-        ..Program::default()
+        ..StartOptions::default()
     };
-    let run = PreparedRun::new(&plan, &settings, program, host)?;
+    let run = PreparedRun::new(&plan, &settings, options, host)?;
     Ok(conduct(&settings, run, None, display, common)?.0)
 }
 

@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args};
 use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
-use terca_engine::run::start::{PreparedRun, Program};
+use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
 use crate::args::values::within;
@@ -70,6 +70,6 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
         quiet: args.quiet.quiet,
         ci: &CiArgs::default(),
     };
-    let run = PreparedRun::new(&plan, &settings, Program::default(), host)?;
+    let run = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
     Ok(run::conduct(&settings, run, None, display, common)?.0)
 }

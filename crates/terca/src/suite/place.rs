@@ -21,8 +21,6 @@ pub enum Need {
     Runs,
     /// Nothing, but a suite that is there is looked at.
     Maybe,
-    /// Nothing.
-    Nothing,
 }
 
 /// Returns the arguments for a command: `dir` is the directory of the suite. Says which suite it is where it is
@@ -34,7 +32,7 @@ pub fn found(common: &Common, need: Need) -> Result<Common, CliError> {
         need => need,
     };
     let root = match (locate(&common.dir), need) {
-        (_, Need::Nothing) | (Err(_), Need::Maybe) => return Ok(common.clone()),
+        (Err(_), Need::Maybe) => return Ok(common.clone()),
         (located, _) => located?,
     };
     if need == Need::Runs && !root.join(SUITE_FILE).is_file() && !runs_dir(&root).is_dir() {
