@@ -56,7 +56,7 @@ pub use term::door::{Door, Kind as DoorKind, Painted, shown, shown_json};
 pub use term::painter::RESTORE;
 pub use term::size::{MaxWidth, Size};
 pub use term::style::Palette;
-pub use term::width::truncate;
+pub use term::width::{truncate, wrap};
 pub use text::ablation::{ablation, ablation_plan};
 pub use text::agents::{AgentRow, agents_table};
 pub use text::compared::compared;
