@@ -54,6 +54,7 @@ pub use names::Names;
 pub use term::painter::RESTORE;
 pub use term::{
     Answer, Filtered, Palette, Role, Size, UNLIMITED, shown, shown_json, shown_painted, truncate,
+    wrap,
 };
 pub use text::ablation::{ablation, ablation_plan};
 pub use text::agent_inputs::agent_inputs;

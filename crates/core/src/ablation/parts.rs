@@ -32,15 +32,6 @@ impl Split {
             Split::Headings
         }
     }
-
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Split::Headings => "headings",
-            Split::Marks => "marks",
-            Split::Items => "items",
-        }
-    }
 }
 
 /// The parts of the rules that a row does not have.

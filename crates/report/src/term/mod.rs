@@ -22,5 +22,5 @@ pub use printable::{Filtered, shown, shown_json, shown_painted};
 pub use size::{Size, UNLIMITED};
 pub use style::{Palette, Role};
 pub(crate) use styled_line::{StyledLine, bold, dim, plain, styled};
-pub use width::truncate;
-pub(crate) use width::{clean, pad, pad_left, shorten, spaces, visible, width, wrap};
+pub(crate) use width::{clean, pad, pad_left, shorten, spaces, visible, width};
+pub use width::{truncate, wrap};

@@ -5,8 +5,8 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::library::{Delivery, Language, Library};
-use super::suite::NewSuite;
 use super::yaml_scalar::scalar;
+use crate::agent::{AgentRef, Capabilities};
 
 impl Library {
     /// Returns the path from a suite to a path of the library.
@@ -86,11 +86,16 @@ pub(super) fn prepare(library: &Library, suite: &Utf8Path) -> String {
 }
 
 /// Returns the experiments beside the baseline: one runs, and others that the library has something for are offered.
-pub(super) fn experiments(new: &NewSuite, library: &Library) -> String {
-    let there = |path: &str| scalar(&library.path_from(&new.dir, path));
+pub(super) fn experiments(
+    library: &Library,
+    suite: &Utf8Path,
+    agents: &[AgentRef],
+    new_rules: Option<&str>,
+) -> String {
+    let there = |path: &str| scalar(&library.path_from(suite, path));
     let guidance = &library.guidance;
-    let mut text = match (guidance.rules.first(), new.new_rules()) {
-        _ if !new.all_can(|can| can.rules) => format!(
+    let mut text = match (guidance.rules.first(), new_rules) {
+        _ if !all_can(agents, |can| can.rules) => format!(
             "  - name: with-advice\n    preamble: Use {} for everything that it can do.\n",
             library.name
         ),
@@ -101,19 +106,26 @@ pub(super) fn experiments(new: &NewSuite, library: &Library) -> String {
             ))
         ),
     };
-    if !guidance.skills.is_empty() && new.all_can(|can| can.skills) {
+    if !guidance.skills.is_empty() && all_can(agents, |can| can.skills) {
         text += "  # - name: with-skills\n  #   skills:\n";
         for skill in &guidance.skills {
             text += &format!("  #     - {}\n", there(skill.as_str()));
         }
     }
-    if !guidance.mcp_servers.is_empty() && new.all_can(|can| can.mcp_servers) {
+    if !guidance.mcp_servers.is_empty() && all_can(agents, |can| can.mcp_servers) {
         text += "  # - name: with-mcp-servers\n  #   mcpServers:\n";
         for (name, server) in &guidance.mcp_servers {
             text += &format!("  #     {}: {server}\n", Value::from(name.as_str()));
         }
     }
     text
+}
+
+/// Tells whether every agent has a capability.
+pub(super) fn all_can(agents: &[AgentRef], can: fn(&Capabilities) -> bool) -> bool {
+    agents
+        .iter()
+        .all(|agent| can(&agent.profile().capabilities))
 }
 
 /// Returns the command of the hidden tests, which uses the library's own runner where it is installed.

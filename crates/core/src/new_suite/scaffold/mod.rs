@@ -11,7 +11,8 @@ mod yaml_scalar;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub(crate) use suite::schemas;
-pub use suite::{About, NewSuite, eval_name_problem};
+pub use suite::{NewSuite, eval_name_problem};
+pub use templates::About;
 
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
 /// eval in it, and committed with the suite, so that editors need no network.

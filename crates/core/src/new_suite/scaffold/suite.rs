@@ -2,10 +2,11 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::library::Library;
+use super::for_library::all_can;
+use super::templates::About;
 use super::yaml_scalar::scalar;
 use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, editor_line, for_library, templates};
-use crate::agent::{AgentRef, Capabilities, Profile};
+use crate::agent::{AgentRef, Profile};
 use crate::config::{folder_name, schema};
 
 /// The rules that are made.
@@ -22,26 +23,6 @@ pub struct NewSuite {
     pub eval: Option<String>,
     /// The subject of its evals.
     pub about: About,
-}
-
-/// The subject of a new suite.
-#[derive(Debug, Clone)]
-pub enum About {
-    /// A library, which its evals use.
-    Library(Box<Library>),
-    /// An example that shows what there is.
-    Example,
-    /// As little as works.
-    Small,
-}
-
-impl About {
-    /// Returns the name of the first eval.
-    pub fn usual_eval(&self) -> &'static str {
-        templates::evals(templates::of(self))
-            .next()
-            .unwrap_or_default()
-    }
 }
 
 impl NewSuite {
@@ -97,12 +78,7 @@ impl NewSuite {
             About::Example => true,
             About::Small => false,
         };
-        (is_needed && self.all_can(|can| can.rules)).then_some(NEW_RULES)
-    }
-
-    pub(super) fn all_can(&self, can: fn(&Capabilities) -> bool) -> bool {
-        let mut agents = self.agents.iter();
-        agents.all(|agent| can(&agent.profile().capabilities))
+        (is_needed && all_can(&self.agents, |can| can.rules)).then_some(NEW_RULES)
     }
 
     /// Fills in the words between `@` that are the same in all files.
@@ -120,7 +96,10 @@ impl NewSuite {
             About::Library(library) => include_str!("templates/library.yaml")
                 .replace("@title@", &library.title())
                 .replace("@prepare@\n", &for_library::prepare(library, &self.dir))
-                .replace("@experiments@\n", &for_library::experiments(self, library)),
+                .replace(
+                    "@experiments@\n",
+                    &for_library::experiments(library, &self.dir, &self.agents, self.new_rules()),
+                ),
             about => include_str!("templates/suite.yaml").replace(
                 "@experiments@\n",
                 match about {

@@ -5,8 +5,25 @@
 use camino::Utf8Path;
 
 use super::NewFile;
-use super::library::Language;
-use super::suite::About;
+use super::library::{Language, Library};
+
+/// The subject of a new suite.
+#[derive(Debug, Clone)]
+pub enum About {
+    /// A library, which its evals use.
+    Library(Box<Library>),
+    /// An example that shows what there is.
+    Example,
+    /// As little as works.
+    Small,
+}
+
+impl About {
+    /// Returns the name of the first eval.
+    pub fn usual_eval(&self) -> &'static str {
+        evals(of(self)).next().unwrap_or_default()
+    }
+}
 
 type Files = &'static [(&'static str, &'static str)];
 

@@ -5,6 +5,7 @@ use terca_core::new_suite::scaffold::library::Library;
 use terca_core::new_suite::scaffold::{NewFile, NewSuite};
 use terca_core::text::shell::quoted;
 use terca_engine::suite::discover;
+use terca_report::wrap;
 
 use crate::screen;
 
@@ -67,28 +68,12 @@ pub(super) fn what_to_edit(new: &NewSuite, library: &Library, files: &[NewFile])
     screen::err(&format!("\nedit:{}", table(&rows, screen::columns())));
 }
 
-/// Breaks a text between its words.
-fn broken(text: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// Returns rows in two columns; the right one is broken into lines that fit.
 fn table(rows: &[(String, String)], columns: usize) -> String {
     let width = rows.iter().map(|(path, _)| path.len()).max().unwrap_or(0);
     let room = columns.saturating_sub(width + 4).max(30);
     let lines = rows.iter().flat_map(|(path, text)| {
-        let lines = broken(text, room).into_iter().enumerate();
+        let lines = wrap(text, room).into_iter().enumerate();
         lines.map(move |(at, line)| {
             let path = if at == 0 { path.as_str() } else { "" };
             format!("\n  {path:<width$}  {line}")
