@@ -5,7 +5,6 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::config::setup::added;
 use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
 use crate::reader::{
@@ -109,7 +108,7 @@ pub(super) fn added_actions(
 ) -> Patch<Vec<Written>> {
     let list = list_of(one_action(Runs::InEveryTrial))
         .map(|actions| actions.into_iter().flatten().collect());
-    added(fields, key, list, Vec::is_empty, about)
+    fields.added(key, list, Vec::is_empty, about)
 }
 
 fn one_action(runs: Runs) -> Kind<Vec<Written>> {

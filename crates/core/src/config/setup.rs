@@ -253,17 +253,13 @@ fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
             "Actions that run in every trial, the environment's before the experiment's. \
              [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        preamble: added(
-            fields,
-            "preamble",
+        preamble: fields.added("preamble",
             text().value(),
             |text| text.trim().is_empty(),
             "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's. \
              [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        postamble: added(
-            fields,
-            "postamble",
+        postamble: fields.added("postamble",
             text().value(),
             |text| text.trim().is_empty(),
             "Text after the prompt, inside the suite's. [It adds up](terca-yaml.md#replaced-merged-added-up).",
@@ -306,35 +302,6 @@ fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
         ),
         ..setup
     }
-}
-
-/// Declares a field that adds up with those of other levels. An empty value looks as if it replaced something.
-pub(super) fn added<T: 'static>(
-    fields: &mut Fields<'_, '_>,
-    key: &'static str,
-    kind: Kind<T>,
-    is_empty: fn(&T) -> bool,
-    about: &str,
-) -> Patch<T> {
-    let place = fields.peek(key).map(|node| node.place);
-    let before = fields.problem_count();
-    let added = fields.patch(key, kind, about);
-    if let (Some(place), Some(value)) = (place, added.set())
-        && is_empty(value)
-        && fields.problem_count() == before
-    {
-        fields.reader.problems.push(
-            Diagnostic::warning(
-                Code::DoubtfulValue,
-                format!("`{key}` is empty and changes nothing"),
-            )
-            .at(place, "it adds to the outer levels, and replaces nothing")
-            .help(format!(
-                "`{key}: null` drops the values of the outer levels; to keep them, remove the key"
-            )),
-        );
-    }
-    added
 }
 
 /// Warns of MCP servers among an agent's settings. The keys are those of agents in common use.

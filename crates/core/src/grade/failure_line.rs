@@ -8,12 +8,12 @@ mod patterns;
 mod plain;
 
 use crate::grade::test_report;
-use crate::text::excerpt::{beginning, char_boundary};
+use crate::text::excerpt::{beginning, without_middle};
 use crate::text::mask::Masked;
 use crate::text::stripped::stripped;
 
-/// The part of each end of an output that is looked at, in bytes.
-const END: usize = 1024 * 1024;
+/// The bytes of an output that are looked at. Of a longer one it is the beginning and the end.
+const LOOKED_AT: usize = 2 * 1024 * 1024;
 /// The longest line that is looked at, in characters.
 const LONGEST_LINE: usize = 1_000;
 /// The longest line that is returned, in characters.
@@ -59,7 +59,7 @@ pub fn failure_line(output: &Masked) -> Option<String> {
     if let Some(complaint) = of_report(output.as_str()) {
         return Some(complaint.line());
     }
-    let text = stripped(&ends(output.as_str()));
+    let text = stripped(&without_middle(output.as_str(), LOOKED_AT));
     let cut: Vec<String> = text
         .lines()
         .map(|line| beginning(line.trim_end(), LONGEST_LINE))
@@ -96,14 +96,4 @@ fn of_report(output: &str) -> Option<Complaint> {
     };
     let more = usize::try_from(cases.failed - 1).unwrap_or(usize::MAX);
     Some(Complaint::new(&first.name, said, more))
-}
-
-/// Returns the beginning and the end of a long output.
-fn ends(output: &str) -> String {
-    if output.len() <= 2 * END {
-        return output.to_owned();
-    }
-    let head = &output[..char_boundary(output, END)];
-    let tail = &output[char_boundary(output, output.len() - END)..];
-    format!("{head}\n{tail}")
 }

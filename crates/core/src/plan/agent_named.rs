@@ -20,8 +20,8 @@ pub fn prepare(
 ) -> Selection {
     let mut unknown = Diagnostics::default();
     let selected = selected_environments(suite, selection, &mut unknown);
-    let environments = renamed(&selected, agent);
-    suite.environments = if unknown.has_errors() {
+    let mut environments = renamed(&selected, agent);
+    if unknown.has_errors() {
         // The new names are in tables and results, so they are typed, too.
         let all: Vec<&Setup> = suite.environments.iter().collect();
         let mut with_new_names = suite.clone();
@@ -29,17 +29,13 @@ pub fn prepare(
         let mut still_unknown = Diagnostics::default();
         let found = selected_environments(&with_new_names, selection, &mut still_unknown);
         if still_unknown.has_errors() {
-            unknown
-                .iter()
-                .cloned()
-                .for_each(|problem| problems.push(problem));
-            environments
+            let unknown = unknown.iter().cloned();
+            unknown.for_each(|problem| problems.push(problem));
         } else {
-            found.into_iter().cloned().collect()
+            environments = found.into_iter().cloned().collect();
         }
-    } else {
-        environments
-    };
+    }
+    suite.environments = environments;
     Selection {
         environments: Vec::new(),
         ..selection.clone()
@@ -48,12 +44,9 @@ pub fn prepare(
 
 /// Gives new names to the environments that have another agent.
 fn renamed(selected: &[&Setup], agent: &AgentChoice) -> Vec<Setup> {
-    let (own, others): (Vec<&Setup>, Vec<&Setup>) = selected
-        .iter()
-        .copied()
-        .partition(|setup| has(setup, agent));
-    let mut taken: Vec<String> = own.iter().map(|setup| one_folder(&setup.name)).collect();
-    let is_alone = others.len() == 1;
+    let own = selected.iter().filter(|setup| has(setup, agent));
+    let mut taken: Vec<String> = own.map(|setup| one_folder(&setup.name)).collect();
+    let is_alone = selected.len() - taken.len() == 1;
     let named = selected.iter().map(|setup| {
         if has(setup, agent) {
             return (*setup).clone();

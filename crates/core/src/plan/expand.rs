@@ -1,40 +1,19 @@
 //! Expands a suite and a selection into a plan: environments × experiments × evals × repetitions.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::agent::AgentChoice;
 use crate::config::Patch;
-use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
 use crate::plan::arm::Arm;
 use crate::plan::interpolate::Interpolator;
 use crate::plan::selection::{Selection, select};
+pub use crate::plan::setups::Overrides;
 use crate::plan::setups::{Setups, UnusedSettings};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::plan::{identical, judges};
 use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::wire::network::Network;
-
-/// Settings of the command line that take precedence over the suite's.
-#[derive(Debug, Clone, Default)]
-pub struct Overrides {
-    /// The agent of every variant.
-    pub agent: Option<AgentChoice>,
-    /// The model of every variant.
-    pub model: Option<String>,
-    /// The number of repetitions of every eval.
-    pub repetitions: Option<u32>,
-    /// The agent's time limit.
-    pub timeout: Option<Duration>,
-    /// The sandbox of every variant.
-    pub sandbox: Option<Sandbox>,
-    /// The network of every contained agent.
-    pub network: Option<Network>,
-    /// The part of the gateway in every trial.
-    pub gateway: Option<GatewayMode>,
-}
 
 /// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
 /// results afterwards.

@@ -1,9 +1,7 @@
 //! Finds experiments that change nothing: their comparison with the baseline can show nothing but chance.
 
-use std::collections::BTreeMap;
-
 use crate::config::suite::{Setup, Suite};
-use crate::plan::{Case, TrialSpec, VariantName};
+use crate::plan::{Case, TrialSpec, VariantName, by_case};
 use crate::text::{Code, Diagnostic, Diagnostics, prose};
 
 /// Warns of each experiment whose trials are the same as those of the baseline, in one environment or in all. Returns
@@ -18,12 +16,7 @@ pub(super) fn check(
     if problems.has_errors() {
         return identical;
     }
-    let mut cases: BTreeMap<(&str, &str), Vec<&Case>> = BTreeMap::new();
-    for trial in trials.iter().filter(|trial| trial.repetition == 1) {
-        let case = &*trial.case;
-        let variant = (&*case.variant.environment, &*case.variant.experiment);
-        cases.entry(variant).or_default().push(case);
-    }
+    let cases: Vec<&Case> = by_case(trials).map(|trials| &*trials[0].case).collect();
     for experiment in &suite.experiments {
         // An experiment that is run twice on purpose is the same, of course.
         if experiment.name == suite.baseline || experiment.real_name.is_some() {
@@ -32,23 +25,26 @@ pub(super) fn check(
         let mut same: Vec<&str> = Vec::new();
         let mut all = 0;
         for environment in &suite.environments {
-            let place = &*environment.name;
-            let Some(own) = cases.get(&(place, &*experiment.name)) else {
-                continue;
+            let of = |experiment: &str| -> Vec<&Case> {
+                let mut cases = cases.clone();
+                cases.retain(|case| {
+                    let variant = &case.variant;
+                    variant.environment == environment.name && variant.experiment == experiment
+                });
+                cases
             };
-            let Some(baseline) = cases.get(&(place, &*suite.baseline)) else {
+            let (own, baseline) = (of(&experiment.name), of(&suite.baseline));
+            if own.is_empty() || baseline.is_empty() {
                 continue;
-            };
+            }
             all += 1;
             let mut pairs = own.iter().zip(baseline);
             if pairs.all(|(one, other)| is_same(one, other)) {
                 same.push(&environment.name);
+                let name = (environment.name.clone(), experiment.name.clone());
+                identical.push(name.into());
             }
         }
-        identical.extend(same.iter().map(|environment| VariantName {
-            environment: (*environment).to_owned(),
-            experiment: experiment.name.clone(),
-        }));
         if !same.is_empty() {
             problems.push(is_baseline(experiment, suite, &same, same.len() == all));
         }

@@ -1,8 +1,10 @@
 //! Replaces `${NAME}` by values of Terca's own environment.
 
-use super::setups::merged;
+use std::collections::BTreeMap;
+
 use crate::agent::mcp::McpServer;
 use crate::config::suite::{Action, Template, Variables};
+use crate::reader::Entries;
 use crate::text::Diagnostics;
 use crate::text::template::{self, Filled};
 
@@ -100,4 +102,18 @@ impl Interpolator<'_> {
         }
         filled
     }
+}
+
+/// Lays maps over each other: `null` drops an entry of a map below.
+pub(super) fn merged<'a, T: 'a>(
+    maps: impl IntoIterator<Item = &'a Entries<T>>,
+) -> BTreeMap<&'a str, &'a T> {
+    let mut merged = BTreeMap::new();
+    for (name, value) in maps.into_iter().flatten() {
+        match value.set() {
+            Some(value) => merged.insert(name.value.as_str(), value),
+            None => merged.remove(name.value.as_str()),
+        };
+    }
+    merged
 }

@@ -6,16 +6,36 @@
 //! eval. An eval's own `before` belongs to its task: no variant drops it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use super::expand::Overrides;
-use super::interpolate::Interpolator;
+use super::interpolate::{Interpolator, merged};
 use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, AgentRef};
 use crate::config::Patch;
+use crate::config::gateway::GatewayMode;
+use crate::config::sandbox::Sandbox;
 use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Setup, Suite};
-use crate::reader::Entries;
 use crate::text::{Code, Diagnostic, prose};
-use crate::wire::network::HostPattern;
+use crate::wire::network::{HostPattern, Network};
+
+/// Settings of the command line that take precedence over the suite's.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The agent of every variant.
+    pub agent: Option<AgentChoice>,
+    /// The model of every variant.
+    pub model: Option<String>,
+    /// The number of repetitions of every eval.
+    pub repetitions: Option<u32>,
+    /// The agent's time limit.
+    pub timeout: Option<Duration>,
+    /// The sandbox of every variant.
+    pub sandbox: Option<Sandbox>,
+    /// The network of every contained agent.
+    pub network: Option<Network>,
+    /// The part of the gateway in every trial.
+    pub gateway: Option<GatewayMode>,
+}
 
 /// An environment, and the experiment that is applied to it.
 #[derive(Clone, Copy)]
@@ -244,18 +264,4 @@ impl UnusedSettings {
             "give the experiment its own {keys}; `{first}: null` chooses the agent's default"
         )))
     }
-}
-
-/// Lays maps over each other: `null` drops an entry of a map below.
-pub(super) fn merged<'a, T: 'a>(
-    maps: impl IntoIterator<Item = &'a Entries<T>>,
-) -> BTreeMap<&'a str, &'a T> {
-    let mut merged = BTreeMap::new();
-    for (name, value) in maps.into_iter().flatten() {
-        match value.set() {
-            Some(value) => merged.insert(name.value.as_str(), value),
-            None => merged.remove(name.value.as_str()),
-        };
-    }
-    merged
 }

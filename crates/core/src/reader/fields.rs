@@ -128,6 +128,33 @@ impl Fields<'_, '_> {
         }
     }
 
+    /// Declares a field that adds up with those of other levels. An empty value looks as if it replaced something.
+    pub(crate) fn added<T: 'static>(
+        &mut self,
+        key: &'static str,
+        kind: Kind<T>,
+        is_empty: fn(&T) -> bool,
+        about: &str,
+    ) -> Patch<T> {
+        let place = self.peek(key).map(|node| node.place);
+        let before = self.problem_count();
+        let added = self.patch(key, kind, about);
+        let is_doubtful = added.set().is_some_and(is_empty) && self.problem_count() == before;
+        if let Some(place) = place.filter(|_| is_doubtful) {
+            self.reader.problems.push(
+                Diagnostic::warning(
+                    Code::DoubtfulValue,
+                    format!("`{key}` is empty and changes nothing"),
+                )
+                .at(place, "it adds to the outer levels, and replaces nothing")
+                .help(format!(
+                    "`{key}: null` drops the values of the outer levels; to keep them, remove the key"
+                )),
+            );
+        }
+        added
+    }
+
     /// Declares a list. A list that is left out is empty.
     pub(crate) fn list<T: 'static>(
         &mut self,

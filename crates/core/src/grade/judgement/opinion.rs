@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::grade::verdict::{NoVerdict, last_line, shortened};
+use crate::text::excerpt::char_boundary;
 use crate::text::mask::Masked;
 
 /// A judge's verdict.
@@ -111,10 +112,7 @@ impl Opinion {
 }
 
 fn end_of(text: &str) -> &str {
-    let from = text.len().saturating_sub(LOOKED_AT);
-    (from..=text.len())
-        .find_map(|at| text.get(at..))
-        .unwrap_or_default()
+    &text[char_boundary(text, text.len().saturating_sub(LOOKED_AT))..]
 }
 
 /// Returns every object in a text that could be a verdict, with its text.
