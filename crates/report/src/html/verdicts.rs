@@ -105,7 +105,7 @@ pub fn table(title: &str, rows: &[Row<'_>], margin: f64) -> Markup {
     let table = Table {
         // All rows share the scale.
         scale: Scale::of_differences(ends.chain([margin]).fold(0.0, f64::max), words),
-        metrics: shown_metrics(comparisons.iter(), &[]),
+        metrics: shown_metrics(&comparisons.iter(), &[]),
         has_delivery: rows.iter().any(|row| !row.delivered.is_empty()),
         margin,
     };

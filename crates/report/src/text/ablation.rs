@@ -124,7 +124,7 @@ pub(crate) fn in_words(all: &Summary, summary: &AblationSummary) -> Vec<(&'stati
 
 fn table(summary: &AblationSummary, left_out: &[&str]) -> Grid {
     let comparisons = summary.parts.iter().map(|part| &part.comparison);
-    let metrics = shown_metrics(comparisons, left_out);
+    let metrics = shown_metrics(&comparisons, left_out);
     let has_sizes = summary.parts.iter().any(|part| part.tokens.is_some());
     let mut titles = vec![(summary.kind.noun(), Side::Left)];
     titles.extend(metrics.iter().map(|metric| (metric.title, Side::Right)));

@@ -31,7 +31,7 @@ pub(crate) const LEFT_OUT: [&[&str]; 7] = [
 
 /// Returns the figures that a comparison has, without these.
 pub(crate) fn shown_metrics<'a>(
-    comparisons: impl Iterator<Item = &'a Comparison> + Clone,
+    comparisons: &(impl Iterator<Item = &'a Comparison> + Clone),
     left_out: &[&str],
 ) -> Vec<&'static ComparisonMetric> {
     let is_shown = |metric: &&ComparisonMetric| {
@@ -68,7 +68,7 @@ impl ComparisonTable<'_> {
     /// Returns the table without these columns, and with names of at most this width.
     pub(crate) fn grid(&self, widest_name: usize, left_out: &[&str]) -> Grid {
         let forest = Forest::of(self.comparisons);
-        let metrics = shown_metrics(self.comparisons.iter(), left_out);
+        let metrics = shown_metrics(&self.comparisons.iter(), left_out);
         let with_plot = |mut cells: Vec<StyledLine>, plot: StyledLine| {
             if !left_out.contains(&PLOT) {
                 cells.insert(plot_at(&metrics), plot);
