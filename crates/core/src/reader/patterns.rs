@@ -14,14 +14,13 @@ use crate::text::{Code, Diagnostic, Located, excerpt, globs};
 
 /// A path in the workspace, which may have wildcards.
 ///
-/// Frameworks name files `[id]` and `{name}`, so a path is first of all itself: [`globs::literal_names`] decides which
-/// brackets are wildcards.
+/// Frameworks name files `[id]` and `{name}`, so a path is first of all itself, and brackets beside a wildcard have two
+/// readings: as a class, and as themselves.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     written: String,
     path: Utf8PathBuf,
-    /// The path with its wildcards, where it has some.
-    wildcards: Option<GlobMatcher>,
+    readings: Vec<GlobMatcher>,
 }
 
 impl PathPattern {
@@ -37,26 +36,32 @@ impl PathPattern {
 
     /// Returns whether other paths than its own may match.
     pub fn has_wildcards(&self) -> bool {
-        self.wildcards.is_some()
+        !self.readings.is_empty()
     }
 
     /// Returns whether a path of the workspace is this one, or matches its wildcards.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
-        path == self.path || (self.wildcards.as_ref()).is_some_and(|glob| glob.is_match(path))
+        path == self.path || self.readings.iter().any(|reading| reading.is_match(path))
     }
 
     /// Reads a path that is inside the workspace. The error is a reason in a few words.
     pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
         let pattern = globs::literal_names(path.as_str());
-        let wildcards = match pattern.has_wildcards {
-            true => Some(globs::compiled(&pattern.text, true)?),
-            false => None,
-        };
+        let mut readings = Vec::new();
+        if pattern.has_wildcards {
+            readings.push(globs::compiled(&pattern.text, true)?);
+            if path.as_str().contains(['[', '{']) {
+                readings.push(globs::compiled(
+                    &globs::literal_brackets(path.as_str()),
+                    true,
+                )?);
+            }
+        }
         Ok(PathPattern {
             written: written.to_owned(),
             path,
-            wildcards,
+            readings,
         })
     }
 }

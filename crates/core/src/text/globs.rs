@@ -94,6 +94,18 @@ pub(crate) fn literal_names(path: &str) -> PathWildcards {
     }
 }
 
+/// Escapes every bracket of a pattern, so that only `*` and `?` are wildcards.
+pub(crate) fn literal_brackets(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    for sign in pattern.chars() {
+        match sign {
+            '[' | ']' | '{' | '}' => text.extend(['[', sign, ']']),
+            _ => text.push(sign),
+        }
+    }
+    text
+}
+
 /// Returns the length of the class at the beginning of a text, brackets included. A `]` that comes first is a member.
 fn class_length(text: &str) -> Option<usize> {
     let inner = text[1..].strip_prefix(['!', '^']).unwrap_or(&text[1..]);
