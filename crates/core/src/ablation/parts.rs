@@ -91,7 +91,7 @@ impl<'a> Rules<'a> {
                 match start {
                     Start::Nothing => {}
                     Start::Kept => part = None,
-                    Start::Part(name) => part = Some(rules.position(name, split)),
+                    Start::Part(name) => part = Some(rules.position(&name, split)),
                 }
                 pieces.push(Piece {
                     part,
@@ -104,12 +104,12 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the position of a part that starts here.
-    fn position(&mut self, name: String, split: Split) -> usize {
-        let known = self.names.iter().position(|known| *known == name);
+    fn position(&mut self, name: &str, split: Split) -> usize {
+        let known = self.names.iter().position(|known| known == name);
         if let Some(known) = known.filter(|_| split == Split::Marks) {
             return known;
         }
-        let mut unique = name.clone();
+        let mut unique = name.to_owned();
         let mut numbers = 2..;
         while self.names.contains(&unique) {
             unique = format!("{name} ({})", numbers.next().unwrap_or(0));

@@ -132,13 +132,13 @@ impl Git {
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
             "--no-textconv", parent, id, "--",
         ]);
-        commit::changes(&answer.map_err(unreadable)?)
+        commit::changes(&answer.map_err(|error| unreadable(&error))?)
     }
 
     /// Returns all files of a commit.
     pub(super) fn tree(&self, id: &str) -> Result<Vec<Entry>, Refusal> {
         let answer = self.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", id]);
-        commit::tree(&answer.map_err(unreadable)?)
+        commit::tree(&answer.map_err(|error| unreadable(&error))?)
     }
 
     /// Returns the content of an object, or `None` if it is missing or larger than that.
@@ -153,11 +153,11 @@ impl Git {
             self.contents = Some(contents);
             Ok(content)
         });
-        answer.map_err(unreadable)
+        answer.map_err(|error| unreadable(&error))
     }
 }
 
-fn unreadable(error: io::Error) -> Refusal {
+fn unreadable(error: &io::Error) -> Refusal {
     Refusal::with(Reason::Unreadable, error.to_string())
 }
 

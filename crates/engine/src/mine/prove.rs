@@ -122,7 +122,7 @@ fn graded_again(
         (request.tell)(Stage::Trials {
             ended: done,
             of: total,
-        })
+        });
     })?;
     Ok(regraded.map(|regraded| regraded.after))
 }

@@ -244,8 +244,8 @@ mod tests {
         let text = format!(
             "{HEADER}\n{}\n{}\n{}",
             part("yes"),
-            request(1, &[name.clone()]),
-            request(2, &[name.clone()])
+            request(1, std::slice::from_ref(&name)),
+            request(2, std::slice::from_ref(&name))
         );
         let recording = read(&text).unwrap();
         assert_eq!(recording.exchanges.len(), 1, "the last line has no end");
@@ -270,7 +270,7 @@ mod tests {
             ),
             (format!("{HEADER}\n{HEADER}\n"), "second header"),
             (
-                format!("{HEADER}\n{}\n", request(1, &[name.clone()])),
+                format!("{HEADER}\n{}\n", request(1, std::slice::from_ref(&name))),
                 "there is no part",
             ),
             (

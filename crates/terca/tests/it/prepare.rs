@@ -163,7 +163,7 @@ fn an_input_that_cannot_be_one_is_an_error_with_its_place() {
     let project = project.file("evals/terca.yaml", yaml);
     let outcome = project.terca(&["-C", "evals", "check"]).expect_status(2);
     assert!(
-        outcome.stderr.contains("move the action to `prepare`"),
+        outcome.stderr.contains("move the command to `prepare`"),
         "{}",
         outcome.stderr
     );

@@ -60,7 +60,7 @@ pub(super) enum AgentKind {
     /// A program, or a shell command.
     Process(Box<AgentProcess>),
     /// Terca itself.
-    BuiltIn(BuiltIn, Decoder),
+    BuiltIn(BuiltIn, Box<Decoder>),
 }
 
 /// An agent that Terca plays itself: there is no process, no session and no model.
@@ -135,7 +135,7 @@ impl FoundAgent {
             has_own_artifacts: profile.takes_command,
         }));
         let kind = match command_of(context, request, invocation.launch, program.clone())? {
-            Err(built_in) => AgentKind::BuiltIn(built_in, decoder),
+            Err(built_in) => AgentKind::BuiltIn(built_in, Box::new(decoder)),
             Ok((started, args)) => AgentKind::Process(Box::new(AgentProcess {
                 command: AgentCommand {
                     profile,
