@@ -6,8 +6,7 @@ use super::effect::Effect;
 use super::evidence::Evidence;
 use super::figures::Figures;
 use super::outlook::Outlook;
-use super::pairs::Pair;
-use super::strata;
+use super::pairs::{self, Pair};
 use super::verdict::{Beyond, Verdict};
 use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
@@ -175,7 +174,7 @@ impl EvalEffect {
     }
 
     fn of(pair: &Pair<'_>) -> Self {
-        let strata = strata::counts(std::slice::from_ref(pair));
+        let strata = pairs::counts(std::slice::from_ref(pair));
         let sum = |read: fn(&Stratum) -> usize| strata.iter().map(read).sum();
         let (interval, p) = match strata.as_slice() {
             [Stratum { arm, baseline, .. }] => {

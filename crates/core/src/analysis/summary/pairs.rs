@@ -1,8 +1,82 @@
-//! Two arms side by side: for each eval, the cells of both in the places where both were judged.
+//! Pairs the trials of two arms: cells of a grid of evals, places and arms, and the strata of the statistics that they make.
 
-use super::grid::{Cell, Grid};
-use crate::run::outcome::TrialReport;
+use std::collections::HashMap;
+
+use super::arms::ArmTrial;
+use crate::analysis::distinct::distinct;
+use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::Trial;
+use crate::stats::permutation::Values;
 use crate::stats::sample::mean;
+use crate::stats::stratum::{Count, Stratum, TwoArms};
+
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    pub(super) evals: Vec<&'a str>,
+    pub(super) places: Vec<&'a str>,
+    pub(super) arms: Vec<&'a str>,
+    pub(super) cells: Vec<Cell<'a>>,
+    positions: HashMap<(&'a str, &'a str, &'a str), usize>,
+}
+
+/// An eval of an arm in a place.
+#[derive(Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) eval: &'a str,
+    pub(super) place: &'a str,
+    pub(super) arm: &'a str,
+    pub(super) trials: Vec<&'a Trial>,
+}
+
+impl<'a> Grid<'a> {
+    pub(super) fn of(trials: &'a [ArmTrial<'a>]) -> Self {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut positions = HashMap::new();
+        for trial in trials {
+            let key = (&*trial.trial.head.eval, &*trial.place, trial.arm);
+            let position = *positions.entry(key).or_insert_with(|| {
+                let (eval, place, arm) = key;
+                cells.push(Cell {
+                    eval,
+                    place,
+                    arm,
+                    trials: Vec::new(),
+                });
+                cells.len() - 1
+            });
+            cells[position].trials.push(trial.trial);
+        }
+        Grid {
+            evals: distinct(cells.iter().map(|cell| cell.eval)),
+            places: distinct(cells.iter().map(|cell| cell.place)),
+            arms: distinct(cells.iter().map(|cell| cell.arm)),
+            cells,
+            positions,
+        }
+    }
+
+    pub(super) fn cell(&self, eval: &str, place: &str, arm: &str) -> Option<&Cell<'a>> {
+        self.positions
+            .get(&(eval, place, arm))
+            .map(|position| &self.cells[*position])
+    }
+}
+
+impl<'a> Cell<'a> {
+    pub(super) fn reports(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.trials.iter().map(|trial| &*trial.report)
+    }
+
+    pub(super) fn judged(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.reports().filter(|trial| trial.status.is_judged())
+    }
+
+    /// Returns how many passed, and how many were judged.
+    pub(super) fn tally(&self) -> (usize, usize) {
+        let passed = self.judged().filter(|trial| trial.status == Status::Passed);
+        (passed.count(), self.judged().count())
+    }
+}
 
 /// The places in which two arms are compared.
 #[derive(Debug, Clone, Copy)]
@@ -102,5 +176,81 @@ impl Pair<'_> {
             .iter()
             .flat_map(|(arm, baseline)| [*arm, *baseline]);
         cells.flat_map(Cell::judged)
+    }
+}
+
+/// Returns how often trials passed. Every pair has trials that were judged in both arms.
+pub(super) fn counts(pairs: &[Pair<'_>]) -> Vec<Stratum> {
+    let mut strata = Vec::new();
+    for pair in pairs {
+        for (arm, baseline) in &pair.cells {
+            strata.push(Stratum {
+                arm: count(arm),
+                baseline: count(baseline),
+                share: pairs.len() * pair.cells.len(),
+            });
+        }
+    }
+    strata
+}
+
+fn count(cell: &Cell<'_>) -> Count {
+    let (passed, trials) = cell.tally();
+    Count { passed, trials }
+}
+
+/// A figure of the trials of two arms.
+#[derive(Debug, Default)]
+pub(super) struct Graded {
+    /// The values, in places where both arms have some.
+    pub(super) strata: Vec<Values>,
+    /// The difference of each eval that has values in both arms.
+    pub(super) differences: Vec<f64>,
+}
+
+/// Returns the scores.
+pub(super) fn scores(pairs: &[Pair<'_>]) -> Graded {
+    Graded::of(pairs, |trial| trial.score)
+}
+
+impl Graded {
+    /// Reads a value of each trial that was judged. A place without values in one of the arms is left out.
+    pub(super) fn of(pairs: &[Pair<'_>], read: impl Fn(&TrialReport) -> Option<f64>) -> Self {
+        let values = |cell: &Cell<'_>| -> Vec<f64> { cell.judged().filter_map(&read).collect() };
+        let mut evals: Vec<Vec<Values>> = Vec::new();
+        for pair in pairs {
+            let cells = pair.cells.iter().map(|(arm, baseline)| Values {
+                arm: values(arm),
+                baseline: values(baseline),
+                share: 1,
+            });
+            let known: Vec<Values> = cells
+                .filter(|values| !values.arm.is_empty() && !values.baseline.is_empty())
+                .collect();
+            if !known.is_empty() {
+                evals.push(known);
+            }
+        }
+        let number = evals.len();
+        let mut graded = Graded::default();
+        for mut places in evals {
+            let differences: Vec<f64> = places.iter().map(Values::difference).collect();
+            graded.differences.extend(mean(&differences));
+            let share = number * places.len();
+            for values in &mut places {
+                values.share = share;
+            }
+            graded.strata.extend(places);
+        }
+        graded
+    }
+
+    /// Returns whether all values are passes or failures.
+    pub(super) fn is_all_or_nothing(&self) -> bool {
+        let mut values = self
+            .strata
+            .iter()
+            .flat_map(|stratum| stratum.arm.iter().chain(&stratum.baseline));
+        values.all(|value| *value == 0.0 || *value == 1.0)
     }
 }

@@ -20,11 +20,9 @@ pub mod draft;
 mod file_role;
 mod leaks;
 pub mod mined;
-pub mod paths;
 mod prompt;
 pub mod recipe;
 pub mod refusal;
-mod secrets;
 mod suite_file;
 
 pub use refusal::{Reason, Refusal};
