@@ -9,7 +9,6 @@
 //! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
 
 mod ablation;
-mod arms;
 mod compare;
 mod comparison;
 mod delivery;
@@ -21,7 +20,6 @@ mod outlook;
 mod pairs;
 pub mod remarks;
 mod sentence;
-mod verdict;
 mod warnings;
 pub mod wording;
 
@@ -30,10 +28,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use ablation::{AblationSummary, Finding, PairHint, PartEffect};
-pub use arms::By;
-pub(crate) use arms::{ArmTrial, Arms};
 pub(crate) use compare::compare_arms;
-pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
+pub use comparison::{ArmFigures, Beyond, Change, Comparison, EvalEffect, Repetitions, Verdict};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
@@ -41,8 +37,9 @@ pub use figures::{Figures, Reliability};
 pub use mcp_servers::{McpServerSummary, McpToolSummary};
 pub(crate) use outlook::MOST_EVALS;
 pub use outlook::{Outlook, Proposal};
+pub use pairs::By;
+pub(crate) use pairs::{ArmTrial, Arms};
 pub use remarks::{EvalFact, EvalRemark};
-pub use verdict::{Beyond, Verdict};
 
 use crate::agent::control::is_control;
 use crate::analysis::distinct::distinct;

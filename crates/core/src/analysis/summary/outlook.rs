@@ -4,11 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Arms;
-use super::comparison::{ArmFigures, Comparison};
+use super::comparison::{ArmFigures, Beyond, Comparison, Verdict};
 use super::figures::Figures;
-use super::pairs::{self, Pair};
-use super::verdict::{Beyond, Verdict};
+use super::pairs::{self, Arms, Pair};
 use crate::config::verdict::Measure;
 use crate::stats::beyond::FEWEST_EVALS;
 use crate::stats::{CannotTell, power, sample};

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::Chosen;
+use super::choice::{Chosen, Role, role_of};
 use super::commit::Change;
 use super::contents::added_lines;
-use super::file_role::{Role, role_of};
 
 /// A line of the source with so many characters is an answer wherever it is. Spaces are not counted.
 const LONG_LINE: usize = 18;
