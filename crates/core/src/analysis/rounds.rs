@@ -6,7 +6,7 @@
 //! Looking so often does no harm, since comparisons are decided by an anytime-valid test (`stats::sequential`); and an
 //! arm is never left because of how it did, but because of what is known about it and its partner.
 
-use crate::analysis::summary::{Standing, standings};
+use crate::analysis::summary::standings;
 use crate::run::event::TrialHead;
 use crate::run::state::RunState;
 
@@ -26,7 +26,17 @@ pub fn next(state: &RunState) -> Option<Round> {
     if state.spare().is_empty() {
         return None;
     }
-    let undecided = open_comparisons(state);
+    let is_stopped = |environment: &str, experiment: &str| {
+        let mut stopped = state.stopped_variants().iter();
+        stopped.any(|known| known.environment == environment && known.experiment == experiment)
+    };
+    // Undecided, and able to get on: neither arm was stopped.
+    let mut undecided = standings(state);
+    undecided.retain(|open| {
+        !open.decided
+            && !is_stopped(&open.environment, &open.experiment)
+            && !is_stopped(&open.environment, state.baseline())
+    });
     let is_wanted = |head: &&TrialHead| {
         undecided.iter().any(|open| {
             head.environment == open.environment
@@ -45,29 +55,6 @@ pub fn next(state: &RunState) -> Option<Round> {
         undecided: undecided.len(),
         trials,
     })
-}
-
-/// Undecided, and able to get on: neither arm was stopped.
-fn open_comparisons(state: &RunState) -> Vec<Standing> {
-    let is_stopped = |environment: &str, experiment: &str| {
-        state
-            .stopped_variants()
-            .iter()
-            .any(|variant| variant.environment == environment && variant.experiment == experiment)
-    };
-    let mut open = standings(state);
-    open.retain(
-        |Standing {
-             environment,
-             experiment,
-             decided,
-         }| {
-            !decided
-                && !is_stopped(environment, experiment)
-                && !is_stopped(environment, state.baseline())
-        },
-    );
-    open
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //!   evals are a sample ([`beyond`]), which takes at least five of them.
 //! - **Stratified by eval.** Evals differ more from each other than arms do; a difference within an eval takes that out.
 //! - **An exact test** needs no distribution, which a dozen trials could not show anyway.
-//! - **An interval and a p-value, both**, before something is called a difference (`summary::verdict`): a p-value has no size.
+//! - **An interval and a p-value, both**, before something is called a difference (`summary::comparison`): a p-value has no size.
 //! - **Holm**, since a suite with four experiments asks three questions: uniformly better than Bonferroni, and as
 //!   simple to explain.
 //! - **Equivalence needs an interval within a margin.** "Not significant" is not "no difference".

@@ -17,12 +17,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::choice::{Chosen, choose, parent_of};
 use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
-use terca_core::new_suite::mine::contents;
 use terca_core::new_suite::mine::describe::Described;
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
-use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
 use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
-use terca_core::new_suite::mine::{MARK, Reason, Refusal, proof_file};
+use terca_core::new_suite::mine::{
+    MARK, Mined, MinedCommit, Reason, Refusal, contents, proof_file,
+};
 use thiserror::Error;
 
 use crate::host::environment::Host;

@@ -4,9 +4,8 @@ use std::io;
 use std::os::unix::fs::symlink;
 
 use camino::Utf8Path;
-use terca_core::new_suite::mine::commit::Kind;
+use terca_core::new_suite::mine::commit::{Kind, link_stays_inside};
 use terca_core::new_suite::mine::draft::{Draft, Placed};
-use terca_core::new_suite::mine::paths::link_stays_inside;
 use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
 
 use super::git::Git;

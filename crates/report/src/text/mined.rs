@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use terca_core::new_suite::mine::Reason;
 use terca_core::new_suite::mine::describe::{Described, NoTask};
-use terca_core::new_suite::mine::mined::{Mined, MinedCommit};
+use terca_core::new_suite::mine::{Mined, MinedCommit};
 use terca_core::text::prose;
 
 use crate::term::{Answer, Grid, Role, StyledLine, bold, dim, styled};

@@ -1,7 +1,6 @@
 //! `terca init`: makes a new suite, about the library around it where there is one, from answers or from flags.
 
 mod agent_offer;
-mod place;
 mod told;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -87,14 +86,14 @@ pub(super) fn misuse(reason: String) -> CliError {
 /// Takes the flags, and asks for what they leave open. Mistakes are refused before anybody has to answer.
 fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSuite, CliError> {
     let around = discover::canonical(&common.dir)?;
-    place::outside_of_suites(&around)?;
+    outside_of_suites(&around)?;
     let agents = named_agents(&args.agents)?;
     if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
         return Err(misuse(format!("--eval: {problem}")));
     }
     let asker = (!args.yes).then(|| Asker::new(screen::colour(common.color, &std::io::stderr())));
     let dir = directory(args, &around, asker.as_ref())?;
-    place::outside_of_suites(&dir)?;
+    outside_of_suites(&dir)?;
     let about = about(args, &dir, asker.as_ref())?;
     let agents = match &asker {
         _ if !agents.is_empty() => agents,
@@ -136,20 +135,18 @@ fn directory(
     asker: Option<&Asker>,
 ) -> Result<Utf8PathBuf, CliError> {
     if let Some(name) = &args.name {
-        return place::place(around, name).map_err(misuse);
+        return place(around, name).map_err(misuse);
     }
     // A suite in the usual place is told before anything is asked.
-    place::outside_of_suites(&around.join(place::USUAL_NAME))?;
+    outside_of_suites(&around.join(USUAL_NAME))?;
     match asker {
         Some(asker) => {
             let question = "Directory of the suite (. is this one)";
             asker
-                .value(question, place::USUAL_NAME, |name| {
-                    place::place(around, name)
-                })
+                .value(question, USUAL_NAME, |name| place(around, name))
                 .map_err(no_answer)
         }
-        None => place::place(around, place::USUAL_NAME).map_err(misuse),
+        None => place(around, USUAL_NAME).map_err(misuse),
     }
 }
 
@@ -218,4 +215,74 @@ pub(super) fn write(
         screen::out(&format!("made {}", screen::short(&dir.join(&file.path))));
     }
     Ok(())
+}
+
+/// The default name of a suite's directory.
+const USUAL_NAME: &str = "evals";
+
+/// Refuses a suite within a suite: its evals would be in both.
+fn outside_of_suites(dir: &Utf8Path) -> Result<(), CliError> {
+    let Some(suite) = engine::suite_around(dir) else {
+        return Ok(());
+    };
+    let file = suite.join(discover::SUITE_FILE);
+    let text = format!("there is a suite already: {}", screen::short(&file));
+    Err(CliError::misuse(Code::AlreadyThere, text)
+        .help("`terca create-eval` adds an eval to it; `-C DIR` makes the suite elsewhere"))
+}
+
+/// Returns the new suite's directory.
+fn place(around: &Utf8Path, name: &str) -> Result<Utf8PathBuf, String> {
+    let name = Utf8Path::new(name.trim());
+    if name.as_str().is_empty() {
+        return Err("the name is empty".into());
+    }
+    let dir = around.join(name);
+    if let Some(link) = link_on_the_way(around, &dir) {
+        return Err(format!(
+            "{} is a link, and a suite is not made behind one\nhelp: name the directory that it leads to",
+            screen::short(&link)
+        ));
+    }
+    // A suite needs a name: the directories that `.` and `..` mean have one.
+    let dir = match dir.canonicalize_utf8() {
+        Ok(real) if real.is_dir() => real,
+        Ok(real) => {
+            return Err(format!(
+                "{} is a file; a suite is a directory",
+                screen::short(&real)
+            ));
+        }
+        Err(_) if dir.file_name().is_some() => dir,
+        Err(error) => return Err(format!("{name}: {error}")),
+    };
+    if is_too_large(&dir) {
+        return Err(format!(
+            "a suite is not made in {dir} itself: everything in it would belong to the suite\n\
+             help: name a new directory, such as `{USUAL_NAME}`"
+        ));
+    }
+    Ok(dir)
+}
+
+/// Returns the first link on the way to a directory, below the one that was given with `-C`. For a path that leads
+/// elsewhere, its last part counts.
+fn link_on_the_way(around: &Utf8Path, dir: &Utf8Path) -> Option<Utf8PathBuf> {
+    let mut parts: Vec<&Utf8Path> = dir
+        .ancestors()
+        .take_while(|part| part.starts_with(around) && *part != around)
+        .collect();
+    if parts.is_empty() {
+        parts.push(dir);
+    }
+    let link = parts.into_iter().rev().find(|part| part.is_symlink());
+    link.map(Utf8Path::to_owned)
+}
+
+/// Returns whether a directory is the root or the user's home.
+fn is_too_large(dir: &Utf8Path) -> bool {
+    let host = Host::of_this_process();
+    let home = host.get("HOME").filter(|home| !home.is_empty());
+    let home = home.and_then(|home| Utf8Path::new(home).canonicalize_utf8().ok());
+    dir.parent().is_none() || home.as_deref() == Some(dir)
 }

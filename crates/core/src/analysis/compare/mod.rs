@@ -3,22 +3,24 @@
 //! A comparison is always of *arms* in *places* (`summary::Arms`). What is asked for here only chooses what is an arm and
 //! what is a place, so that there is one way to compare and not three.
 
-mod between;
 mod matching;
-mod within;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::agent::control::is_control;
-use crate::analysis::summary::{By, Comparison, Verdict};
-use crate::run::event::RunStatus;
+use crate::analysis::distinct::distinct;
+use crate::analysis::summary::{ArmTrial, Arms, By, Comparison, Verdict, compare_arms};
+use crate::plan::fingerprint::CaseFingerprint;
+use crate::run::event::{RunStatus, TrialHead};
 use crate::run::state::RunState;
 use crate::text::prose;
 
-pub use between::{Arm, between};
 pub use matching::{AccessChange, Matching, OneSided, mixed_access};
-pub use within::within;
+use matching::{Case, Names, access_changes, cases, changes};
 
 /// Of the document that `terca compare --format json` writes.
 pub const COMPARED_VERSION: u32 = 3;
@@ -166,6 +168,170 @@ fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> Compare
         known: prose::quoted_list(known, "and"),
         meant: prose::did_you_mean(name, known.iter().copied()).map(str::to_owned),
     }
+}
+
+/// Without a baseline: the suite's for experiments, the first for environments.
+pub fn within(
+    state: &RunState,
+    by: By,
+    baseline: Option<&str>,
+    margin: f64,
+) -> Result<Compared, CompareError> {
+    check(state)?;
+    let experiments = names(state, |head| &head.experiment);
+    let environments = names(state, |head| &head.environment);
+    let (arms, places) = match by {
+        By::Environment => (environments, experiments),
+        By::Experiment | By::Run => (experiments, environments),
+    };
+    let baseline = choose(state, by, &arms, baseline)?;
+    if arms.len() == 1 {
+        return Err(CompareError::Alone {
+            run: state.run().to_owned(),
+            noun: by.as_str(),
+            name: baseline.to_owned(),
+            by,
+            has_environments: places.len() > 1,
+        });
+    }
+    let arms = Arms::within(state, by, baseline, margin);
+    Ok(Compared {
+        version: COMPARED_VERSION,
+        suite: state.suite().to_owned(),
+        by,
+        runs: vec![state.run().to_owned()],
+        comparisons: compare_arms(&arms),
+        baseline: baseline.to_owned(),
+        margin,
+        matching: None,
+    })
+}
+
+fn names(state: &RunState, name: fn(&TrialHead) -> &str) -> Vec<&str> {
+    distinct(state.trials().iter().map(|trial| name(&trial.head)))
+}
+
+fn choose<'a>(
+    state: &'a RunState,
+    by: By,
+    arms: &[&'a str],
+    asked: Option<&str>,
+) -> Result<&'a str, CompareError> {
+    if let Some(name) = asked {
+        let found = arms.iter().find(|arm| **arm == name).copied();
+        return found.ok_or_else(|| unknown(state.run(), by.as_str(), name, arms));
+    }
+    let usual = if by == By::Environment {
+        arms[0]
+    } else {
+        state.baseline()
+    };
+    match arms {
+        [only] => Ok(only),
+        arms if arms.contains(&usual) => Ok(usual),
+        arms => Err(CompareError::NoBaseline {
+            run: state.run().to_owned(),
+            name: usual.to_owned(),
+            known: prose::quoted_list(arms, "and"),
+        }),
+    }
+}
+
+/// A run as one side of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Arm<'a> {
+    /// Its name in the answer: two runs of two suites may have the same name.
+    pub name: &'a str,
+    /// The run.
+    pub state: &'a RunState,
+    /// The fingerprints of its cases, if it has them.
+    pub prints: Option<&'a [CaseFingerprint]>,
+}
+
+/// Only what both runs have is compared. Evals that changed are told, and left out only when that is asked for.
+pub fn between(
+    baseline: Arm<'_>,
+    other: Arm<'_>,
+    margin: f64,
+    only_unchanged: bool,
+) -> Result<Compared, CompareError> {
+    check(baseline.state)?;
+    check(other.state)?;
+    let (first, second) = (cases(baseline.state), cases(other.state));
+    let mut common: BTreeSet<Case<'_>> = first.intersection(&second).copied().collect();
+    let (only_in_baseline, only_in_other) = (
+        OneSided::of(baseline.state, other.state),
+        OneSided::of(other.state, baseline.state),
+    );
+    let names = || (baseline.name.to_owned(), other.name.to_owned());
+    if common.is_empty() {
+        let (first, second) = names();
+        let sides = [(&first, &only_in_baseline), (&second, &only_in_other)];
+        let reasons = sides.map(|(name, only)| format!("  only in {name}: {}", only.words()));
+        return Err(CompareError::NothingInCommon {
+            first,
+            second,
+            reasons: reasons.join("\n"),
+        });
+    }
+    let changes = changes(baseline.prints, other.prints, &common);
+    if only_unchanged {
+        let is_changed = |eval: &str| {
+            changes
+                .as_ref()
+                .is_some_and(|changes| changes.evals.contains_key(eval))
+        };
+        common.retain(|(eval, ..)| !is_changed(eval));
+        if common.is_empty() {
+            let (first, second) = names();
+            return Err(CompareError::AllChanged { first, second });
+        }
+    }
+    let mut trials = trials(other, &common);
+    trials.extend(self::trials(baseline, &common));
+    let evals = distinct(trials.iter().map(|trial| &*trial.trial.head.eval));
+    let matching = Matching {
+        evals: evals.into_iter().map(str::to_owned).collect(),
+        only_in_baseline,
+        only_in_other,
+        changes,
+        changed_left_out: only_unchanged,
+        access: access_changes(baseline.state, other.state, &common),
+    };
+    // Where one of them stopped when it had seen enough, the test has to allow for it.
+    let adaptive = [other.state, baseline.state].map(|state| state.adaptive());
+    let arms = Arms {
+        margin,
+        adaptive: adaptive.iter().flatten().map(|bounds| bounds.max).max(),
+        ..Arms::new(By::Run, baseline.name, trials, other.state)
+    };
+    Ok(Compared {
+        version: COMPARED_VERSION,
+        suite: other.state.suite().to_owned(),
+        by: By::Run,
+        runs: vec![baseline.name.to_owned(), other.name.to_owned()],
+        baseline: baseline.name.to_owned(),
+        margin,
+        comparisons: compare_arms(&arms),
+        matching: Some(matching),
+    })
+}
+
+/// The trials of a run that are compared: the run is their arm, and their variant the place.
+fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
+    let names = Names::of(common);
+    let mut trials = Vec::new();
+    for trial in arm.state.trials() {
+        let head = &trial.head;
+        if common.contains(&(&head.eval, &head.environment, &head.experiment)) {
+            trials.push(ArmTrial {
+                arm: arm.name,
+                place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
+                trial,
+            });
+        }
+    }
+    trials
 }
 
 #[cfg(test)]

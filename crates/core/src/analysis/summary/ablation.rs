@@ -8,10 +8,9 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::{ArmTrial, Arms, By};
 use super::compare::{compare_family, effect_on_pass_rate};
-use super::comparison::Comparison;
-use super::verdict::Verdict;
+use super::comparison::{Comparison, Verdict};
+use super::pairs::{ArmTrial, Arms, By};
 use super::wording;
 use crate::ablation::{Ablation, Kind};
 use crate::run::state::{RunState, Trial};

@@ -1,15 +1,12 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
-use super::arms::{ArmTrial, Arms};
-use super::comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
+use super::comparison::{ArmFigures, Beyond, Comparison, EvalEffect, Repetitions, Verdict};
 use super::effect::Effect;
 use super::evidence::Evidence;
 use super::figures::{COST, Figures, SECONDS, TOKENS};
-use super::grid::Grid;
-use super::outlook::{Basis, Outlook};
-use super::pairs::{Pair, Scope};
-use super::verdict::{Beyond, Verdict};
-use super::{DeliveryCounts, sentence, strata, warnings};
+use super::outlook::Outlook;
+use super::pairs::{self, ArmTrial, Arms, Grid, Pair, Scope};
+use super::{DeliveryCounts, sentence, warnings};
 use crate::agent::control::is_control;
 use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
@@ -45,13 +42,9 @@ pub(crate) fn compare_arms(arms: &Arms<'_>) -> Vec<Comparison> {
     }
     let families = [over_all, in_each].map(|mut family| {
         family.retain(Draft::is_planned);
-        adjust(&mut family);
-        let size = family.len();
-        family
-            .into_iter()
-            .map(move |draft| draft.finish(size, arms))
+        finished(family)
     });
-    let mut comparisons: Vec<Comparison> = families.into_iter().flatten().collect();
+    let mut comparisons = families.concat();
     comparisons.sort_by_key(|comparison| grid.arms.iter().position(|arm| *arm == comparison.arm));
     comparisons
 }
@@ -67,12 +60,7 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
         let places = &grid.places;
         drafts.push(Draft::of(Scope { grid, places }, arm, arms));
     }
-    adjust(&mut drafts);
-    let size = drafts.len();
-    let finished = drafts.into_iter().zip(family);
-    finished
-        .map(|(draft, arms)| draft.finish(size, arms))
-        .collect()
+    finished(drafts)
 }
 
 /// Returns the effect of the one arm beside the baseline on the pass rate, over all places.
@@ -99,11 +87,12 @@ fn of_agents<'a>(arms: &Arms<'a>) -> Vec<ArmTrial<'a>> {
 struct Draft<'g> {
     scope: Scope<'g, 'g>,
     pairs: Vec<Pair<'g>>,
+    arms: &'g Arms<'g>,
     comparison: Comparison,
 }
 
 impl<'g> Draft<'g> {
-    fn of(scope: Scope<'g, 'g>, arm: &str, arms: &Arms<'_>) -> Self {
+    fn of(scope: Scope<'g, 'g>, arm: &str, arms: &'g Arms<'g>) -> Self {
         let (pairs, left_out) = scope.pairs(arm, arms.baseline);
         let (rates, other_rates): (Vec<f64>, Vec<f64>) = pairs.iter().map(Pair::rates).unzip();
         let (scores, other_scores): (Vec<f64>, Vec<f64>) =
@@ -155,6 +144,7 @@ impl<'g> Draft<'g> {
         Draft {
             scope,
             pairs,
+            arms,
             comparison,
         }
     }
@@ -165,32 +155,18 @@ impl<'g> Draft<'g> {
         arm.trials > 0 && baseline.trials > 0
     }
 
-    fn finish(self, comparisons: usize, arms: &Arms<'_>) -> Comparison {
+    fn finish(self, comparisons: usize) -> Comparison {
         let Draft {
             scope,
             pairs,
+            arms,
             mut comparison,
         } = self;
         comparison.comparisons = comparisons;
         let effect = *comparison.decisive();
         comparison.verdict = Verdict::of(&effect, arms.margin);
         comparison.beyond = Beyond::of(comparison.verdict, &effect);
-        let basis = Basis {
-            pairs: &pairs,
-            found: effect.value.unwrap_or(0.0),
-            beyond: comparison.beyond,
-            measure: comparison.measure,
-            figures: [&comparison.figures.arm, &comparison.figures.baseline],
-            repetitions: comparison.repetitions.max,
-            places: scope.places.len(),
-            comparisons,
-        };
-        comparison.outlook = match comparison.verdict {
-            _ if pairs.is_empty() => None,
-            Verdict::Inconclusive => Some(Outlook::on_these(&basis, arms)),
-            Verdict::Better | Verdict::Worse => Some(Outlook::beyond(&basis, arms)),
-            Verdict::Equivalent => None,
-        };
+        comparison.outlook = Outlook::of(&comparison, &pairs, scope.places.len(), arms);
         if !comparison.verdict.is_difference() {
             comparison.cannot_tell = obstacle(&comparison, &pairs);
         }
@@ -224,7 +200,7 @@ fn measure(figures: &ArmFigures, arms: &Arms<'_>) -> Measure {
 fn obstacle(comparison: &Comparison, pairs: &[Pair<'_>]) -> Option<CannotTell> {
     let ArmFigures { arm, baseline } = &comparison.figures;
     let rates = [arm.pass_rate, baseline.pass_rate];
-    let trials: Vec<(usize, usize)> = strata::counts(pairs)
+    let trials: Vec<(usize, usize)> = pairs::counts(pairs)
         .iter()
         .map(|stratum| (stratum.arm.trials, stratum.baseline.trials))
         .collect();
@@ -243,8 +219,8 @@ fn obstacle(comparison: &Comparison, pairs: &[Pair<'_>]) -> Option<CannotTell> {
     }
 }
 
-/// Holm's correction, figure by figure.
-fn adjust(family: &mut [Draft<'_>]) {
+/// Finishes the comparisons of a family, after Holm's correction, figure by figure.
+fn finished(mut family: Vec<Draft<'_>>) -> Vec<Comparison> {
     let figures: [fn(&mut Comparison) -> &mut Effect; 5] = [
         |comparison| &mut comparison.pass_rate,
         |comparison| &mut comparison.mean_score,
@@ -263,4 +239,7 @@ fn adjust(family: &mut [Draft<'_>]) {
             effect.p_adjusted = Some(adjusted);
         }
     }
+    let size = family.len();
+    let finished = family.into_iter().map(|draft| draft.finish(size));
+    finished.collect()
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::Read;
-use super::pairs::Pair;
-use super::strata::{self, Expenses, Graded};
-use crate::stats::stratum::Stratum;
+use super::pairs::{self, Graded, Pair};
+use crate::stats::permutation::Values;
+use crate::stats::sample::mean;
+use crate::stats::stratum::{Stratum, TwoArms};
 use crate::stats::{
     ALPHA, CannotTell, Interval, beyond, miettinen_nurminen, permutation, stratified_exact,
     stratum, welch,
@@ -50,7 +51,7 @@ pub struct Effect {
 impl Effect {
     pub(super) fn on_pass_rate(pairs: &[Pair<'_>]) -> Self {
         let differences: Vec<f64> = pairs.iter().map(Pair::difference).collect();
-        Effect::of_counts(&strata::counts(pairs), &differences)
+        Effect::of_counts(&pairs::counts(pairs), &differences)
     }
 
     /// Returns the effect on the pass rate, from the counts of each stratum and the difference of each eval.
@@ -74,7 +75,7 @@ impl Effect {
     }
 
     pub(super) fn on_score(pairs: &[Pair<'_>]) -> Self {
-        let scores = strata::scores(pairs);
+        let scores = pairs::scores(pairs);
         if scores.is_all_or_nothing() {
             return Effect::on_pass_rate(pairs);
         }
@@ -99,45 +100,46 @@ impl Effect {
 
     /// Tokens, cost or time: a ratio of geometric means. Without a test there is no p-value, and the interval alone tells.
     pub(super) fn on(read: Read, pairs: &[Pair<'_>], is_tested: bool) -> Self {
-        let expenses = Expenses::of(pairs, read);
-        Effect {
-            bill: expenses.bill,
-            zeros: expenses.zeros,
-            unknown: expenses.unknown,
-            ..Effect::of_logarithms(&expenses, is_tested)
+        let (mut zeros, mut unknown) = (0, 0);
+        for trial in pairs.iter().flat_map(Pair::judged) {
+            let figure = read(&trial.stats);
+            zeros += usize::from(figure.is_some_and(|figure| figure <= 0.0));
+            unknown += usize::from(figure.is_none());
         }
-    }
-
-    fn of_logarithms(expenses: &Expenses, is_tested: bool) -> Self {
+        let all = Graded::of(pairs, |trial| read(&trial.stats));
+        let bill = |values: fn(&Values) -> &Vec<f64>| -> f64 {
+            let weighted =
+                |stratum: &Values| mean(values(stratum)).unwrap_or(0.0) * stratum.weight();
+            all.strata.iter().map(weighted).sum()
+        };
+        let (arm, baseline) = (bill(|values| &values.arm), bill(|values| &values.baseline));
         let Graded {
             strata,
             differences,
-        } = &expenses.logarithms;
+        } = Graded::of(pairs, |trial| {
+            let positive = read(&trial.stats).filter(|figure| *figure > 0.0);
+            positive.map(f64::ln)
+        });
+        let interval = welch::interval(&strata, LEVEL);
+        let p = match is_tested {
+            true => permutation::p_value(&strata),
+            false => interval.map(|_| 1.0),
+        };
+        let found = Effect::of(interval, p, &differences);
         let exp = |logarithm: f64| logarithm.clamp(-WIDEST, WIDEST).exp();
-        let on_these = welch::interval(strata, LEVEL);
-        let found = if is_tested {
-            Effect::of(on_these, permutation::p_value(strata), differences)
-        } else {
-            let untested = Effect::of(on_these, on_these.map(|_| 1.0), differences);
-            Effect {
-                p: None,
-                p_adjusted: None,
-                ..untested
-            }
-        };
-        let nothing = if expenses.zeros > 0 {
-            CannotTell::NotPositive
-        } else {
-            CannotTell::NotReported
-        };
         Effect {
-            value: stratum::difference(strata).ok().map(exp),
+            value: stratum::difference(&strata).ok().map(exp),
             interval: found.interval.map(|interval| interval.map(exp)),
             beyond: found.beyond.map(|interval| interval.map(exp)),
-            cannot_tell: if strata.is_empty() {
-                Some(nothing)
-            } else {
-                found.cannot_tell
+            p: found.p.filter(|_| is_tested),
+            p_adjusted: found.p.filter(|_| is_tested),
+            bill: (baseline > 0.0).then(|| arm / baseline),
+            zeros,
+            unknown,
+            cannot_tell: match strata.is_empty() {
+                true if zeros > 0 => Some(CannotTell::NotPositive),
+                true => Some(CannotTell::NotReported),
+                false => found.cannot_tell,
             },
             ..found
         }

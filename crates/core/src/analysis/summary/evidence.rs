@@ -10,9 +10,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::{Arms, By};
-use super::grid::{Cell, Grid};
-use super::pairs::{Pair, Scope};
+use super::pairs::{Arms, By, Cell, Grid, Pair, Scope};
 use crate::config::verdict::Measure;
 use crate::run::outcome::{Status, TrialReport};
 use crate::run::state::RunState;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::grid::Cell;
+use super::pairs::Cell;
 use crate::run::outcome::{Status, TrialReport};
 use crate::stats::reliability::{pass_at_k, pass_hat_k, worth_telling};
 use crate::stats::sample::{mean, median};

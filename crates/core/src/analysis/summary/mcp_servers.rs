@@ -40,30 +40,24 @@ pub struct McpToolSummary {
     pub unanswered: u64,
     /// The median time until an answer, in milliseconds; `null` if there was none.
     pub median_ms: Option<f64>,
+    #[serde(skip)]
+    durations: Vec<f64>,
 }
 
 pub(super) fn of<'a>(
     trials: impl Iterator<Item = &'a TrialReport>,
 ) -> BTreeMap<String, McpServerSummary> {
     let mut summaries: BTreeMap<String, McpServerSummary> = BTreeMap::new();
-    let mut durations: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for trial in trials {
         for (name, server) in &trial.delivery.mcp_servers {
-            let Some(tap) = &server.tap else { continue };
-            summaries.entry(name.clone()).or_default().add(tap);
-            for (tool, figures) in &tap.tools {
-                let all = durations.entry((name.clone(), tool.clone())).or_default();
-                all.extend(figures.durations_ms.iter().map(|ms| *ms as f64));
+            if let Some(tap) = &server.tap {
+                summaries.entry(name.clone()).or_default().add(tap);
             }
         }
     }
-    for ((name, tool), durations) in durations {
-        if let Some(tool) = summaries
-            .get_mut(&name)
-            .and_then(|server| server.tools.get_mut(&tool))
-        {
-            tool.median_ms = median(&durations);
-        }
+    let servers = summaries.values_mut();
+    for tool in servers.flat_map(|server| server.tools.values_mut()) {
+        tool.median_ms = median(&std::mem::take(&mut tool.durations));
     }
     summaries
 }
@@ -80,14 +74,15 @@ impl McpServerSummary {
             tool.trials += usize::from(figures.calls > 0);
             tool.errors += figures.errors;
             tool.unanswered += figures.unanswered;
+            let durations = figures.durations_ms.iter();
+            tool.durations.extend(durations.map(|ms| *ms as f64));
         }
     }
 
     /// Returns an estimate of the tokens that the descriptions of all tools take; `None` if no tool was offered.
     pub fn estimated_tokens(&self) -> Option<u64> {
-        let mut offered = self.tools.values().filter_map(|tool| tool.estimated_tokens);
-        let first = offered.next()?;
-        Some(offered.fold(first, u64::saturating_add))
+        let offered = self.tools.values().filter_map(|tool| tool.estimated_tokens);
+        offered.reduce(u64::saturating_add)
     }
 
     /// Returns its tools, those that are called most often first.

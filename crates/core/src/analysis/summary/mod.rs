@@ -9,21 +9,17 @@
 //! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
 
 mod ablation;
-mod arms;
 mod compare;
 mod comparison;
 mod delivery;
 mod effect;
 mod evidence;
 mod figures;
-mod grid;
 mod mcp_servers;
 mod outlook;
 mod pairs;
 pub mod remarks;
 mod sentence;
-mod strata;
-mod verdict;
 mod warnings;
 pub mod wording;
 
@@ -32,10 +28,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use ablation::{AblationSummary, Finding, PairHint, PartEffect};
-pub use arms::By;
-pub(crate) use arms::{ArmTrial, Arms};
 pub(crate) use compare::compare_arms;
-pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
+pub use comparison::{ArmFigures, Beyond, Change, Comparison, EvalEffect, Repetitions, Verdict};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
@@ -43,8 +37,9 @@ pub use figures::{Figures, Reliability};
 pub use mcp_servers::{McpServerSummary, McpToolSummary};
 pub(crate) use outlook::MOST_EVALS;
 pub use outlook::{Outlook, Proposal};
+pub use pairs::By;
+pub(crate) use pairs::{ArmTrial, Arms};
 pub use remarks::{EvalFact, EvalRemark};
-pub use verdict::{Beyond, Verdict};
 
 use crate::agent::control::is_control;
 use crate::analysis::distinct::distinct;
@@ -52,7 +47,7 @@ pub use crate::config::verdict::{DEFAULT_MARGIN, Measure};
 use crate::run::event::RunStatus;
 use crate::run::outcome::TrialReport;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
-use grid::Grid;
+use pairs::{Cell, Grid};
 
 /// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
 pub const SUMMARY_VERSION: u32 = 3;
@@ -223,11 +218,8 @@ pub fn summarise_figures(state: &RunState) -> Summary {
             .map(|(place, arm)| VariantSummary::of(place, arm, &grid, &cells, &progress))
             .collect(),
         mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &*trial.report)),
-        comparisons: Vec::new(),
-        ablation: None,
-        no_verdict: None,
-        remarks: Vec::new(),
         cells,
+        ..Summary::default()
     }
 }
 
@@ -237,7 +229,7 @@ pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison>
 }
 
 impl CellSummary {
-    fn of(cell: &grid::Cell<'_>) -> Self {
+    fn of(cell: &Cell<'_>) -> Self {
         CellSummary {
             eval: cell.eval.to_owned(),
             environment: cell.place.to_owned(),
@@ -256,11 +248,11 @@ impl VariantSummary {
         progress: &[VariantProgress],
     ) -> Self {
         let own = grid.cells.iter().zip(cells);
-        let (own, of_evals): (Vec<&grid::Cell<'_>>, Vec<&Figures>) = own
+        let (own, of_evals): (Vec<&Cell<'_>>, Vec<&Figures>) = own
             .filter(|(cell, _)| cell.place == place && cell.arm == arm)
             .map(|(cell, summary)| (cell, &summary.figures))
             .unzip();
-        let trials: Vec<&TrialReport> = own.into_iter().flat_map(grid::Cell::reports).collect();
+        let trials: Vec<&TrialReport> = own.into_iter().flat_map(Cell::reports).collect();
         let is_it =
             |known: &&VariantProgress| known.environment == place && known.experiment == arm;
         let progress = progress.iter().find(is_it);

@@ -4,11 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Arms;
+use super::comparison::{ArmFigures, Beyond, Comparison, Verdict};
 use super::figures::Figures;
-use super::pairs::Pair;
-use super::strata;
-use super::verdict::Beyond;
+use super::pairs::{self, Arms, Pair};
 use crate::config::verdict::Measure;
 use crate::stats::beyond::FEWEST_EVALS;
 use crate::stats::{CannotTell, power, sample};
@@ -48,61 +46,70 @@ pub struct Proposal {
     pub seconds: Option<f64>,
 }
 
-/// The facts that the outlook is reckoned from.
-#[derive(Debug)]
-pub(super) struct Basis<'b> {
-    pub(super) pairs: &'b [Pair<'b>],
-    /// The difference that was found.
-    pub(super) found: f64,
-    pub(super) beyond: Option<Beyond>,
-    pub(super) measure: Measure,
-    pub(super) figures: [&'b Figures; 2],
-    pub(super) repetitions: usize,
-    pub(super) places: usize,
-    /// The number of comparisons that the p-value is adjusted for.
-    pub(super) comparisons: usize,
-}
-
 impl Outlook {
-    /// Returns the way to show a difference on these evals.
-    pub(super) fn on_these(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
-        let strata = strata::counts(basis.pairs).len();
-        let mut repetitions = Vec::new();
-        if let Ok(luck) = luck(basis) {
-            for difference in DIFFERENCES {
-                let needed = power::repetitions_needed(strata, luck, difference, basis.comparisons);
-                if needed > basis.repetitions && needed <= MOST_REPETITIONS {
-                    let evals = basis.pairs.len();
-                    repetitions.push(Proposal::of(difference, evals, needed, basis, arms));
+    /// What would tell more: more repetitions of these evals when they show nothing, more evals when these do not speak for others.
+    pub(super) fn of(
+        comparison: &Comparison,
+        pairs: &[Pair<'_>],
+        places: usize,
+        arms: &Arms<'_>,
+    ) -> Option<Self> {
+        let planned = comparison.repetitions.max;
+        let luck = luck(comparison.measure, pairs);
+        let propose = |difference, evals: usize, repetitions: usize| {
+            let of_arm = evals.saturating_mul(repetitions).saturating_mul(places);
+            let of_both = |read: fn(&Figures) -> Option<f64>| {
+                let ArmFigures { arm, baseline } = &comparison.figures;
+                Some((read(arm)? + read(baseline)?) * of_arm as f64)
+            };
+            Proposal {
+                difference,
+                evals,
+                repetitions,
+                trials: of_arm.saturating_mul(2),
+                cost_usd: of_both(|figures| figures.mean_cost_usd),
+                seconds: of_both(|figures| figures.mean_trial_seconds)
+                    .map(|seconds| seconds / arms.concurrency.max(1) as f64),
+            }
+        };
+        let mut outlook = Outlook {
+            repetitions: Vec::new(),
+            evals: None,
+        };
+        match comparison.verdict {
+            _ if pairs.is_empty() => return None,
+            Verdict::Equivalent => return None,
+            Verdict::Inconclusive => {
+                let strata = pairs::counts(pairs).len();
+                for difference in DIFFERENCES.into_iter().filter(|_| luck.is_ok()) {
+                    let luck = luck.unwrap_or_default();
+                    let comparisons = comparison.comparisons;
+                    let needed = power::repetitions_needed(strata, luck, difference, comparisons);
+                    if needed > planned && needed <= MOST_REPETITIONS {
+                        let proposal = propose(difference, pairs.len(), needed);
+                        outlook.repetitions.push(proposal);
+                    }
                 }
             }
+            Verdict::Better | Verdict::Worse => {
+                let found = comparison.decisive().value.unwrap_or(0.0);
+                let wanted = comparison.beyond != Some(Beyond::Holds);
+                let needed = evals_needed(comparison, pairs, luck.ok(), found);
+                let needed = needed.filter(|evals| wanted && *evals <= MOST_EVALS);
+                outlook.evals = needed.map(|evals| propose(found.abs(), evals, planned));
+            }
         }
-        Outlook {
-            repetitions,
-            evals: None,
-        }
-    }
-
-    /// Returns the way to show that a difference holds for other tasks.
-    pub(super) fn beyond(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
-        let wanted = matches!(basis.beyond, Some(Beyond::Unclear | Beyond::TooFewEvals));
-        let needed = evals_needed(basis).filter(|evals| wanted && *evals <= MOST_EVALS);
-        let propose =
-            |evals| Proposal::of(basis.found.abs(), evals, basis.repetitions, basis, arms);
-        Outlook {
-            repetitions: Vec::new(),
-            evals: needed.map(propose),
-        }
+        Some(outlook)
     }
 }
 
-/// The luck of one trial in each arm, as the mean over the strata.
-fn luck(basis: &Basis<'_>) -> Result<f64, CannotTell> {
-    match basis.measure {
-        Measure::PassRate => power::luck(&strata::counts(basis.pairs)),
+/// The variance of the difference that luck gives to one repetition.
+fn luck(measure: Measure, pairs: &[Pair<'_>]) -> Result<f64, CannotTell> {
+    match measure {
+        Measure::PassRate => power::luck(&pairs::counts(pairs)),
         Measure::Score => {
             let of_one = |values: &[f64]| sample::variance(values).ok_or(CannotTell::OneRepetition);
-            let lucks: Result<Vec<f64>, CannotTell> = strata::scores(basis.pairs)
+            let lucks: Result<Vec<f64>, CannotTell> = pairs::scores(pairs)
                 .strata
                 .iter()
                 .map(|values| Ok(of_one(&values.arm)? + of_one(&values.baseline)?))
@@ -112,41 +119,18 @@ fn luck(basis: &Basis<'_>) -> Result<f64, CannotTell> {
     }
 }
 
-/// Returns how many evals would show the difference that was found, for tasks like these.
-fn evals_needed(basis: &Basis<'_>) -> Option<usize> {
-    let differences: Vec<f64> = match basis.measure {
-        Measure::PassRate => basis.pairs.iter().map(Pair::difference).collect(),
-        Measure::Score => strata::scores(basis.pairs).differences,
+fn evals_needed(
+    comparison: &Comparison,
+    pairs: &[Pair<'_>],
+    luck: Option<f64>,
+    found: f64,
+) -> Option<usize> {
+    let differences: Vec<f64> = match comparison.measure {
+        Measure::PassRate => pairs.iter().map(Pair::difference).collect(),
+        Measure::Score => pairs::scores(pairs).differences,
     };
-    let of_trials = luck(basis).ok()? / basis.repetitions.max(1) as f64;
+    let of_trials = luck? / comparison.repetitions.max.max(1) as f64;
     let (between, _) = power::between(&differences, of_trials);
-    let needed = power::evals_needed(between + of_trials, basis.found).max(FEWEST_EVALS);
+    let needed = power::evals_needed(between + of_trials, found).max(FEWEST_EVALS);
     (needed > differences.len()).then_some(needed)
-}
-
-impl Proposal {
-    fn of(
-        difference: f64,
-        evals: usize,
-        repetitions: usize,
-        basis: &Basis<'_>,
-        arms: &Arms<'_>,
-    ) -> Self {
-        let of_arm = evals
-            .saturating_mul(repetitions)
-            .saturating_mul(basis.places);
-        let of_both = |read: fn(&Figures) -> Option<f64>| {
-            let [one, other] = basis.figures;
-            Some((read(one)? + read(other)?) * of_arm as f64)
-        };
-        Proposal {
-            difference,
-            evals,
-            repetitions,
-            trials: of_arm.saturating_mul(2),
-            cost_usd: of_both(|figures| figures.mean_cost_usd),
-            seconds: of_both(|figures| figures.mean_trial_seconds)
-                .map(|seconds| seconds / arms.concurrency.max(1) as f64),
-        }
-    }
 }

@@ -1,8 +1,85 @@
-//! Two arms side by side: for each eval, the cells of both in the places where both were judged.
+//! Pairs the trials of two arms: cells of a grid of evals, places and arms, and the strata of the statistics that they make.
 
-use super::grid::{Cell, Grid};
-use crate::run::outcome::TrialReport;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::distinct::distinct;
+use crate::config::verdict::Measure;
+use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::{RunState, Trial};
+use crate::stats::permutation::Values;
 use crate::stats::sample::mean;
+use crate::stats::stratum::{Count, Stratum, TwoArms};
+
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    pub(super) evals: Vec<&'a str>,
+    pub(super) places: Vec<&'a str>,
+    pub(super) arms: Vec<&'a str>,
+    pub(super) cells: Vec<Cell<'a>>,
+    positions: HashMap<(&'a str, &'a str, &'a str), usize>,
+}
+
+/// An eval of an arm in a place.
+#[derive(Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) eval: &'a str,
+    pub(super) place: &'a str,
+    pub(super) arm: &'a str,
+    pub(super) trials: Vec<&'a Trial>,
+}
+
+impl<'a> Grid<'a> {
+    pub(super) fn of(trials: &'a [ArmTrial<'a>]) -> Self {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut positions = HashMap::new();
+        for trial in trials {
+            let key = (&*trial.trial.head.eval, &*trial.place, trial.arm);
+            let position = *positions.entry(key).or_insert_with(|| {
+                let (eval, place, arm) = key;
+                cells.push(Cell {
+                    eval,
+                    place,
+                    arm,
+                    trials: Vec::new(),
+                });
+                cells.len() - 1
+            });
+            cells[position].trials.push(trial.trial);
+        }
+        Grid {
+            evals: distinct(cells.iter().map(|cell| cell.eval)),
+            places: distinct(cells.iter().map(|cell| cell.place)),
+            arms: distinct(cells.iter().map(|cell| cell.arm)),
+            cells,
+            positions,
+        }
+    }
+
+    pub(super) fn cell(&self, eval: &str, place: &str, arm: &str) -> Option<&Cell<'a>> {
+        self.positions
+            .get(&(eval, place, arm))
+            .map(|position| &self.cells[*position])
+    }
+}
+
+impl<'a> Cell<'a> {
+    pub(super) fn reports(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.trials.iter().map(|trial| &*trial.report)
+    }
+
+    pub(super) fn judged(&self) -> impl Iterator<Item = &'a TrialReport> {
+        self.reports().filter(|trial| trial.status.is_judged())
+    }
+
+    /// Returns how many passed, and how many were judged.
+    pub(super) fn tally(&self) -> (usize, usize) {
+        let passed = self.judged().filter(|trial| trial.status == Status::Passed);
+        (passed.count(), self.judged().count())
+    }
+}
 
 /// The places in which two arms are compared.
 #[derive(Debug, Clone, Copy)]
@@ -102,5 +179,193 @@ impl Pair<'_> {
             .iter()
             .flat_map(|(arm, baseline)| [*arm, *baseline]);
         cells.flat_map(Cell::judged)
+    }
+}
+
+/// Returns how often trials passed. Every pair has trials that were judged in both arms.
+pub(super) fn counts(pairs: &[Pair<'_>]) -> Vec<Stratum> {
+    let mut strata = Vec::new();
+    for pair in pairs {
+        for (arm, baseline) in &pair.cells {
+            strata.push(Stratum {
+                arm: count(arm),
+                baseline: count(baseline),
+                share: pairs.len() * pair.cells.len(),
+            });
+        }
+    }
+    strata
+}
+
+fn count(cell: &Cell<'_>) -> Count {
+    let (passed, trials) = cell.tally();
+    Count { passed, trials }
+}
+
+/// A figure of the trials of two arms.
+#[derive(Debug, Default)]
+pub(super) struct Graded {
+    /// The values, in places where both arms have some.
+    pub(super) strata: Vec<Values>,
+    /// The difference of each eval that has values in both arms.
+    pub(super) differences: Vec<f64>,
+}
+
+/// Returns the scores.
+pub(super) fn scores(pairs: &[Pair<'_>]) -> Graded {
+    Graded::of(pairs, |trial| trial.score)
+}
+
+impl Graded {
+    /// Reads a value of each trial that was judged. A place without values in one of the arms is left out.
+    pub(super) fn of(pairs: &[Pair<'_>], read: impl Fn(&TrialReport) -> Option<f64>) -> Self {
+        let values = |cell: &Cell<'_>| -> Vec<f64> { cell.judged().filter_map(&read).collect() };
+        let mut evals: Vec<Vec<Values>> = Vec::new();
+        for pair in pairs {
+            let cells = pair.cells.iter().map(|(arm, baseline)| Values {
+                arm: values(arm),
+                baseline: values(baseline),
+                share: 1,
+            });
+            let known: Vec<Values> = cells
+                .filter(|values| !values.arm.is_empty() && !values.baseline.is_empty())
+                .collect();
+            if !known.is_empty() {
+                evals.push(known);
+            }
+        }
+        let number = evals.len();
+        let mut graded = Graded::default();
+        for mut places in evals {
+            let differences: Vec<f64> = places.iter().map(Values::difference).collect();
+            graded.differences.extend(mean(&differences));
+            let share = number * places.len();
+            for values in &mut places {
+                values.share = share;
+            }
+            graded.strata.extend(places);
+        }
+        graded
+    }
+
+    /// Returns whether all values are passes or failures.
+    pub(super) fn is_all_or_nothing(&self) -> bool {
+        let mut values = self
+            .strata
+            .iter()
+            .flat_map(|stratum| stratum.arm.iter().chain(&stratum.baseline));
+        values.all(|value| *value == 0.0 || *value == 1.0)
+    }
+}
+
+/// Arms are compared in places: experiments in each environment, environments with each experiment, runs in each
+/// variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Experiments, in each environment.
+    #[default]
+    Experiment,
+    /// Environments, with each experiment.
+    Environment,
+    /// Runs, in each variant.
+    Run,
+}
+
+impl By {
+    /// Returns the word for an arm.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            By::Experiment => "experiment",
+            By::Environment => "environment",
+            By::Run => "run",
+        }
+    }
+
+    /// Returns the word for a place.
+    pub fn place(self) -> &'static str {
+        match self {
+            By::Experiment => "environment",
+            By::Environment => "experiment",
+            By::Run => "variant",
+        }
+    }
+}
+
+/// Everything that a comparison needs to know.
+#[derive(Debug)]
+pub(crate) struct Arms<'a> {
+    /// The kind of the arms: only the words depend on it.
+    pub(crate) by: By,
+    /// The arm that the others are compared with.
+    pub(crate) baseline: &'a str,
+    pub(crate) trials: Vec<ArmTrial<'a>>,
+    /// Differences that are smaller make no difference.
+    pub(crate) margin: f64,
+    /// The figure that the verdicts are about.
+    pub(crate) measure: Measure,
+    pub(crate) concurrency: usize,
+    /// The arms that differ from the baseline in nothing but their name, each with its place.
+    pub(crate) identical: Vec<(&'a str, &'a str)>,
+    /// Trials were added for as long as the comparisons were undecided, up to so many repetitions.
+    pub(crate) adaptive: Option<u32>,
+    /// Tokens, cost and time have p-values. Those of many arms take long.
+    pub(crate) tests_expenses: bool,
+}
+
+/// A trial as part of a comparison.
+#[derive(Debug, Clone)]
+pub(crate) struct ArmTrial<'a> {
+    pub(crate) arm: &'a str,
+    pub(crate) place: Cow<'a, str>,
+    pub(crate) trial: &'a Trial,
+}
+
+impl<'a> Arms<'a> {
+    /// Trials of a run, which says the rest.
+    pub(crate) fn new(
+        by: By,
+        baseline: &'a str,
+        trials: Vec<ArmTrial<'a>>,
+        state: &RunState,
+    ) -> Self {
+        Arms {
+            by,
+            baseline,
+            trials,
+            margin: state.margin(),
+            measure: state.measure(),
+            concurrency: state.concurrency(),
+            identical: Vec::new(),
+            adaptive: state.adaptive().map(|bounds| bounds.max),
+            tests_expenses: true,
+        }
+    }
+
+    /// The experiments of a run in its environments, or the other way round.
+    pub(crate) fn within(state: &'a RunState, by: By, baseline: &'a str, margin: f64) -> Self {
+        let in_arm = |trial: &'a Trial| {
+            let (experiment, environment) = (&trial.head.experiment, &trial.head.environment);
+            let (arm, place) = match by {
+                By::Environment => (environment, experiment),
+                By::Experiment | By::Run => (experiment, environment),
+            };
+            ArmTrial {
+                arm,
+                place: Cow::Borrowed(place),
+                trial,
+            }
+        };
+        let trials = state.trials().iter().map(in_arm).collect();
+        let mut arms = Arms {
+            margin,
+            ..Arms::new(by, baseline, trials, state)
+        };
+        if by != By::Environment && baseline == state.baseline() {
+            let same = state.identical_to_baseline().iter();
+            let same = same.map(|variant| (&*variant.experiment, &*variant.environment));
+            arms.identical = same.collect();
+        }
+        arms
     }
 }

@@ -6,11 +6,10 @@
 //! `with-rules` takes 1.92 × the tokens (1.61–2.23 ×).
 //! ```
 
-use super::arms::{Arms, By};
-use super::comparison::{Change, Comparison, EvalEffect};
+use super::comparison::{Beyond, Change, Comparison, EvalEffect, Verdict};
 use super::effect::Effect;
 use super::outlook::Proposal;
-use super::verdict::{Beyond, Verdict};
+use super::pairs::{Arms, By};
 use super::wording::{
     self, capital, difference, ends, luck, number_word, percent, ratio_interval, score, signed,
     size, times,

@@ -14,23 +14,19 @@
 //! by paths of the workspace, in the copies that they run. The files of the suite stay unchanged. Parts that
 //! cannot be imported are named in notes, never dropped in silence.
 
-mod copies;
-mod dockerfile;
-mod eval_file;
+mod container;
 mod notes;
-mod places;
 mod scripts;
 mod settings;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::json;
 
-pub use places::DEFAULT_ROOT;
-
-use dockerfile::instructions;
-use places::Places;
+use crate::text::json::yaml_line;
+use container::{Places, instructions};
 use settings::Settings;
 
-/// A task as it was found.
+/// A task, with the means to read it.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Task<'a> {
     /// The name of its directory.
@@ -74,7 +70,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let places = Places::new(settings.workdir.as_deref().map(Utf8Path::new).or(last));
 
     let mut notes = settings.notes.clone();
-    let base = copies::base(task, &dockerfile, &places, &mut notes);
+    let base = container::base(task, &dockerfile, &places, &mut notes);
     let prompt = places.in_prompt(&instruction);
     notes::of_files(task, &places, prompt != instruction, &mut notes);
 
@@ -112,7 +108,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     }
     written.push((
         "eval.terca.yaml".into(),
-        eval_file::text(task.name, &settings, &notes),
+        eval_file(task.name, &settings, &notes),
     ));
     Ok(Imported {
         folder,
@@ -120,6 +116,44 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         copied,
         notes,
     })
+}
+
+fn eval_file(name: &str, settings: &Settings, notes: &[String]) -> String {
+    let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
+    if !notes.is_empty() {
+        text += "# Differences from the original task:\n";
+        text.extend(
+            notes
+                .iter()
+                .map(|note| format!("#   - {}\n", one_line(note))),
+        );
+    }
+    if let Some(description) = &settings.description {
+        text += &format!("description: {}\n", yaml_line(&json!(description)));
+    }
+    text += &format!(
+        "promptFile: \"instruction.md\"\ntimeoutSeconds: {}\n",
+        settings.agent_seconds
+    );
+    if !settings.tags.is_empty() {
+        text += &format!("tags: {}\n", yaml_line(&json!(settings.tags)));
+    }
+    if !settings.env.is_empty() {
+        let env = crate::text::json::object(&settings.env);
+        text += &format!("env: {}\n", yaml_line(&env));
+    }
+    text + &format!(
+        "tests:\n  - name: harbor\n    commandScore: sh .harbor/run-tests.sh\n    timeoutSeconds: {}\n",
+        settings.tests_seconds
+    )
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
 }
 
 fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {

@@ -3,7 +3,7 @@
 //! Both run on copies that are removed afterwards, so they may write absolute paths of the workspace into the
 //! task's files. Such paths work in every directory, and in Python as in a shell.
 
-use super::places::{MOVED, Places};
+use super::container::{MOVED, Places};
 
 /// Returns the script of the eval's one test, which runs in the graded copy of the workspace.
 pub(super) fn run_tests(places: &Places) -> String {

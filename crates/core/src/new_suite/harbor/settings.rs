@@ -18,15 +18,13 @@ pub(super) struct Settings {
 }
 
 /// Keys that do not change how a task runs.
-const WITHOUT_EFFECT: [&str; 4] = ["/version", "/schema_version", "/task/name", "/task/authors"];
-/// Keys that are read below.
-const USED: [&str; 10] = [
-    "/task/description", "/task/keywords", "/metadata/tags", "/metadata/difficulty",
-    "/metadata/category", "/agent/timeout_sec", "/verifier/timeout_sec", "/environment/env",
-    "/environment/workdir", "/environment/os",
+const USED: [&str; 14] = [
+    "/version", "/schema_version", "/task/name", "/task/authors", "/task/description",
+    "/task/keywords", "/metadata/tags", "/metadata/difficulty", "/metadata/category",
+    "/agent/timeout_sec", "/verifier/timeout_sec", "/environment/env", "/environment/workdir",
+    "/environment/os",
 ];
 
-/// Keys whose meaning is lost, with the note about it.
 const LOST: [(&str, &str); 14] = [
     (
         "/verifier/env",
@@ -98,7 +96,7 @@ impl Settings {
             tags: tags(&document),
             agent_seconds,
             tests_seconds,
-            env: variables(&document, &mut notes),
+            env: variables(&document),
             workdir: text("/environment/workdir"),
             notes,
         })
@@ -127,11 +125,8 @@ fn tags(document: &Value) -> Vec<String> {
         "/metadata/tags", "/task/keywords", "/metadata/difficulty", "/metadata/category",
     ] {
         let value = document.pointer(path);
-        let list = value
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        for tag in list.iter().chain(value).filter_map(Value::as_str) {
+        let list = value.and_then(Value::as_array).into_iter().flatten();
+        for tag in list.chain(value).filter_map(Value::as_str) {
             if !tag.trim().is_empty() && !tags.iter().any(|known| known == tag) {
                 tags.push(tag.to_owned());
             }
@@ -140,79 +135,46 @@ fn tags(document: &Value) -> Vec<String> {
     tags
 }
 
-fn variables(document: &Value, notes: &mut Vec<String>) -> Vec<(String, String)> {
-    let Some(env) = document
-        .pointer("/environment/env")
-        .and_then(Value::as_object)
-    else {
-        return Vec::new();
-    };
-    let mut variables = Vec::new();
-    for (name, value) in env {
-        match value.as_str() {
-            Some(value) => variables.push((name.clone(), value.to_owned())),
-            None => notes.push(format!("environment.env.{name}: it is not text")),
-        }
-    }
-    variables
+fn variables(document: &Value) -> Vec<(String, String)> {
+    let env = document.pointer("/environment/env");
+    let env = env.and_then(Value::as_object).into_iter().flatten();
+    let text = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    env.map(|(name, value)| (name.clone(), text(value)))
+        .collect()
 }
 
-/// Notes everything that is not used, once for the outermost unused table.
+/// Notes everything that is not used, once for the outermost unused table. Values of a table may be secrets; its names are not.
 fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
-    if USED.contains(&path) || WITHOUT_EFFECT.contains(&path) {
-        return;
-    }
-    let reason = LOST
-        .iter()
-        .find(|(lost, _)| *lost == path)
-        .map(|(_, reason)| *reason);
-    let holds_used = USED
-        .iter()
-        .chain(&WITHOUT_EFFECT)
-        .any(|used| used.starts_with(&format!("{path}/")));
+    let is_used = |path: &str| USED.contains(&path);
+    let holds_used = || {
+        USED.iter()
+            .any(|used| used.starts_with(&format!("{path}/")))
+    };
+    let reason = LOST.iter().find(|(lost, _)| *lost == path);
+    let told = reason.map_or("Terca has nothing like it", |(_, reason)| reason);
     match value {
-        Value::Object(table) if path.is_empty() || holds_used => {
-            // One note for the whole table where the table has one.
-            let mut others = Vec::new();
+        _ if is_used(path) => {}
+        Value::Object(table) if reason.is_none() && holds_used() => {
             for (name, value) in table {
-                let inner = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-                match reason {
-                    Some(_) if !USED.contains(&inner.as_str()) => others.push(name.as_str()),
-                    _ => lost(value, &inner, notes),
-                }
-            }
-            if let (Some(reason), false) = (reason, others.is_empty()) {
-                notes.push(format!("{} ({}): {reason}", key(path), others.join(", ")));
+                lost(value, &format!("{path}/{name}"), notes);
             }
         }
-        Value::Object(table) if table.is_empty() => {}
-        // The values may be secrets; the names are not.
         Value::Object(table) => {
-            let names: Vec<&str> = table.keys().map(String::as_str).collect();
-            notes.push(format!(
-                "{} ({}): {}",
-                key(path),
-                names.join(", "),
-                reason.unwrap_or(UNKNOWN)
-            ));
+            let names = table.keys().map(String::as_str);
+            let names = names.filter(|name| !is_used(&format!("{path}/{name}")));
+            let names: Vec<&str> = names.collect();
+            if !names.is_empty() {
+                notes.push(format!("{} ({}): {told}", key(path), names.join(", ")));
+            }
         }
         Value::Bool(true) if path == "/environment/allow_internet" => {}
         Value::Bool(_) | Value::Number(_) => {
-            notes.push(format!(
-                "{} = {value}: {}",
-                key(path),
-                reason.unwrap_or(UNKNOWN)
-            ));
+            notes.push(format!("{} = {value}: {told}", key(path)));
         }
-        _ => notes.push(format!("{}: {}", key(path), reason.unwrap_or(UNKNOWN))),
+        _ => notes.push(format!("{}: {told}", key(path))),
     }
 }
 
-const UNKNOWN: &str = "Terca has nothing like it";
-
 fn key(path: &str) -> String {
-    path.trim_start_matches('/')
-        .replace('/', ".")
-        .replace("~1", "/")
-        .replace("~0", "~")
+    path.trim_start_matches('/').replace('/', ".")
 }

@@ -9,9 +9,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::choice::Chosen;
+use super::contents::secret_in;
 use super::leaks::leak;
 use super::prompt::has_words;
-use super::secrets::secret_in;
 use crate::text::excerpt;
 use crate::text::json::yaml_line;
 use crate::trial_error::ErrorKind;

@@ -14,10 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
-use super::choice::Chosen;
+use super::choice::{Chosen, Role, role_of};
 use super::commit::{Change, Entry, Kind, Object};
 use super::describe::Writer;
-use super::file_role::{Role, role_of};
 use super::prompt::{prompt, without_pointers};
 use super::recipe::Recipe;
 use super::{Reason, Refusal};

@@ -5,15 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::Chosen;
+use super::choice::{Chosen, Role, role_of};
 use super::commit::Change;
 use super::contents::added_lines;
-use super::file_role::{Role, role_of};
 
 /// A line of the source with so many characters is an answer wherever it is. Spaces are not counted.
-const LONG_LINE: usize = 20;
-/// A line of code in a fence is one if it has so many.
-const FENCED_LINE: usize = 6;
+const LONG_LINE: usize = 18;
 /// So many lines of the tests are a copy of them.
 const TEST_LINES: usize = 3;
 /// The characters of a hash by which a commit can be found.
@@ -40,28 +37,22 @@ pub(super) fn leak(text: &str, chosen: &Chosen) -> Option<String> {
         }
     }
     let all = without_spaces(text);
-    let fenced = fenced_lines(text);
-    let is_source = |file: &&Change| !matches!(role_of(&file.path), Role::Other);
-    // Documents and settings say what is wanted, and not how it is done.
-    for file in chosen.solution.iter().filter(is_source) {
+    let repeated = |file: &Change| {
         let lines = telling_lines(file);
-        if lines.iter().any(|line| is_in(line, &all, &fenced)) {
+        lines.iter().filter(|line| all.contains(*line)).count()
+    };
+    let is_source = |file: &&Change| !matches!(role_of(&file.path), Role::Other);
+    for file in chosen.solution.iter().filter(is_source) {
+        if repeated(file) > 0 {
             return Some(format!("it repeats a line of {}", file.path));
         }
     }
     for file in &chosen.tests {
-        let lines = telling_lines(file);
-        let repeated = lines.iter().filter(|line| is_in(line, &all, &fenced));
-        if repeated.count() >= TEST_LINES {
+        if repeated(file) >= TEST_LINES {
             return Some(format!("it repeats lines of {}", file.path));
         }
     }
     None
-}
-
-fn is_in(line: &str, all: &str, fenced: &BTreeSet<String>) -> bool {
-    let length = line.chars().count();
-    (length >= LONG_LINE && all.contains(line)) || (length >= FENCED_LINE && fenced.contains(line))
 }
 
 /// Returns the new lines of a file that do more than name something.
@@ -69,7 +60,9 @@ fn telling_lines(file: &Change) -> BTreeSet<String> {
     let [old, new] = file.texts();
     let lines = added_lines(old, new).into_iter().map(str::trim);
     let lines = lines.filter(|line| !only_names(line));
-    lines.map(without_spaces).collect()
+    let lines = lines.map(without_spaces);
+    let is_long = |line: &String| line.chars().count() >= LONG_LINE;
+    lines.filter(is_long).collect()
 }
 
 /// Tells whether a line is a comment, a signature, or brings names in.
@@ -88,22 +81,6 @@ fn only_names(line: &str) -> bool {
     let goes_on = line.ends_with(['{', ':', '(', ',']);
     let is_bodiless = line.ends_with(';') && !line.contains('=');
     is_one_of(DECLARING) && (goes_on || is_bodiless)
-}
-
-/// Returns the lines of code in fences, without the marks of a diff.
-fn fenced_lines(text: &str) -> BTreeSet<String> {
-    let mut is_fenced = false;
-    let mut lines = BTreeSet::new();
-    for line in text.lines() {
-        let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            is_fenced = !is_fenced;
-        } else if is_fenced {
-            lines.insert(without_spaces(line));
-            lines.insert(without_spaces(line.trim_start_matches(['+', '-'])));
-        }
-    }
-    lines
 }
 
 /// A line may be broken, or have other spaces.
@@ -183,10 +160,6 @@ mod tests {
             ),
             (
                 "Write pub fn twelve() -> u8 {  6 + 6 } there.",
-                Some("it repeats a line of src/lib.rs"),
-            ),
-            (
-                "```diff\n+    all += b;\n```",
                 Some("it repeats a line of src/lib.rs"),
             ),
             ("It is in 3f2a1b9.", Some("it has the hash of a commit")),

@@ -6,7 +6,6 @@ mod for_library;
 pub mod library;
 mod suite;
 mod templates;
-mod yaml_scalar;
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -2,9 +2,8 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::for_library::all_can;
+use super::for_library::{all_can, scalar};
 use super::templates::About;
-use super::yaml_scalar::scalar;
 use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, editor_line, for_library, templates};
 use crate::agent::{AgentRef, Profile};
 use crate::config::{folder_name, schema};
