@@ -4,19 +4,10 @@
 //! session's file, a document that is rewritten after every step; errors are one object on standard error; and
 //! `--format json` would have the model answer in JSON, so that it is not used.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::conversation::Shows;
-use super::errors;
-use super::fields::{Fields, text_of};
-use super::mcp::{McpServer, ServerTool};
 use super::openai_chat;
-use super::session::{self, Protocol, Session, failed};
-use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile};
-use crate::process::Exit;
-use crate::text::json::{self as document, object};
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use crate::text::json as document;
 
 /// The label of its log.
 const LOG: &str = "cn.log";

@@ -4,20 +4,9 @@
 //! session; a termination ends in a result with exit status 0, like a success; and its program unpacks itself, 237 MB,
 //! into a cache of which every home would have another.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::errors;
-use super::fields::Fields;
-use super::mcp::ServerTool;
-use super::model_service::ModelService;
-use super::session::{Protocol, Session};
-use super::tokens::Tokens;
-use super::{
-    Agent, Cache, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, mcp,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use super::Cache;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -32,7 +21,7 @@ pub(super) static AGENT: Agent = Agent {
             "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_PROVIDER_HEADERS",
         ],
         // A sign-in is kept in the system's keyring, or among its state and not by itself, so there are no files.
-        services: &[ModelService::by_variable(
+        services: &[ModelService::new(
             &["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
             "COPILOT_PROVIDER_BASE_URL",
             "",

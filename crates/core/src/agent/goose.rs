@@ -3,19 +3,10 @@
 //! Two facts shape this file: a provider is needed beside the model, so a model is written `provider/name`; and a service
 //! that fails shows as a message of goose's own, with exit status 0.
 
+use super::prelude::*;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
-use super::errors;
-use super::fields::{Fields, text_of};
-use super::mcp::{McpServer, ServerTool, tool_name_part};
-use super::model_service::{ModelService, usual};
-use super::session::{Protocol, Session};
-use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, StopSignal};
-use crate::process::Exit;
-use crate::text::json::object;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
+use super::mcp::tool_name_part;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -36,23 +27,16 @@ pub(super) static AGENT: Agent = Agent {
             "OLLAMA_HOST", "DATABRICKS_HOST",
         ],
         services: &[
-            ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
-            ModelService::by_variable(&["ANTHROPIC_API_KEY"], "ANTHROPIC_HOST", usual::ANTHROPIC),
-            ModelService::by_variable(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
+            ModelService::new(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
+            ModelService::new(&["ANTHROPIC_API_KEY"], "ANTHROPIC_HOST", usual::ANTHROPIC),
+            ModelService::new(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
         ],
         // It ends its tools and says so; a termination would leave them behind.
         stop_signal: StopSignal::Interrupt,
         ..Profile::USUAL
     },
     invocation,
-    protocol: |inputs| {
-        let mut servers = inputs.mcp_servers.iter();
-        let unsupported = servers.find(|(_, server)| server.is_by_sse());
-        Box::new(GooseStream {
-            unsupported: unsupported.map(|(name, _)| name.clone()),
-            ..GooseStream::default()
-        })
-    },
+    protocol: |_| Box::new(GooseStream::default()),
 };
 
 /// The time that a request to an extension may take, a call of its tools included. This is goose's own default.
@@ -130,8 +114,6 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
 
 #[derive(Debug, Default)]
 struct GooseStream {
-    /// A server by `sse`, which goose leaves out with a warning.
-    unsupported: Option<String>,
     /// The answer that is arriving: its id, where it has one.
     answer: Option<Value>,
     answers: u64,
@@ -309,7 +291,8 @@ impl Protocol for GooseStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if let Some(name) = &self.unsupported {
+        // It leaves them out with a warning.
+        if let Some(name) = session.servers_by_sse.first() {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
             session.fail(ErrorKind::Mcp, message);
         }

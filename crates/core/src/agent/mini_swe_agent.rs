@@ -3,19 +3,10 @@
 //! Two facts shape this file: the prompt may be given in a settings file, where it may have any length and beginning;
 //! and everything about a session is in the trajectory, a document that is rewritten after every step.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::errors;
-use super::fields::{Fields, text_of};
+use super::litellm;
 use super::openai_chat;
-use super::session::{self, Protocol, Session, failed};
-use super::{
-    Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal, litellm,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {

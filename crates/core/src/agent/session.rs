@@ -96,10 +96,12 @@ impl Decoder {
         // The servers of the variant are not used by an agent without a session, so nothing is known of them.
         let servers = inputs.mcp_servers.iter();
         let servers = servers.filter(|_| !profile.is_built_in());
+        let by_sse = servers.clone().filter(|(_, server)| server.is_by_sse());
         Decoder {
             profile,
             protocol,
             session: Session {
+                servers_by_sse: by_sse.map(|(name, _)| name.clone()).collect(),
                 servers: servers.map(|(name, _)| name.clone()).collect(),
                 requested_model: inputs.model.map(str::to_owned),
                 skill_tool: profile.skill_tool,
@@ -210,6 +212,8 @@ pub(super) struct Session {
     pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
+    /// Those that speak by server-sent events, which some agents do not support.
+    pub(super) servers_by_sse: Vec<String>,
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,

@@ -3,11 +3,12 @@
 //! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and, where
 //! that is no loss, its MCP servers are given to it in the session.
 
+use super::super::gemini_cli;
 use super::super::invocation::variables;
-use super::super::{gemini_cli, qwen_code};
+use super::super::qwen_code;
 use super::stream::AcpStream;
 use super::through_client;
-use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
+use crate::agent::prelude::*;
 
 /// All of them.
 pub(in crate::agent) static KNOWN: &[&Agent] = &[&GEMINI_CLI, &QWEN_CODE];

@@ -18,14 +18,12 @@ mod stream;
 mod tools;
 mod usage;
 
+use super::prelude::*;
 pub use event::{Event, Stage};
 pub use settings::SessionSettings;
 
 use camino::Utf8PathBuf;
-use serde_json::json;
 
-use super::model_service::COMMON_SERVICES;
-use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile};
 pub(super) use known::KNOWN;
 use stream::AcpStream;
 

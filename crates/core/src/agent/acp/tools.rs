@@ -3,13 +3,8 @@
 //! A call comes in parts: announced with a title, then with its arguments, then with its result. It becomes a step when its
 //! arguments are there, when it is at work, or when something else follows.
 
+use crate::agent::prelude::*;
 use std::collections::BTreeSet;
-
-use serde_json::{Map, Value};
-
-use crate::agent::fields::Fields;
-use crate::agent::mcp::ServerTool;
-use crate::agent::session::Session;
 
 /// The most ids of calls that are kept. Parts of later calls that have no beginning are left out.
 const MOST_CALLS: usize = 50_000;

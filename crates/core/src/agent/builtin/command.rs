@@ -4,17 +4,10 @@
 //! JSON with the keys of `stats` in `results.json`, and with its version, the model that answered, and an error. Exit
 //! status 0 says that its session came to a proper end, unless it reports an error.
 
-use serde_json::{Map, Value};
+use crate::agent::prelude::*;
 
-use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
-use crate::agent::model_service::COMMON_SERVICES;
-use crate::agent::session::{Protocol, Session};
-use crate::agent::{Agent, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile};
-use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 pub static AGENT: Agent = Agent {
     profile: Profile {

@@ -4,10 +4,7 @@ pub mod cheat;
 pub(super) mod command;
 
 use super::control;
-use super::session::{Protocol, Session};
-use super::{Agent, Ending, Invocation, Launch, Profile, Stdin};
-use crate::process::Exit;
-use crate::transcript::Usage;
+use super::prelude::*;
 
 /// `oracle`: copies the eval's `_solution/` into the workspace. An eval whose oracle fails is broken.
 pub(super) static ORACLE: Agent = Agent {

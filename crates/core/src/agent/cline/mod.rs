@@ -7,12 +7,9 @@
 
 mod stream;
 
-use serde_json::{Map, Value, json};
+use super::prelude::*;
 
 use super::invocation::variables;
-use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
