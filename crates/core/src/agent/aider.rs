@@ -235,7 +235,7 @@ impl Protocol for AiderStream {
             session.notice(text);
         } else {
             if self.said.is_empty() {
-                self.said_at = session.line_number();
+                self.said_at = session.line;
             }
             self.said.push(text.to_owned());
         }

@@ -105,7 +105,7 @@ fn tool_start(call: &Value, session: &mut Session) {
     // The MCP server as the settings call it, and the tool as its server calls it.
     let server = call.owned("mcpConfigServerName");
     let server = server.or_else(|| call.owned("mcpServerName"));
-    let server = server.filter(|name| session.servers().contains(name));
+    let server = server.filter(|name| session.servers.contains(name));
     // MCP tools are called `<server>-<tool>`.
     let server = server.map(|server| ServerTool {
         tool: call
@@ -138,7 +138,7 @@ impl Protocol for CopilotStream {
     fn event(&mut self, event: Value, session: &mut Session) {
         // Only the last line, the result, has it.
         self.result = event["exitCode"].as_i64().or(self.result);
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         let data = &event["data"];
         match event.text("type") {
             // The prompt of a sub-agent is in the call that started it.

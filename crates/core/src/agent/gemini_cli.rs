@@ -164,7 +164,7 @@ fn totals(stats: &Value) -> Usage {
 
 impl Protocol for GeminiStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         match event.text("type") {
             "message" => {
                 let text = event.text("content").to_owned();

@@ -127,7 +127,7 @@ impl GooseStream {
     fn message(&mut self, message: &Value, session: &mut Session) {
         let time = message["created"].as_i64();
         let time = time.and_then(|time| Timestamp::from_second(time).ok());
-        session.at(time.map(|time| time.to_string()));
+        session.time = time.map(|time| time.to_string());
         let is_user = message["role"] == "user";
         // Only messages of a model have it; goose speaks for itself too.
         let by_model = !message["metadata"]["inference"].is_null();
@@ -232,7 +232,7 @@ fn tool_response(content: &Value, session: &mut Session) {
 
 /// Returns the server that goose means by a name of an extension.
 fn server_named(extension: &str, session: &Session) -> Option<String> {
-    let mut servers = session.servers().iter();
+    let mut servers = session.servers.iter();
     servers
         .find(|server| extension_key(server) == extension_key(extension))
         .cloned()
@@ -261,7 +261,7 @@ impl Protocol for GooseStream {
                 let error = event.text("error");
                 let kind = errors::classify(None, error).unwrap_or(ErrorKind::Agent);
                 session.failure.get_or_insert(TrialError::new(kind, error));
-                session.at(None);
+                session.time = None;
                 session.error(error);
             }
             "complete" => {

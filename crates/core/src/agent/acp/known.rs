@@ -4,7 +4,6 @@
 //! that is no loss, its MCP servers are given to it in the session.
 
 use super::super::gemini_cli;
-use super::super::invocation::variables;
 use super::super::qwen_code;
 use super::stream::AcpStream;
 use super::through_client;
@@ -43,8 +42,8 @@ static QWEN_CODE: Agent = Agent {
         let of_session = without_servers(inputs);
         let mut started = other_mode(inputs, &of_session, &qwen_code::AGENT, &args);
         // Otherwise its first request may go out before the servers have told their tools.
-        let waits = variables(&[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")]);
-        started.env.extend(waits);
+        let waits = "QWEN_CODE_LEGACY_MCP_BLOCKING";
+        started.env.push((waits.to_owned(), "1".to_owned()));
         started
     },
     protocol: |inputs| Box::new(AcpStream::of((qwen_code::AGENT.protocol)(inputs))),

@@ -51,11 +51,10 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
-    let command = Launch::Shell(inputs.command.unwrap_or("false").to_owned());
-    let (launch, file) = through_client(inputs, command, inputs.model);
+    let (launch, file) = through_client(inputs, Launch::command(inputs), inputs.model);
     Invocation {
         files: vec![file],
-        ..Invocation::of(launch)
+        ..Invocation::of(launch, &[])
     }
 }
 

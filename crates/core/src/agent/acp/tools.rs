@@ -155,7 +155,7 @@ fn server_of(tool: &str, title: &str, session: &Session) -> Option<ServerTool> {
     // Gemini CLI: `look (docs MCP Server)`, with the name of the tool.
     let titled = title.split_once(" (").and_then(|(tool, rest)| {
         let server = rest.split_once(" MCP Server)")?.0;
-        let is_known = session.servers().iter().any(|known| known == server);
+        let is_known = session.servers.iter().any(|known| known == server);
         is_known.then(|| ServerTool {
             server: server.to_owned(),
             tool: tool.trim_end_matches(':').to_owned(),

@@ -144,7 +144,7 @@ fn errors_for_people(result: &Value) -> String {
 
 impl Protocol for ClaudeStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         let message = &event["message"];
         match (event.text("type"), event.text("subtype")) {
             ("system", "api_retry") => self.retry(&event, session),

@@ -122,7 +122,7 @@ fn has_failed(output: &Value) -> bool {
 
 impl Protocol for ClineStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("ts"));
+        session.time = event.owned("ts");
         match event.text("type") {
             "agent_event" => self.agent_event(&event["event"], session),
             "run_result" => self.result = Some(event),

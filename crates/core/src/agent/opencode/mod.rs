@@ -133,7 +133,7 @@ impl Flavour {
                 ..PlacedFile::json(&settings_dir, "settings.json", &self.settings(inputs))
             }],
             // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
-            ..Invocation::of(Launch::program(self.program, &args))
+            ..Invocation::program(self.program, &args, &[])
         }
     }
 
