@@ -73,7 +73,7 @@ fn written(place: &str) -> String {
 }
 
 /// Returns the origin of an address: no user, no password, no path, no query.
-fn origin(address: &str) -> Option<String> {
+pub(super) fn origin(address: &str) -> Option<String> {
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, address),

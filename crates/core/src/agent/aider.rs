@@ -5,19 +5,9 @@
 //! answered; a prompt that begins with `/` or `!` would be a command to aider itself; and it knows the files of a
 //! workspace only through git.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::conversation::Shows;
-use super::fields::Fields;
-use super::session::{Protocol, Session, failed};
-use super::tokens::Tokens;
-use super::{
-    Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
-    errors, litellm,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
+use super::litellm;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -245,7 +235,7 @@ impl Protocol for AiderStream {
             session.notice(text);
         } else {
             if self.said.is_empty() {
-                self.said_at = session.line_number();
+                self.said_at = session.line;
             }
             self.said.push(text.to_owned());
         }

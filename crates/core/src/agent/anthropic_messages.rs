@@ -1,12 +1,7 @@
 //! Messages in the format of Anthropic's service, in which Claude Code and Qwen Code print their sessions.
 
+use super::prelude::*;
 use std::collections::BTreeSet;
-
-use serde_json::Value;
-
-use super::fields::{Fields, text_of};
-use super::session::Session;
-use crate::transcript::Role;
 
 /// The messages of a session so far.
 #[derive(Debug, Default)]

@@ -4,19 +4,10 @@
 //! session's file, a document that is rewritten after every step; errors are one object on standard error; and
 //! `--format json` would have the model answer in JSON, so that it is not used.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::conversation::Shows;
-use super::errors;
-use super::fields::{Fields, text_of};
-use super::mcp::{McpServer, ServerTool};
 use super::openai_chat;
-use super::session::{self, Protocol, Session, failed};
-use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile};
-use crate::process::Exit;
-use crate::text::json::{self as document, object};
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use crate::text::json as document;
 
 /// The label of its log.
 const LOG: &str = "cn.log";
@@ -136,7 +127,6 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
 struct ContinueReader {
     /// The error that it reported, in place of an answer.
     error: Option<String>,
-    usage: Usage,
     /// True if there is a log, in which the talk with the model is shown as it happens.
     has_log: bool,
 }
@@ -151,7 +141,7 @@ fn steps(item: &Value, session: &mut Session) {
     session.message(role, text_of(&message["content"]).unwrap_or_default());
     for call in message.list("toolCalls") {
         let tool = call["function"].text("name");
-        let server = match session.servers() {
+        let server = match &session.servers[..] {
             [server] if !OWN_TOOLS.contains(&tool) => Some(ServerTool {
                 server: server.clone(),
                 tool: tool.to_owned(),
@@ -222,22 +212,18 @@ impl Protocol for ContinueReader {
         }
     }
 
-    fn usage(&self, _session: &Session) -> Usage {
-        self.usage
-    }
-
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         let document = session.read_document("session of cn").unwrap_or_default();
         let history = document.list("history");
         for (item, line) in history.iter().zip(1..) {
-            session.read_entry(line);
+            session.line = line;
             steps(item, session);
         }
         // The figures of the service. The sums at the end of the file lack the cached tokens, and guess the cost.
         let answers = history.iter().map(|item| &item["message"]["usage"]);
         let answers: Vec<&Value> = answers.filter(|usage| usage.is_object()).collect();
-        self.usage = openai_chat::usage(&answers);
-        self.usage.tool_calls = (!history.is_empty()).then_some(session.tool_calls);
+        session.usage = openai_chat::usage(&answers);
+        session.usage.tool_calls = (!history.is_empty()).then_some(session.tool_calls);
         if let Some(error) = &self.error {
             return session::failed_with(error, ErrorKind::Agent);
         }

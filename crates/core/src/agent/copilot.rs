@@ -4,20 +4,9 @@
 //! session; a termination ends in a result with exit status 0, like a success; and its program unpacks itself, 237 MB,
 //! into a cache of which every home would have another.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::errors;
-use super::fields::Fields;
-use super::mcp::ServerTool;
-use super::model_service::ModelService;
-use super::session::{Protocol, Session};
-use super::tokens::Tokens;
-use super::{
-    Agent, Cache, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, mcp,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use super::Cache;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -32,7 +21,7 @@ pub(super) static AGENT: Agent = Agent {
             "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_PROVIDER_HEADERS",
         ],
         // A sign-in is kept in the system's keyring, or among its state and not by itself, so there are no files.
-        services: &[ModelService::by_variable(
+        services: &[ModelService::new(
             &["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
             "COPILOT_PROVIDER_BASE_URL",
             "",
@@ -116,7 +105,7 @@ fn tool_start(call: &Value, session: &mut Session) {
     // The MCP server as the settings call it, and the tool as its server calls it.
     let server = call.owned("mcpConfigServerName");
     let server = server.or_else(|| call.owned("mcpServerName"));
-    let server = server.filter(|name| session.servers().contains(name));
+    let server = server.filter(|name| session.servers.contains(name));
     // MCP tools are called `<server>-<tool>`.
     let server = server.map(|server| ServerTool {
         tool: call
@@ -149,7 +138,7 @@ impl Protocol for CopilotStream {
     fn event(&mut self, event: Value, session: &mut Session) {
         // Only the last line, the result, has it.
         self.result = event["exitCode"].as_i64().or(self.result);
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         let data = &event["data"];
         match event.text("type") {
             // The prompt of a sub-agent is in the call that started it.

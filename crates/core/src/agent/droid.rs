@@ -5,17 +5,8 @@
 //! after its place in the settings; and no signal ends it at once: it ends its tools, asks the model once more and
 //! completes as if nothing had happened.
 
+use super::prelude::*;
 use std::collections::BTreeSet;
-
-use serde_json::{Value, json};
-
-use super::fields::Fields;
-use super::session::{Protocol, Session};
-use super::tokens::Tokens;
-use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, errors};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {

@@ -3,20 +3,9 @@
 //! Two facts shape this file: exit status 0 proves nothing (only a `result` event with status `success` does), and the
 //! number of model requests is only in the session file.
 
-use serde_json::{Map, Value, json};
+use super::prelude::*;
 
-use super::fields::Fields;
-use super::mcp::{self, McpServer};
-use super::model_service::{ModelService, usual};
-use super::session::{self, Protocol, Session, failed};
-use super::tokens::Tokens;
-use super::{
-    Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Skippable, models,
-};
-use crate::process::Exit;
-use crate::text::json::object;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::ErrorKind;
+use super::models;
 
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
@@ -48,7 +37,7 @@ pub(super) const PROFILE: Profile = Profile {
     credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
     services: &[ModelService {
         unless: &["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
-        ..ModelService::by_variable(&["GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL", usual::GEMINI)
+        ..ModelService::new(&["GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL", usual::GEMINI)
     }],
     hosts: &[
         "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
@@ -175,7 +164,7 @@ fn totals(stats: &Value) -> Usage {
 
 impl Protocol for GeminiStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         match event.text("type") {
             "message" => {
                 let text = event.text("content").to_owned();

@@ -3,19 +3,10 @@
 //! Two facts shape this file: a provider is needed beside the model, so a model is written `provider/name`; and a service
 //! that fails shows as a message of goose's own, with exit status 0.
 
+use super::prelude::*;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
-use super::errors;
-use super::fields::{Fields, text_of};
-use super::mcp::{McpServer, ServerTool, tool_name_part};
-use super::model_service::{ModelService, usual};
-use super::session::{Protocol, Session};
-use super::{Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, StopSignal};
-use crate::process::Exit;
-use crate::text::json::object;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
+use super::mcp::tool_name_part;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -36,23 +27,16 @@ pub(super) static AGENT: Agent = Agent {
             "OLLAMA_HOST", "DATABRICKS_HOST",
         ],
         services: &[
-            ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
-            ModelService::by_variable(&["ANTHROPIC_API_KEY"], "ANTHROPIC_HOST", usual::ANTHROPIC),
-            ModelService::by_variable(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
+            ModelService::new(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
+            ModelService::new(&["ANTHROPIC_API_KEY"], "ANTHROPIC_HOST", usual::ANTHROPIC),
+            ModelService::new(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
         ],
         // It ends its tools and says so; a termination would leave them behind.
         stop_signal: StopSignal::Interrupt,
         ..Profile::USUAL
     },
     invocation,
-    protocol: |inputs| {
-        let mut servers = inputs.mcp_servers.iter();
-        let unsupported = servers.find(|(_, server)| server.is_by_sse());
-        Box::new(GooseStream {
-            unsupported: unsupported.map(|(name, _)| name.clone()),
-            ..GooseStream::default()
-        })
-    },
+    protocol: |_| Box::new(GooseStream::default()),
 };
 
 /// The time that a request to an extension may take, a call of its tools included. This is goose's own default.
@@ -130,8 +114,6 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
 
 #[derive(Debug, Default)]
 struct GooseStream {
-    /// A server by `sse`, which goose leaves out with a warning.
-    unsupported: Option<String>,
     /// The answer that is arriving: its id, where it has one.
     answer: Option<Value>,
     answers: u64,
@@ -145,7 +127,7 @@ impl GooseStream {
     fn message(&mut self, message: &Value, session: &mut Session) {
         let time = message["created"].as_i64();
         let time = time.and_then(|time| Timestamp::from_second(time).ok());
-        session.at(time.map(|time| time.to_string()));
+        session.time = time.map(|time| time.to_string());
         let is_user = message["role"] == "user";
         // Only messages of a model have it; goose speaks for itself too.
         let by_model = !message["metadata"]["inference"].is_null();
@@ -250,7 +232,7 @@ fn tool_response(content: &Value, session: &mut Session) {
 
 /// Returns the server that goose means by a name of an extension.
 fn server_named(extension: &str, session: &Session) -> Option<String> {
-    let mut servers = session.servers().iter();
+    let mut servers = session.servers.iter();
     servers
         .find(|server| extension_key(server) == extension_key(extension))
         .cloned()
@@ -279,7 +261,7 @@ impl Protocol for GooseStream {
                 let error = event.text("error");
                 let kind = errors::classify(None, error).unwrap_or(ErrorKind::Agent);
                 session.failure.get_or_insert(TrialError::new(kind, error));
-                session.at(None);
+                session.time = None;
                 session.error(error);
             }
             "complete" => {
@@ -309,7 +291,8 @@ impl Protocol for GooseStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if let Some(name) = &self.unsupported {
+        // It leaves them out with a warning.
+        if let Some(name) = session.servers_by_sse.first() {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
             session.fail(ErrorKind::Mcp, message);
         }

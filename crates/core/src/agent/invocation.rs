@@ -90,17 +90,15 @@ pub struct Invocation {
 impl Invocation {
     /// Returns the start of a program that reads the prompt from its standard input and needs no files.
     pub(super) fn program(program: &str, args: &[&str], env: &[(&str, &str)]) -> Self {
-        Invocation {
-            env: variables(env),
-            ..Invocation::of(Launch::program(program, args))
-        }
+        Invocation::of(Launch::program(program, args), env)
     }
 
-    /// Returns a start without variables and files.
-    pub(super) fn of(launch: Launch) -> Self {
+    /// Returns a start without files.
+    pub(super) fn of(launch: Launch, env: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Invocation {
             launch,
-            env: Vec::new(),
+            env: env.iter().map(owned).collect(),
             stdin: Stdin::Prompt,
             files: Vec::new(),
             side_files: Vec::new(),
@@ -159,18 +157,17 @@ pub enum Launch {
 }
 
 impl Launch {
+    /// Returns the command that the suite has for the agent.
+    pub(super) fn command(inputs: &Inputs<'_>) -> Self {
+        Launch::Shell(inputs.command.unwrap_or("false").to_owned())
+    }
+
     pub(super) fn program(program: &str, args: &[&str]) -> Self {
         Launch::Program {
             program: program.to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         }
     }
-}
-
-/// Returns variables as [`Invocation::env`] has them.
-pub(super) fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    pairs.iter().map(owned).collect()
 }
 
 /// A file that is written before the agent starts.

@@ -2,8 +2,10 @@
 //!
 //! Only the names differ, and what it would send to its makers.
 
-use super::opencode::{self, Flavour, OpencodeStream};
-use super::{Agent, FilesYield, Package, Profile};
+use super::opencode;
+use super::opencode::Flavour;
+use super::opencode::OpencodeStream;
+use super::prelude::*;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {

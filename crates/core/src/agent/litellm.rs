@@ -16,8 +16,8 @@ pub(super) const SETTING_VARIABLES: &[&str] = &[
 
 /// The services whose addresses are known.
 pub(super) const SERVICES: &[ModelService] = &[
-    ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_API_BASE", usual::OPENAI_V1),
-    ModelService::by_variable(
+    ModelService::new(&["OPENAI_API_KEY"], "OPENAI_API_BASE", usual::OPENAI_V1),
+    ModelService::new(
         &["ANTHROPIC_API_KEY"],
         "ANTHROPIC_API_BASE",
         usual::ANTHROPIC,

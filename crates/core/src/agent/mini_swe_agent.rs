@@ -3,19 +3,10 @@
 //! Two facts shape this file: the prompt may be given in a settings file, where it may have any length and beginning;
 //! and everything about a session is in the trajectory, a document that is rewritten after every step.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::errors;
-use super::fields::{Fields, text_of};
+use super::litellm;
 use super::openai_chat;
-use super::session::{self, Protocol, Session, failed};
-use super::{
-    Agent, Capabilities, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal, litellm,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -102,34 +93,31 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
 struct Trajectory {
     /// The last printed error of the model's service.
     trouble: Option<String>,
-    usage: Usage,
 }
 
-impl Trajectory {
-    fn read(&mut self, document: &Value, session: &mut Session) {
-        let messages = document.list("messages");
-        for (message, line) in messages.iter().zip(1..) {
-            session.read_entry(line);
-            steps(message, session);
-        }
-        // The answers of the service.
-        let responses = messages.iter().map(|message| &message["extra"]["response"]);
-        let responses: Vec<&Value> = responses.filter(|response| response.is_object()).collect();
-        for response in &responses {
-            session.models.answered(response.text("model"));
-        }
-        let tokens: Vec<&Value> = responses
-            .iter()
-            .map(|response| &response["usage"])
-            .collect();
-        // 0 where the price of the model is not known.
-        let cost = document["info"]["model_stats"]["instance_cost"].as_f64();
-        self.usage = Usage {
-            tool_calls: Some(session.tool_calls),
-            cost_usd: cost.filter(|cost| *cost > 0.0),
-            ..openai_chat::usage(&tokens)
-        };
+fn read(document: &Value, session: &mut Session) {
+    let messages = document.list("messages");
+    for (message, line) in messages.iter().zip(1..) {
+        session.line = line;
+        steps(message, session);
     }
+    // The answers of the service.
+    let responses = messages.iter().map(|message| &message["extra"]["response"]);
+    let responses: Vec<&Value> = responses.filter(|response| response.is_object()).collect();
+    for response in &responses {
+        session.models.answered(response.text("model"));
+    }
+    let tokens: Vec<&Value> = responses
+        .iter()
+        .map(|response| &response["usage"])
+        .collect();
+    // 0 where the price of the model is not known.
+    let cost = document["info"]["model_stats"]["instance_cost"].as_f64();
+    session.usage = Usage {
+        tool_calls: Some(session.tool_calls),
+        cost_usd: cost.filter(|cost| *cost > 0.0),
+        ..openai_chat::usage(&tokens)
+    };
 }
 
 fn steps(message: &Value, session: &mut Session) {
@@ -181,14 +169,10 @@ impl Protocol for Trajectory {
         }
     }
 
-    fn usage(&self, _session: &Session) -> Usage {
-        self.usage
-    }
-
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         let document = session.read_document("trajectory of mini-swe-agent");
         if let Some(document) = &document {
-            self.read(document, session);
+            read(document, session);
         }
         let document = document.unwrap_or_default();
         // The name of its end, or of the exception that ended it; empty while it goes on.

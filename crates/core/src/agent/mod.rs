@@ -78,12 +78,12 @@ pub mod package_hosts;
 mod pi;
 #[cfg(test)]
 mod playback;
+mod prelude;
 mod profile;
 mod project_servers;
 mod qwen_code;
 pub mod redirect;
 mod session;
-mod setting_keys;
 mod tokens;
 
 use std::fmt;
@@ -136,7 +136,7 @@ fn all() -> impl Iterator<Item = &'static &'static Agent> {
 pub fn find(name: &str) -> Option<AgentRef> {
     all()
         .find(|agent| agent.profile.name == name || agent.profile.aliases.contains(&name))
-        .map(|agent| AgentRef(agent))
+        .copied()
 }
 
 /// Returns the names of all agents.
@@ -166,48 +166,41 @@ pub fn profiles() -> impl Iterator<Item = &'static Profile> {
 }
 
 /// An agent, as its file defines it.
-struct Agent {
+pub struct Agent {
     profile: Profile,
     invocation: fn(&Inputs<'_>) -> Invocation,
     protocol: fn(&Inputs<'_>) -> Box<dyn Protocol>,
 }
 
+/// An entry of the table of agents.
+pub type AgentRef = &'static Agent;
+
 impl Agent {
-    fn decoder(&'static self, inputs: &Inputs<'_>) -> Decoder {
+    /// Returns the facts about the agent.
+    pub fn profile(&'static self) -> &'static Profile {
+        &self.profile
+    }
+
+    /// Returns how to start the agent for one trial.
+    pub fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
+        (self.invocation)(inputs)
+    }
+
+    /// Returns a decoder for the output of one trial's agent.
+    pub fn decoder(&'static self, inputs: &Inputs<'_>) -> Decoder {
         Decoder::new(&self.profile, inputs, (self.protocol)(inputs))
     }
 }
 
-/// An entry of the table of agents.
-#[derive(Clone, Copy)]
-pub struct AgentRef(&'static Agent);
-
-impl AgentRef {
-    /// Returns the facts about the agent.
-    pub fn profile(self) -> &'static Profile {
-        &self.0.profile
-    }
-
-    /// Returns how to start the agent for one trial.
-    pub fn invocation(self, inputs: &Inputs<'_>) -> Invocation {
-        (self.0.invocation)(inputs)
-    }
-
-    /// Returns a decoder for the output of one trial's agent.
-    pub fn decoder(self, inputs: &Inputs<'_>) -> Decoder {
-        self.0.decoder(inputs)
-    }
-}
-
-impl fmt::Debug for AgentRef {
+impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.profile().name)
+        f.write_str(self.profile.name)
     }
 }
 
-impl Serialize for AgentRef {
+impl Serialize for Agent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.profile().name.serialize(serializer)
+        self.profile.name.serialize(serializer)
     }
 }
 
@@ -218,9 +211,9 @@ impl<'de> Deserialize<'de> for AgentRef {
     }
 }
 
-impl PartialEq for AgentRef {
+impl PartialEq for Agent {
     fn eq(&self, other: &Self) -> bool {
-        self.profile().name == other.profile().name
+        self.profile.name == other.profile.name
     }
 }
 

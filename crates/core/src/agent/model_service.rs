@@ -7,48 +7,27 @@ pub struct ModelService {
     pub keys: &'static [&'static str],
     /// The variable that the agent is given the key in, where it is another one with the gateway.
     pub given_as: Option<&'static str>,
-    /// The place of the service's address.
-    pub address: AddressPlace,
+    /// The place of the service's address: a variable, or a JSON pointer into the agent's settings.
+    pub address: &'static str,
     /// The address that the agent uses if none is set; empty if it then uses another service.
     pub usual: &'static str,
     /// Variables and settings that make the agent use another service or another way to sign in.
     pub unless: &'static [&'static str],
 }
 
-/// The place where an agent reads the address of a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AddressPlace {
-    /// An environment variable.
-    Variable(&'static str),
-    /// A JSON pointer into its settings.
-    Setting(&'static str),
-}
-
 impl ModelService {
-    /// Returns a service whose address is in a variable.
-    pub(super) const fn by_variable(
+    /// Returns a service that an agent has in no other form.
+    pub(super) const fn new(
         keys: &'static [&'static str],
-        variable: &'static str,
+        address: &'static str,
         usual: &'static str,
     ) -> Self {
         ModelService {
             keys,
             given_as: None,
-            address: AddressPlace::Variable(variable),
+            address,
             usual,
             unless: &[],
-        }
-    }
-
-    /// Returns a service whose address is in the agent's settings.
-    pub(super) const fn by_setting(
-        keys: &'static [&'static str],
-        setting: &'static str,
-        usual: &'static str,
-    ) -> Self {
-        ModelService {
-            address: AddressPlace::Setting(setting),
-            ..ModelService::by_variable(keys, "", usual)
         }
     }
 }
@@ -63,13 +42,13 @@ pub(super) mod usual {
 
 /// The services that programs of any kind are led to by these variables.
 pub(super) const COMMON_SERVICES: &[ModelService] = &[
-    ModelService::by_variable(
+    ModelService::new(
         &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
         "ANTHROPIC_BASE_URL",
         usual::ANTHROPIC,
     ),
-    ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", usual::OPENAI_V1),
-    ModelService::by_variable(
+    ModelService::new(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", usual::OPENAI_V1),
+    ModelService::new(
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         "GOOGLE_GEMINI_BASE_URL",
         usual::GEMINI,

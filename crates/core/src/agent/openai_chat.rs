@@ -1,11 +1,6 @@
 //! OpenAI's chat format, in which mini-swe-agent and Continue keep their sessions.
 
-use serde_json::Value;
-
-use super::fields::Fields;
-use super::mcp::ServerTool;
-use super::session::Session;
-use crate::transcript::{Usage, total};
+use super::prelude::*;
 
 /// Adds a call that the model asks for.
 pub(super) fn add_call(call: &Value, server: Option<ServerTool>, session: &mut Session) {

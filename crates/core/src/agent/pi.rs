@@ -5,18 +5,7 @@
 //! their own; and the program reads rules in every directory up to the root, so that there must be none above the
 //! workspace, which Terca ensures.
 
-use serde_json::{Value, json};
-
-use super::fields::{Fields, text_of};
-use super::session::{Protocol, Session};
-use super::tokens::Tokens;
-use super::{
-    Agent, Capabilities, Ending, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile,
-    errors,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use super::prelude::*;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {

@@ -4,20 +4,10 @@
 //! would run a command, a limit that is reached shows only as exit status 53 or 55, and the number of model requests
 //! is in the session file.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
 use super::anthropic_messages::Messages;
-use super::fields::Fields;
 use super::gemini_cli::mcp_settings;
-use super::model_service::{ModelService, usual};
-use super::session::{self, Protocol, Session};
-use super::tokens::Tokens;
-use super::{
-    Agent, Ending, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Skippable, Stdin,
-};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
 
 pub(super) static AGENT: Agent = Agent {
     profile: PROFILE,
@@ -47,7 +37,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
     credential_variables: &["OPENAI_API_KEY"],
     setting_variables: &["OPENAI_BASE_URL"],
-    services: &[ModelService::by_variable(
+    services: &[ModelService::new(
         &["OPENAI_API_KEY"],
         "OPENAI_BASE_URL",
         usual::OPENAI_V1,

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::config_texts::{is_place_of_address, texts_of};
-use super::model_service::{AddressPlace, ModelService};
+use super::access::origin;
+use super::config_texts::{is_place_of_address, secret_places, texts_of};
+use super::model_service::ModelService;
 use super::profile::Profile;
-use super::setting_keys::SettingKeys;
 use crate::text::json::{merge, with_texts};
 
 /// The ends of variables that have the address of a service.
@@ -27,8 +27,8 @@ pub struct Redirect {
     pub keys: Vec<ServiceKey>,
     /// The variables with credentials that stay as they are, since their service is not known.
     pub untouched: Vec<String>,
-    /// The places of addresses, with the index of the origin and what follows it.
-    addresses: Vec<(Place, usize, String)>,
+    /// The places of addresses, as [`ModelService`] has them, with the index of the origin and what follows it.
+    addresses: Vec<(String, usize, String)>,
     renamed: Vec<(&'static str, &'static str)>,
 }
 
@@ -39,14 +39,6 @@ pub struct ServiceKey {
     pub key: String,
     /// The indexes of their origins.
     pub origins: BTreeSet<usize>,
-}
-
-/// The place of an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Variable(String),
-    /// A JSON pointer.
-    Setting(String),
 }
 
 impl Redirect {
@@ -60,11 +52,11 @@ impl Redirect {
         let mut in_settings: Vec<(String, usize)> = Vec::new();
         for (path, text) in config.map(texts_of).unwrap_or_default() {
             if is_place_of_address(&path) {
-                let origin = redirect.add(Place::Setting(path.clone()), text);
+                let origin = redirect.add(&path, text);
                 in_settings.extend(origin.map(|origin| (path, origin)));
             }
         }
-        let of_settings = SettingKeys::find(config.unwrap_or(&Value::Null), &in_settings);
+        let (keys, without_key) = keys_in_settings(config.unwrap_or(&Value::Null), &in_settings);
         let mut known: Vec<(String, usize)> = Vec::new();
         for service in profile.services {
             if let Some(origin) = redirect.add_service(service, env, config) {
@@ -77,7 +69,7 @@ impl Redirect {
                 continue;
             };
             let is_own = profile.takes_command || profile.setting_variables.contains(&&**name);
-            if is_own && let Some(origin) = redirect.add(Place::Variable(name.clone()), value) {
+            if is_own && let Some(origin) = redirect.add(name, value) {
                 let keys = KEY_ENDS.iter().map(|end| format!("{prefix}{end}"));
                 known.extend(keys.map(|key| (key, origin)));
             }
@@ -89,9 +81,9 @@ impl Redirect {
             if is_credential {
                 // Services in the settings may take their key from a variable. One that has a service of its own is not for
                 // those that have a key.
-                let is_for_all = origins.is_empty() && of_settings.without.is_empty();
+                let is_for_all = origins.is_empty() && without_key.is_empty();
                 let all = in_settings.iter().map(|(_, origin)| *origin);
-                origins.extend(all.filter(|it| is_for_all || of_settings.without.contains(it)));
+                origins.extend(all.filter(|it| is_for_all || without_key.contains(it)));
             }
             if !origins.is_empty() {
                 redirect.add_key(value, origins);
@@ -99,7 +91,7 @@ impl Redirect {
                 redirect.untouched.push(name.clone());
             }
         }
-        for (key, origins) in of_settings.keys {
+        for (key, origins) in keys {
             redirect.add_key(&key, origins);
         }
         redirect
@@ -132,20 +124,16 @@ impl Redirect {
         for (place, origin, rest) in &self.addresses {
             let address = addresses.get(*origin).map_or("", String::as_str);
             let address = format!("{address}{rest}");
-            match place {
-                Place::Variable(name) => {
-                    env.insert(name.clone(), address);
-                }
-                Place::Setting(path) => {
-                    let config = config.get_or_insert_with(|| json!({}));
-                    match config.pointer_mut(path) {
-                        Some(place) => *place = json!(address),
-                        None => {
-                            let parts = path.trim_start_matches('/').rsplit('/');
-                            let nested = |inner: Value, part: &str| json!({ part: inner });
-                            merge(config, &parts.fold(json!(address), nested));
-                        }
-                    }
+            let Some(path) = place.strip_prefix('/') else {
+                env.insert(place.clone(), address);
+                continue;
+            };
+            let config = config.get_or_insert_with(|| json!({}));
+            match config.pointer_mut(place) {
+                Some(place) => *place = json!(address),
+                None => {
+                    let nested = |inner: Value, part: &str| json!({ part: inner });
+                    merge(config, &path.rsplit('/').fold(json!(address), nested));
                 }
             }
         }
@@ -165,13 +153,10 @@ impl Redirect {
         if unless.any(|name| set(name).is_some() || is_setting(name)) {
             return None;
         }
-        let (place, written) = match service.address {
-            AddressPlace::Variable(name) => (Place::Variable(name.to_owned()), set(name)),
-            AddressPlace::Setting(path) => (Place::Setting(path.to_owned()), None),
-        };
+        let written = set(service.address);
         let has_key = service.keys.iter().any(|name| set(name).is_some());
         let usual = has_key.then_some(service.usual);
-        let origin = self.add(place, written.map(String::as_str).or(usual)?)?;
+        let origin = self.add(service.address, written.map(String::as_str).or(usual)?)?;
         if let Some(to) = service.given_as {
             let from = service.keys.iter().copied().filter(|from| *from != to);
             self.renamed.extend(from.map(|from| (from, to)));
@@ -180,7 +165,7 @@ impl Redirect {
     }
 
     /// Adds a place with an address, unless it is there. Returns the index of its origin.
-    fn add(&mut self, place: Place, written: &str) -> Option<usize> {
+    fn add(&mut self, place: &str, written: &str) -> Option<usize> {
         let mut known = self.addresses.iter();
         if let Some((_, origin, _)) = known.find(|(known, _, _)| *known == place) {
             return Some(*origin);
@@ -191,7 +176,7 @@ impl Redirect {
             self.origins.push(origin);
             self.origins.len() - 1
         });
-        self.addresses.push((place, index, rest));
+        self.addresses.push((place.to_owned(), index, rest));
         Some(index)
     }
 
@@ -259,19 +244,43 @@ pub fn restore_addresses(
 /// the gateway does not replace.
 fn split(address: &str) -> Option<(String, String)> {
     let address = address.trim();
-    let (scheme, rest) = address.split_once("://")?;
-    if !matches!(scheme, "http" | "https") {
-        return None;
+    let origin = origin(address)?;
+    let path = address.strip_prefix(&origin)?;
+    let is_http = origin.starts_with("http://") || origin.starts_with("https://");
+    let is_path = path.is_empty() || path.starts_with('/') && !path.contains(['?', '#']);
+    (is_http && is_path).then(|| (origin, path.to_owned()))
+}
+
+/// Returns the keys that an agent's settings have, with the origins of the services next to them, and the origins of the
+/// services that have no key there: it is in a variable. A service is the place of its address, and the index of its
+/// origin. Without any service, no key is replaced.
+fn keys_in_settings(
+    config: &Value,
+    services: &[(String, usize)],
+) -> (Vec<(String, BTreeSet<usize>)>, BTreeSet<usize>) {
+    let mut keys = Vec::new();
+    let mut without_key: BTreeSet<usize> = services.iter().map(|(_, origin)| *origin).collect();
+    for (place, key) in secret_places(config) {
+        let shared = |path: &str| {
+            let parts = place.split('/').zip(path.split('/'));
+            parts.take_while(|(own, other)| own == other).count()
+        };
+        let Some(most) = services.iter().map(|(path, _)| shared(path)).max() else {
+            break;
+        };
+        let mut nearest = BTreeSet::new();
+        for (path, origin) in services {
+            if shared(path) == most {
+                nearest.insert(*origin);
+            }
+            // The key is in the same map as the address, or further down in it.
+            if shared(path) + 1 == path.split('/').count() {
+                without_key.remove(origin);
+            }
+        }
+        keys.push((key, nearest));
     }
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
-    let is_plain = host
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c));
-    if host.is_empty() || !is_plain || path.contains(['?', '#']) {
-        return None;
-    }
-    Some((format!("{scheme}://{host}"), path.to_owned()))
+    (keys, without_key)
 }
 
 #[cfg(test)]
@@ -554,5 +563,35 @@ mod tests {
             split(" https://[::1]:9/v1 "),
             Some(("https://[::1]:9".into(), "/v1".into()))
         );
+    }
+
+    #[test]
+    fn a_key_is_for_the_service_next_to_it() {
+        let config = json!({"provider": {
+            "a": {"options": {"baseURL": "http://a", "apiKey": "key-of-a"}},
+            "b": {"options": {"baseURL": "http://b"}, "headers": {"Authorization": "key-of-b"}},
+            "c": {"options": {"baseURL": "http://c"}},
+        }, "token": "key-of-all"});
+        let paths = ["a", "b", "c"].map(|name| format!("/provider/{name}/options/baseURL"));
+        let services: Vec<(String, usize)> = paths.into_iter().zip(0..).collect();
+        let (keys, without_key) = keys_in_settings(&config, &services);
+        let keys: Vec<(&str, Vec<usize>)> = keys
+            .iter()
+            .map(|(key, origins)| (key.as_str(), origins.iter().copied().collect()))
+            .collect();
+        assert_eq!(
+            keys,
+            [
+                ("key-of-a", vec![0]),
+                ("key-of-b", vec![1]),
+                ("key-of-all", vec![0, 1, 2])
+            ]
+        );
+        assert_eq!(
+            without_key,
+            BTreeSet::from([1, 2]),
+            "the others may have theirs in a variable"
+        );
+        assert_eq!(keys_in_settings(&config, &[]), Default::default());
     }
 }

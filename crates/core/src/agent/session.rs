@@ -70,7 +70,9 @@ pub(super) trait Protocol: Send {
     }
 
     /// Returns the figures so far.
-    fn usage(&self, session: &Session) -> Usage;
+    fn usage(&self, session: &Session) -> Usage {
+        session.usage
+    }
 
     /// Returns how the session ended, unless it failed with an error that nothing followed. Called once, after the last
     /// line and before the last call of `usage`.
@@ -96,10 +98,12 @@ impl Decoder {
         // The servers of the variant are not used by an agent without a session, so nothing is known of them.
         let servers = inputs.mcp_servers.iter();
         let servers = servers.filter(|_| !profile.is_built_in());
+        let by_sse = servers.clone().filter(|(_, server)| server.is_by_sse());
         Decoder {
             profile,
             protocol,
             session: Session {
+                servers_by_sse: by_sse.map(|(name, _)| name.clone()).collect(),
                 servers: servers.map(|(name, _)| name.clone()).collect(),
                 requested_model: inputs.model.map(str::to_owned),
                 skill_tool: profile.skill_tool,
@@ -190,14 +194,16 @@ impl Decoder {
 /// The facts of a session so far.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The number of the line that is being read, from 1.
-    line: u64,
+    /// The number of the line that is being read, from 1; of an entry in a document, for agents that keep one.
+    pub(super) line: u64,
     /// The time that the agent gives for the next steps.
-    time: Option<String>,
+    pub(super) time: Option<String>,
     /// Steps that have not been handed on.
     records: Vec<Record>,
     /// A message or thought that is still arriving in pieces.
     unfinished: Option<Record>,
+    /// The figures, where they are known at the end only.
+    pub(super) usage: Usage,
     /// Calls of tools.
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
@@ -209,7 +215,9 @@ pub(super) struct Session {
     /// The models that answered in the main thread, where the agent passes on what the service says.
     pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
-    servers: Vec<String>,
+    pub(super) servers: Vec<String>,
+    /// Those that speak by server-sent events, which some agents do not support.
+    pub(super) servers_by_sse: Vec<String>,
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,

@@ -59,8 +59,6 @@ struct Turn {
     tool_calls: Vec<Call>,
     #[serde(skip_serializing_if = "Observation::is_nothing")]
     observation: Observation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metrics: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -134,7 +132,6 @@ impl Trajectory {
                     content,
                 });
             }
-            Step::Usage { usage } => self.acting(time).metrics = Some(metrics("", &usage)),
             Step::Notice { text } | Step::Error { text } => self.say("system", time, text),
             omitted @ Step::Omitted { .. } => self.say("system", time, omitted.headline()),
         }
@@ -142,7 +139,7 @@ impl Trajectory {
 
     /// Returns the document, ready to be serialized.
     pub fn document<'a>(&'a self, about: &About<'a>) -> impl Serialize + use<'a> {
-        let mut final_metrics = metrics("total_", about.usage);
+        let mut final_metrics = metrics(about.usage);
         final_metrics.insert("total_steps".into(), self.turns.len().into());
         // The format wants a version.
         let version = about.agent_version.unwrap_or("unknown");
@@ -193,23 +190,28 @@ impl Trajectory {
             reasoning_content: String::new(),
             tool_calls: Vec::new(),
             observation: Observation::default(),
-            metrics: None,
         });
         &mut self.turns[number]
     }
 }
 
 /// Returns the figures that are known, under the names of the format.
-fn metrics(prefix: &str, usage: &Usage) -> Map<String, Value> {
+fn metrics(usage: &Usage) -> Map<String, Value> {
     let figures = [
-        ("prompt_tokens", usage.input_tokens.map(Value::from)),
-        ("completion_tokens", usage.output_tokens.map(Value::from)),
-        ("cached_tokens", usage.cached_input_tokens.map(Value::from)),
-        ("cost_usd", usage.cost_usd.map(Value::from)),
+        ("total_prompt_tokens", usage.input_tokens.map(Value::from)),
+        (
+            "total_completion_tokens",
+            usage.output_tokens.map(Value::from),
+        ),
+        (
+            "total_cached_tokens",
+            usage.cached_input_tokens.map(Value::from),
+        ),
+        ("total_cost_usd", usage.cost_usd.map(Value::from)),
     ];
     let known = figures.into_iter();
     known
-        .filter_map(|(name, figure)| Some((format!("{prefix}{name}"), figure?)))
+        .filter_map(|(name, figure)| Some((name.to_owned(), figure?)))
         .collect()
 }
 

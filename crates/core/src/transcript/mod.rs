@@ -3,15 +3,16 @@
 pub mod activity;
 pub mod atif;
 pub mod edits;
-mod masked;
 mod plausible;
 mod tool_arguments;
 pub mod tool_use;
 pub mod trial_files;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::text::excerpt::first_line;
+use crate::text::mask::Mask;
 use crate::text::prose;
 use crate::transcript::tool_arguments::main_argument;
 
@@ -42,7 +43,7 @@ pub enum Step {
         /// The tool's name.
         tool: String,
         /// The arguments.
-        input: serde_json::Value,
+        input: Value,
         /// The MCP server that provides the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<String>,
@@ -59,11 +60,6 @@ pub enum Step {
         /// The text that the agent got back.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
-    },
-    /// The usage of one model request.
-    Usage {
-        /// The figures of that request.
-        usage: Usage,
     },
     /// A remark of the agent's program or of Terca.
     Notice {
@@ -123,6 +119,35 @@ impl Record {
             step,
         }
     }
+
+    /// Masks the secrets in a record. Only its words are masked: a secret such as `message` must not make it unreadable.
+    #[must_use]
+    pub fn masked(mut self, mask: &Mask) -> Self {
+        let (texts, input) = self.step.texts_mut();
+        for text in texts.into_iter().chain(&mut self.time) {
+            *text = mask.text(text);
+        }
+        if let Some(input) = input {
+            *input = masked_value(std::mem::take(input), mask);
+        }
+        self
+    }
+}
+
+/// Masks the strings and the names in a document.
+fn masked_value(document: Value, mask: &Mask) -> Value {
+    match document {
+        Value::String(words) => Value::String(mask.text(&words)),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| masked_value(item, mask))
+            .collect(),
+        Value::Object(entries) => entries
+            .into_iter()
+            .map(|(name, entry)| (mask.text(&name), masked_value(entry, mask)))
+            .collect(),
+        other => other,
+    }
 }
 
 /// The figures of a session so far. `None` means "not known".
@@ -173,7 +198,7 @@ pub fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
 
 impl Step {
     /// Returns the texts of a step, and the arguments of a call.
-    fn texts_mut(&mut self) -> (Vec<&mut String>, Option<&mut serde_json::Value>) {
+    fn texts_mut(&mut self) -> (Vec<&mut String>, Option<&mut Value>) {
         match self {
             Step::Message { text, .. }
             | Step::Reasoning { text }
@@ -192,7 +217,7 @@ impl Step {
             Step::ToolResult { id, ok: _, output } => {
                 ([id, output].into_iter().flatten().collect(), None)
             }
-            Step::Usage { .. } | Step::Omitted { .. } => (Vec::new(), None),
+            Step::Omitted { .. } => (Vec::new(), None),
         }
     }
 
@@ -224,7 +249,6 @@ impl Step {
                 )
             }
             Step::Reasoning { text } => format!("thinking: {}", first_line(text)),
-            Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
             Step::Omitted { lines, bytes, .. } => {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::text::excerpt::{Excerpt, without_middle};
 use crate::transcript::{Record, Step};
@@ -88,8 +88,7 @@ impl Session {
     }
 }
 
-/// Numbers the steps of a session. The result of a call belongs to the step of the call, and the usage of a request to
-/// the step before it.
+/// Numbers the steps of a session. The result of a call belongs to the step of the call.
 #[derive(Debug, Default)]
 pub struct Numbering {
     calls: HashMap<String, u32>,
@@ -100,7 +99,6 @@ impl Numbering {
     /// Returns the number of the step that the next record belongs to.
     pub fn number(&mut self, step: &Step) -> u32 {
         match step {
-            Step::Usage { .. } => return self.last,
             Step::ToolResult { id: Some(id), .. } => {
                 if let Some(number) = self.calls.get(id) {
                     return *number;
@@ -155,35 +153,26 @@ pub fn with_short_texts(mut record: Record, limit: usize) -> Record {
 /// Shortens an input whose JSON is too long. Its short arguments stay, since they tell what was done.
 fn short_value(value: Value, limit: usize) -> Value {
     const MOST_ARGUMENTS: usize = 20;
-    let size = value.to_string().len();
-    if size <= limit {
-        return value;
-    }
+    let size = |value: &Value| value.to_string().len();
     match value {
         Value::Object(arguments) if arguments.len() <= MOST_ARGUMENTS => {
-            Value::Object(short_arguments(arguments, limit))
+            let share = even_cut(arguments.values().map(size), limit).unwrap_or(limit);
+            let arguments = arguments.iter();
+            arguments
+                .map(|(name, value)| (without_middle(name, limit), short_text(value, share)))
+                .collect()
         }
-        Value::String(text) => Value::String(without_middle(&text, limit)),
-        other => Value::String(without_middle(&other.to_string(), limit)),
+        other => short_text(&other, limit),
     }
 }
 
-fn short_arguments(arguments: Map<String, Value>, limit: usize) -> Map<String, Value> {
-    let size = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string().len(), str::len)
-    };
-    let share = even_cut(arguments.values().map(size), limit).unwrap_or(limit);
-    let short = |(name, value): (String, Value)| {
-        let value = match value {
-            Value::String(text) => Value::String(without_middle(&text, share)),
-            other if other.to_string().len() <= share => other,
-            other => Value::String(without_middle(&other.to_string(), share)),
-        };
-        (without_middle(&name, limit), value)
-    };
-    arguments.into_iter().map(short).collect()
+/// Shortens a value whose JSON is too long to a text.
+fn short_text(value: &Value, limit: usize) -> Value {
+    let json = value.to_string();
+    if json.len() <= limit {
+        return value.clone();
+    }
+    without_middle(value.as_str().unwrap_or(&json), limit).into()
 }
 
 #[cfg(test)]
@@ -193,9 +182,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_and_usage_belong_to_a_step() {
+    fn results_belong_to_a_step() {
         let steps = [
-            (json!({"type": "usage", "usage": {}}), 0),
             (json!({"type": "message", "role": "user", "text": "a"}), 1),
             (
                 json!({"type": "toolCall", "id": "x", "tool": "t", "input": {}}),
@@ -206,7 +194,6 @@ mod tests {
                 3,
             ),
             (json!({"type": "toolResult", "id": "x", "ok": true}), 2),
-            (json!({"type": "usage", "usage": {}}), 3),
             (json!({"type": "toolResult", "id": "z", "ok": true}), 4),
             (json!({"type": "toolResult", "id": null, "ok": true}), 5),
         ];

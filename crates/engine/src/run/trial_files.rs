@@ -313,7 +313,7 @@ mod tests {
         assert_eq!((text(last).as_str(), last.number), ("step 999", 1003));
     }
 
-    /// Writes a call, its result and the usage of the request for each of so many steps.
+    /// Writes a call and its result for each of so many steps.
     fn calls(number: usize, output: usize) -> String {
         let step = |id: usize| {
             let call = format!(
@@ -323,8 +323,7 @@ mod tests {
                 r#"{{"line":2,"type":"toolResult","id":"{id}","ok":true,"output":"{}"}}"#,
                 "z".repeat(output)
             );
-            let usage = r#"{"line":3,"type":"usage","usage":{"requests":1}}"#;
-            format!("{call}\n{result}\n{usage}\n")
+            format!("{call}\n{result}\n")
         };
         (0..number).map(step).collect()
     }
@@ -334,7 +333,7 @@ mod tests {
         let (_guard, run) = run(&[(TRANSCRIPT, calls(38, 15_000).as_bytes())]);
         let session = read(&run, Utf8Path::new("eval/a.b.01"), 72_000).transcript;
         assert_eq!((session.left_out, session.tail.len()), (0, 0));
-        assert_eq!(session.head.len(), 38 * 3);
+        assert_eq!(session.head.len(), 38 * 2);
         let kept: usize = session.head.iter().map(|one| size_of(&one.record)).sum();
         assert!((50_000..80_000).contains(&kept), "{kept}");
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 use terca_core::text::prose;
 use terca_core::transcript::edits::edits;
-use terca_core::transcript::{Record, Role, Step, Usage};
+use terca_core::transcript::{Record, Role, Step};
 
 use super::diff::edit;
 use super::markdown::markdown;
@@ -21,8 +21,6 @@ pub struct ShownStep<'a> {
     pub lead: &'a Record,
     /// The result of a call.
     pub result: Option<&'a Record>,
-    /// The tokens of the request that it ended.
-    pub usage: Option<&'a Usage>,
 }
 
 /// How steps are shown.
@@ -188,18 +186,14 @@ fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
     }
 }
 
-/// Returns the time of a step since the beginning, how long it took, and the time and tokens of its request: from the
-/// gateway, or else as the agent tells.
+/// Returns the time of a step since the beginning, how long it took, and the time and tokens of its request, from
+/// the gateway.
 fn marks(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
     let since = look.clock.words(shown.lead);
     let result = shown.result;
     let took = result.and_then(|result| look.clock.between(shown.lead, result));
     let asked = look.asked.get(&shown.number);
-    let tokens = match (asked, shown.usage) {
-        (Some(asked), _) => in_and_out(asked.input_tokens, asked.output_tokens),
-        (None, Some(usage)) => in_and_out(usage.input_tokens, usage.output_tokens),
-        (None, None) => None,
-    };
+    let tokens = asked.and_then(|asked| in_and_out(asked.input_tokens, asked.output_tokens));
     let marks = html! {
         @if let Some(since) = since { span.since { (since) } }
         @if let Some(took) = took { span.took { "took " (prose::duration(took)) } }

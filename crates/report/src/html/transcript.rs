@@ -79,16 +79,13 @@ pub fn steps(records: &[Numbered]) -> Vec<ShownStep<'_>> {
     for Numbered { number, record } in records {
         let known = places.get(number).copied();
         match (&record.step, known) {
-            (Step::Usage { usage }, Some(place)) => steps[place].usage = Some(usage),
             (Step::ToolResult { .. }, Some(place)) => steps[place].result = Some(record),
-            (Step::Usage { .. }, None) => {}
             _ => {
                 places.insert(*number, steps.len());
                 steps.push(ShownStep {
                     number: *number,
                     lead: record,
                     result: None,
-                    usage: None,
                 });
             }
         }
@@ -124,7 +121,6 @@ mod tests {
             json!({"type": "message", "role": "user", "text": "Write fib.js", "time": "2026-11-14T10:00:00Z"}),
             json!({"type": "reasoning", "text": "Easy."}),
             json!({"type": "toolCall", "id": "a", "tool": "write_file", "input": {"file_path": "fib.js", "content": "a\nb"}, "time": "2026-11-14T10:00:03.2Z"}),
-            json!({"type": "usage", "usage": {"requests": 1, "inputTokens": 1200, "outputTokens": 80}}),
             json!({"type": "toolCall", "id": "b", "tool": "magic", "server": "tiny", "input": {"n": 1}}),
             json!({"type": "toolResult", "id": "b", "ok": false, "output": "\u{1b}[31mno\u{1b}[0m <img src=x onerror=alert(1)>"}),
             json!({"type": "toolResult", "id": "a", "ok": true, "output": "x\n".repeat(40), "time": "2026-11-14T10:00:04Z"}),

@@ -41,7 +41,6 @@ pub fn step(record: &Record) -> Answer {
             )));
             return answer;
         }
-        Step::Usage { .. } => return answer,
     };
     answer.line(styled(role, title));
     let body = if role == Role::Dim { role } else { Role::Plain };
@@ -68,13 +67,11 @@ fn tell_output(is_fine: bool, text: &str, answer: &mut Answer) {
 
 /// The session in short: a line for each of its first and last steps.
 pub(crate) fn headlines(session: &Session, columns: usize) -> Answer {
-    let is_shown = |step: &Step| !matches!(step, Step::Usage { .. });
-    let records = session.records().filter(|one| is_shown(&one.record.step));
-    let all: Vec<(u32, String)> = records
+    let all: Vec<(u32, String)> = session
+        .records()
         .map(|one| (one.number, one.record.step.headline()))
         .collect();
-    let of_head = session.head.iter();
-    let mut first = of_head.filter(|one| is_shown(&one.record.step)).count();
+    let mut first = session.head.len();
     let mut last = all.len() - first;
     let mut left_out = session.left_out;
     if all.len() > FIRST + LAST {
@@ -128,7 +125,6 @@ mod tests {
             json!({"type": "toolCall", "id": "a", "tool": "shell", "input": {"command": "node fib.js"}}),
             json!({"type": "toolResult", "id": "a", "ok": true, "output": output}),
             json!({"type": "toolResult", "id": "b", "ok": false, "output": "\u{1b}[2Jno such file"}),
-            json!({"type": "usage", "usage": {"requests": 1}}),
             json!({"type": "message", "role": "assistant", "text": "Done.\u{7}"}),
             json!({"type": "error", "text": "429"}),
         ];

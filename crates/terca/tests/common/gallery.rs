@@ -421,7 +421,6 @@ fn transcript(is_evil: bool, is_flood: bool, is_control: bool) -> Vec<Value> {
         json!({"line": 1, "type": "message", "role": "user", "text": "Add pagination to the list endpoint.", "time": "2026-11-14T10:00:00Z"}),
         json!({"line": 2, "type": "reasoning", "text": "The list is read in one go. A cursor after the last document is what the SDK offers."}),
         json!({"line": 3, "type": "toolCall", "id": "1", "tool": "Bash", "input": {"command": "git ls-files src/routes"}, "time": "2026-11-14T10:00:03.2Z"}),
-        json!({"line": 3, "type": "usage", "usage": {"requests": 1, "inputTokens": 9_000, "outputTokens": 240}}),
         json!({"line": 4, "type": "toolResult", "id": "1", "ok": true, "output": listing, "time": "2026-11-14T10:00:04.7Z"}),
         json!({"line": 5, "type": "message", "role": "assistant", "text": "I'll look at how the SDK documents cursors, then change `list.ts`."}),
         json!({"line": 6, "type": "toolCall", "id": "2", "tool": "search_docs", "server": "firestore", "input": {"query": "startAfter limit"}, "time": "2026-11-14T10:00:06Z"}),

@@ -3,11 +3,11 @@
 //! Each has the profile, the settings, the variables and the session file of its adapter. Only its arguments differ, and, where
 //! that is no loss, its MCP servers are given to it in the session.
 
-use super::super::invocation::variables;
-use super::super::{gemini_cli, qwen_code};
+use super::super::gemini_cli;
+use super::super::qwen_code;
 use super::stream::AcpStream;
 use super::through_client;
-use crate::agent::{Agent, Inputs, Invocation, Launch, Profile, Stdin};
+use crate::agent::prelude::*;
 
 /// All of them.
 pub(in crate::agent) static KNOWN: &[&Agent] = &[&GEMINI_CLI, &QWEN_CODE];
@@ -42,8 +42,8 @@ static QWEN_CODE: Agent = Agent {
         let of_session = without_servers(inputs);
         let mut started = other_mode(inputs, &of_session, &qwen_code::AGENT, &args);
         // Otherwise its first request may go out before the servers have told their tools.
-        let waits = variables(&[("QWEN_CODE_LEGACY_MCP_BLOCKING", "1")]);
-        started.env.extend(waits);
+        let waits = "QWEN_CODE_LEGACY_MCP_BLOCKING";
+        started.env.push((waits.to_owned(), "1".to_owned()));
         started
     },
     protocol: |inputs| Box::new(AcpStream::of((qwen_code::AGENT.protocol)(inputs))),

@@ -18,14 +18,12 @@ mod stream;
 mod tools;
 mod usage;
 
+use super::prelude::*;
 pub use event::{Event, Stage};
 pub use settings::SessionSettings;
 
 use camino::Utf8PathBuf;
-use serde_json::json;
 
-use super::model_service::COMMON_SERVICES;
-use super::{Agent, Capabilities, Inputs, Invocation, Launch, PlacedFile, Profile};
 pub(super) use known::KNOWN;
 use stream::AcpStream;
 
@@ -53,11 +51,10 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
-    let command = Launch::Shell(inputs.command.unwrap_or("false").to_owned());
-    let (launch, file) = through_client(inputs, command, inputs.model);
+    let (launch, file) = through_client(inputs, Launch::command(inputs), inputs.model);
     Invocation {
         files: vec![file],
-        ..Invocation::of(launch)
+        ..Invocation::of(launch, &[])
     }
 }
 

@@ -1,10 +1,8 @@
 //! The settings of Terca's client, in a file.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::agent::Inputs;
-use crate::agent::mcp::McpServer;
+use crate::agent::prelude::*;
+use serde::Deserialize;
+use serde::Serialize;
 
 /// The name of the file with the settings, in the artifacts too.
 pub(super) const FILE: &str = "acp.json";

@@ -1,18 +1,15 @@
 //! Reads the events of the client: what the session of an ACP agent came to.
 
-use serde_json::Value;
+use crate::agent::prelude::*;
 
-use super::event::{Event, Stage};
+use super::AUTH_REQUIRED;
+use super::event::Event;
+use super::event::Stage;
 use super::tools::ToolCalls;
-use super::{AUTH_REQUIRED, usage};
-use crate::agent::errors::{by_status, classify};
-use crate::agent::fields::Fields;
-use crate::agent::session::{Protocol, Session, failed};
-use crate::agent::{Ending, Skippable};
-use crate::process::Exit;
+use super::usage;
+use crate::agent::errors::by_status;
+use crate::agent::errors::classify;
 use crate::text::prose;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 /// The lines that are no messages and are told of when a session fails.
 const MOST_NOISE: usize = 3;

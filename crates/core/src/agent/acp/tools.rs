@@ -3,13 +3,8 @@
 //! A call comes in parts: announced with a title, then with its arguments, then with its result. It becomes a step when its
 //! arguments are there, when it is at work, or when something else follows.
 
+use crate::agent::prelude::*;
 use std::collections::BTreeSet;
-
-use serde_json::{Map, Value};
-
-use crate::agent::fields::Fields;
-use crate::agent::mcp::ServerTool;
-use crate::agent::session::Session;
 
 /// The most ids of calls that are kept. Parts of later calls that have no beginning are left out.
 const MOST_CALLS: usize = 50_000;
@@ -160,7 +155,7 @@ fn server_of(tool: &str, title: &str, session: &Session) -> Option<ServerTool> {
     // Gemini CLI: `look (docs MCP Server)`, with the name of the tool.
     let titled = title.split_once(" (").and_then(|(tool, rest)| {
         let server = rest.split_once(" MCP Server)")?.0;
-        let is_known = session.servers().iter().any(|known| known == server);
+        let is_known = session.servers.iter().any(|known| known == server);
         is_known.then(|| ServerTool {
             server: server.to_owned(),
             tool: tool.trim_end_matches(':').to_owned(),

@@ -1,10 +1,8 @@
 //! The figures that ACP agents tell: those of the protocol, and those that some put into `_meta`.
 
-use serde_json::Value;
+use crate::agent::prelude::*;
 
-use crate::agent::fields::Fields;
-use crate::agent::tokens::{Tokens, known_cost};
-use crate::transcript::{Usage, total};
+use crate::agent::tokens::known_cost;
 
 /// Returns the figures of the answer to a prompt.
 pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
@@ -17,9 +15,9 @@ pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
 fn of_protocol(usage: &Value) -> Usage {
     let input = ["inputTokens", "cachedReadTokens", "cachedWriteTokens"];
     let output = ["outputTokens", "thoughtTokens"];
-    let sum = |names: &[&str]| total(names.iter().map(|name| usage.number(name)));
+    let sum = |names: &[&'static str]| total(names.iter().map(|name| usage.number(name)));
     let is_apart = usage.number("totalTokens") >= total([sum(&input), sum(&output)]).max(1);
-    let first = |names: &[&str]| {
+    let first = |names: &[&'static str]| {
         if is_apart {
             sum(names)
         } else {

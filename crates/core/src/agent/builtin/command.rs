@@ -4,17 +4,9 @@
 //! JSON with the keys of `stats` in `results.json`, and with its version, the model that answered, and an error. Exit
 //! status 0 says that its session came to a proper end, unless it reports an error.
 
-use serde_json::{Map, Value};
+use crate::agent::prelude::*;
 
-use crate::agent::conversation::Shows;
-use crate::agent::invocation::variables;
-use crate::agent::model_service::COMMON_SERVICES;
-use crate::agent::session::{Protocol, Session};
-use crate::agent::{Agent, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile};
-use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
 
 pub static AGENT: Agent = Agent {
     profile: Profile {
@@ -28,7 +20,7 @@ pub static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    protocol: |_| Box::new(Plain::default()),
+    protocol: |_| Box::new(Plain),
 };
 
 /// The lines of output that become messages of the transcript.
@@ -58,22 +50,19 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         env.extend(file.iter().map(|file| (variable, file.path.as_str())));
     }
     let stats_dir = inputs.stats_file.parent().unwrap_or(inputs.agent_home);
+    let started = Invocation::of(Launch::command(inputs), &env);
     Invocation {
-        env: variables(&env),
         files: servers.into_iter().chain(config).collect(),
         side_files: vec![SideFile::new(stats_dir, "stats.json", "stats.json")],
-        ..Invocation::of(Launch::Shell(inputs.command.unwrap_or("false").to_owned()))
+        ..started
     }
 }
 
-#[derive(Default)]
-struct Plain {
-    usage: Usage,
-}
+struct Plain;
 
 /// Adds a step for a line, up to a limit.
 fn add(step: Step, session: &mut Session) {
-    let line = session.line_number();
+    let line = session.line;
     if line <= MOST_LINES {
         session.push(step);
     } else if line == MOST_LINES + 1 {
@@ -142,16 +131,12 @@ impl Protocol for Plain {
         Shows::Nothing
     }
 
-    fn usage(&self, _session: &Session) -> Usage {
-        self.usage
-    }
-
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         let stats = std::mem::take(&mut session.document);
         if !stats.trim().is_empty() {
             match Usage::read_reported(&stats) {
                 Ok((usage, remarks)) => {
-                    self.usage = usage;
+                    session.usage = usage;
                     for remark in remarks {
                         session.final_note(remark);
                     }

@@ -4,48 +4,37 @@ pub mod cheat;
 pub(super) mod command;
 
 use super::control;
-use super::session::{Protocol, Session};
-use super::{Agent, Ending, Invocation, Launch, Profile, Stdin};
-use crate::process::Exit;
-use crate::transcript::Usage;
+use super::prelude::*;
 
 /// `oracle`: copies the eval's `_solution/` into the workspace. An eval whose oracle fails is broken.
-pub(super) static ORACLE: Agent = Agent {
-    profile: profile(control::ORACLE),
-    invocation: |_| invocation(Launch::LaySolution),
-    protocol: |_| Box::new(Silent),
-};
+pub(super) static ORACLE: Agent = built_in(control::ORACLE, |_| invocation(Launch::LaySolution));
 
 /// `nop`: does nothing. An eval that passes for it proves nothing.
-pub(super) static NOP: Agent = Agent {
-    profile: profile(control::NOP),
-    invocation: |_| invocation(Launch::Nothing),
-    protocol: |_| Box::new(Silent),
-};
+pub(super) static NOP: Agent = built_in(control::NOP, |_| invocation(Launch::Nothing));
 
 /// `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
-pub(super) static CHEAT: Agent = Agent {
-    profile: profile(control::CHEAT),
-    invocation: |_| invocation(Launch::Cheat),
-    protocol: |_| Box::new(Silent),
-};
+pub(super) static CHEAT: Agent = built_in(control::CHEAT, |_| invocation(Launch::Cheat));
 
-/// Returns the profile of a built-in agent. It takes every part of a variant, since it uses none.
-const fn profile(name: &'static str) -> Profile {
-    Profile {
-        name,
-        version_args: &[],
-        install: Some("it is built in"),
-        streams_events: false,
-        skills_dir: ".agents/skills",
-        ..Profile::USUAL
+/// Returns a built-in agent. It takes every part of a variant, since it uses none.
+const fn built_in(name: &'static str, invocation: fn(&Inputs<'_>) -> Invocation) -> Agent {
+    Agent {
+        profile: Profile {
+            name,
+            version_args: &[],
+            install: Some("it is built in"),
+            streams_events: false,
+            skills_dir: ".agents/skills",
+            ..Profile::USUAL
+        },
+        invocation,
+        protocol: |_| Box::new(Silent),
     }
 }
 
 fn invocation(launch: Launch) -> Invocation {
     Invocation {
         stdin: Stdin::Empty,
-        ..Invocation::of(launch)
+        ..Invocation::of(launch, &[])
     }
 }
 
@@ -53,10 +42,6 @@ fn invocation(launch: Launch) -> Invocation {
 struct Silent;
 
 impl Protocol for Silent {
-    fn usage(&self, _session: &Session) -> Usage {
-        Usage::default()
-    }
-
     fn ending(&mut self, _exit: Exit, _session: &mut Session) -> Ending {
         Ending::Completed
     }

@@ -5,11 +5,8 @@
 
 mod stream;
 
+use super::prelude::*;
 use camino::Utf8Path;
-use serde_json::json;
-
-use super::model_service::{ModelService, usual};
-use super::{Agent, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -28,7 +25,7 @@ pub(super) static AGENT: Agent = Agent {
         ],
         setting_variables: &["ANTHROPIC_BASE_URL"],
         credential_files: &[".claude/.credentials.json"],
-        services: &[ModelService::by_variable(
+        services: &[ModelService::new(
             &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
             "ANTHROPIC_BASE_URL",
             usual::ANTHROPIC,

@@ -1,19 +1,10 @@
 //! Reads the stream of Claude Code and the transcripts it keeps.
 
+use crate::agent::prelude::*;
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
-
 use crate::agent::anthropic_messages::Messages;
-use crate::agent::errors;
-use crate::agent::fields::{Fields, text_of};
-use crate::agent::session::{Protocol, Session, failed};
-use crate::agent::tokens::Tokens;
-use crate::agent::{Ending, Skippable};
-use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
 
 /// The name that Claude Code gives instead of a model when it speaks for itself.
 const NO_MODEL: &str = "<synthetic>";
@@ -153,7 +144,7 @@ fn errors_for_people(result: &Value) -> String {
 
 impl Protocol for ClaudeStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("timestamp"));
+        session.time = event.owned("timestamp");
         let message = &event["message"];
         match (event.text("type"), event.text("subtype")) {
             ("system", "api_retry") => self.retry(&event, session),

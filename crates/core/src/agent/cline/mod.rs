@@ -7,12 +7,7 @@
 
 mod stream;
 
-use serde_json::{Map, Value, json};
-
-use super::invocation::variables;
-use super::{
-    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-};
+use super::prelude::*;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -51,15 +46,16 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     args.push("' '".to_owned());
     let data = inputs.agent_home.join(".cline/data");
     let program = inputs.program.map_or("cline".to_owned(), quoted);
+    let env = [
+        // Otherwise it leaves a daemon behind.
+        ("CLINE_SESSION_BACKEND_MODE", "local"),
+        ("CLINE_NO_AUTO_UPDATE", "1"),
+    ];
+    let command = format!("cat | {program} {}", args.join(" "));
     Invocation {
-        env: variables(&[
-            // Otherwise it leaves a daemon behind.
-            ("CLINE_SESSION_BACKEND_MODE", "local"),
-            ("CLINE_NO_AUTO_UPDATE", "1"),
-        ]),
         files: settings_files(inputs),
         side_files: vec![SideFile::new(data.join("logs"), LOG, LOG)],
-        ..Invocation::of(Launch::Shell(format!("cat | {program} {}", args.join(" "))))
+        ..Invocation::of(Launch::Shell(command), &env)
     }
 }
 

@@ -1,14 +1,6 @@
 //! Reads the stream of Cline, and its log.
 
-use serde_json::Value;
-
-use crate::agent::fields::{Fields, text_of};
-use crate::agent::session::{Protocol, Session, failed};
-use crate::agent::tokens::Tokens;
-use crate::agent::{Ending, errors};
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
+use crate::agent::prelude::*;
 
 #[derive(Debug, Default)]
 pub(super) struct ClineStream {
@@ -130,7 +122,7 @@ fn has_failed(output: &Value) -> bool {
 
 impl Protocol for ClineStream {
     fn event(&mut self, event: Value, session: &mut Session) {
-        session.at(event.owned("ts"));
+        session.time = event.owned("ts");
         match event.text("type") {
             "agent_event" => self.agent_event(&event["event"], session),
             "run_result" => self.result = Some(event),

@@ -6,14 +6,9 @@
 
 mod stream;
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::mcp::{self, McpServer};
-use super::model_service::{ModelService, usual};
-use super::{
-    Agent, FilesYield, Inputs, Invocation, Package, PlacedFile, Profile, SideFile, StopSignal,
-};
-use crate::text::json::{self as document, object};
+use crate::text::json as document;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -29,7 +24,7 @@ pub(super) static AGENT: Agent = Agent {
             // The built-in provider would try a WebSocket first.
             given_as: Some("OPENAI_API_KEY"),
             unless: &["model_provider"],
-            ..ModelService::by_setting(
+            ..ModelService::new(
                 &["CODEX_API_KEY", "OPENAI_API_KEY"],
                 "/model_providers/openai-key/base_url",
                 usual::OPENAI_V1,
@@ -43,7 +38,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    protocol: |inputs| Box::new(stream::CodexStream::new(inputs.mcp_servers)),
+    protocol: |_| Box::new(stream::CodexStream::default()),
 };
 
 /// The number of times that a failed request, and a stream that broke off, are tried again. They multiply; by default

@@ -1,23 +1,10 @@
 //! Reads the stream of Codex and the rollout files it keeps.
 
+use crate::agent::prelude::*;
 use std::collections::BTreeSet;
-
-use serde_json::{Value, json};
-
-use crate::agent::Ending;
-use crate::agent::errors;
-use crate::agent::fields::{Fields, text_of};
-use crate::agent::mcp::{McpServer, ServerTool};
-use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::tokens::Tokens;
-use crate::process::Exit;
-use crate::transcript::{Role, Usage};
-use crate::trial_error::ErrorKind;
 
 #[derive(Debug, Default)]
 pub(super) struct CodexStream {
-    /// The servers by server-sent events, which it is given in another way.
-    by_sse: Vec<String>,
     /// The calls that the stream shows.
     shown_calls: BTreeSet<String>,
     /// The calls that the model asked for, according to the rollout files.
@@ -32,14 +19,6 @@ pub(super) struct CodexStream {
 }
 
 impl CodexStream {
-    pub(super) fn new(servers: &[(String, McpServer<String>)]) -> Self {
-        let by_sse = servers.iter().filter(|(_, server)| server.is_by_sse());
-        CodexStream {
-            by_sse: by_sse.map(|(name, _)| name.clone()).collect(),
-            ..CodexStream::default()
-        }
-    }
-
     fn item(&mut self, item: &Value, completed: bool, session: &mut Session) {
         let kind = item.text("type");
         if kind == "error" {
@@ -180,7 +159,7 @@ impl Protocol for CodexStream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        for name in &self.by_sse {
+        for name in session.servers_by_sse.clone() {
             session.final_note(format!(
                 "codex has no `sse` transport: the MCP server `{name}` was given to it as `http`"
             ));

@@ -1,10 +1,7 @@
 //! The lines of opencode's log that say more than its stream.
 
+use crate::agent::prelude::*;
 use std::collections::BTreeMap;
-
-use crate::agent::errors;
-use crate::agent::session::Session;
-use crate::trial_error::ErrorKind;
 
 /// The facts of the log so far.
 #[derive(Debug, Default)]

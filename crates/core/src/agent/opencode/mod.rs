@@ -7,12 +7,7 @@
 mod log;
 mod stream;
 
-use serde_json::{Value, json};
-
-use super::mcp::{self, McpServer};
-use super::model_service::{ModelService, usual};
-use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile};
-use crate::text::json::object;
+use super::prelude::*;
 
 pub(super) use stream::OpencodeStream;
 
@@ -46,42 +41,42 @@ pub(super) static AGENT: Agent = Agent {
 
 /// The providers that it knows by themselves, with the addresses of their libraries.
 pub(super) const SERVICES: &[ModelService] = &[
-    ModelService::by_setting(
+    ModelService::new(
         &["ANTHROPIC_API_KEY"],
         "/provider/anthropic/options/baseURL",
         "https://api.anthropic.com/v1",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["OPENAI_API_KEY"],
         "/provider/openai/options/baseURL",
         usual::OPENAI_V1,
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
         "/provider/google/options/baseURL",
         "https://generativelanguage.googleapis.com/v1beta",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["OPENROUTER_API_KEY"],
         "/provider/openrouter/options/baseURL",
         "https://openrouter.ai/api/v1",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["DEEPSEEK_API_KEY"],
         "/provider/deepseek/options/baseURL",
         "https://api.deepseek.com",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["GROQ_API_KEY"],
         "/provider/groq/options/baseURL",
         "https://api.groq.com/openai/v1",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["MISTRAL_API_KEY"],
         "/provider/mistral/options/baseURL",
         "https://api.mistral.ai/v1",
     ),
-    ModelService::by_setting(
+    ModelService::new(
         &["XAI_API_KEY"],
         "/provider/xai/options/baseURL",
         "https://api.x.ai/v1",
@@ -138,7 +133,7 @@ impl Flavour {
                 ..PlacedFile::json(&settings_dir, "settings.json", &self.settings(inputs))
             }],
             // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
-            ..Invocation::of(Launch::program(self.program, &args))
+            ..Invocation::program(self.program, &args, &[])
         }
     }
 

@@ -1,16 +1,9 @@
 //! Reads the stream of opencode, and its log.
 
-use serde_json::Value;
+use crate::agent::prelude::*;
 
 use super::log::Log;
-use crate::agent::fields::Fields;
-use crate::agent::session::{self, Protocol, Session, failed};
-use crate::agent::tokens::Tokens;
-use crate::agent::{Ending, errors};
-use crate::process::Exit;
 use crate::text::prose;
-use crate::transcript::{Role, Usage, total};
-use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(in crate::agent) struct OpencodeStream {

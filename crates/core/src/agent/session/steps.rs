@@ -12,11 +12,6 @@ use crate::transcript::{Record, Role, Step};
 pub(super) const LONGEST_MESSAGE: usize = 1024 * 1024;
 
 impl Session {
-    /// Returns the names of the MCP servers of the variant.
-    pub fn servers(&self) -> &[String] {
-        &self.servers
-    }
-
     /// Returns the server of a tool that is called `mcp__<server>__<tool>`.
     pub fn mcp_server_of(&self, tool: &str) -> Option<ServerTool> {
         self.server_of(tool.strip_prefix("mcp__")?, "__")
@@ -25,11 +20,6 @@ impl Session {
     /// Returns the server that the name of a tool begins with.
     pub fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
-    }
-
-    /// Sets the time of the steps that follow.
-    pub fn at(&mut self, time: Option<String>) {
-        self.time = time;
     }
 
     /// Sets the time of the steps that follow, in milliseconds since 1970.
@@ -140,11 +130,6 @@ impl Session {
         self.push_at(self.line, step);
     }
 
-    /// Sets the line of the steps that follow to the number of an entry in a document, for agents that keep one.
-    pub fn read_entry(&mut self, number: u64) {
-        self.line = number;
-    }
-
     /// Adds a step that began at an earlier line.
     pub fn push_at(&mut self, line: u64, step: Step) {
         self.hear(&step);
@@ -176,10 +161,5 @@ impl Session {
             line,
             step,
         }
-    }
-
-    /// Returns the number of the line that is being read.
-    pub fn line_number(&self) -> u64 {
-        self.line
     }
 }

@@ -70,7 +70,7 @@ fn kind<'a>(sandbox: &'static str, error: Option<&'a String>) -> SandboxKind<'a>
 /// Returns the agents, those of the suite first.
 pub(super) fn agent_rows(found: &Findings, of_suite: &[&str]) -> Vec<AgentRow> {
     let row = |found: &FoundAgent| {
-        let profile = agent::find(&found.agent).map(agent::AgentRef::profile);
+        let profile = agent::find(&found.agent).map(agent::Agent::profile);
         AgentRow {
             agent: found.agent.clone(),
             of_suite: of_suite.contains(&found.agent.as_str()),
