@@ -53,10 +53,7 @@ impl<W: Write> Packer<W> {
 
     /// Adds everything in a directory, under another path. Sockets, pipes and devices are left out.
     pub fn add_tree(&mut self, dir: &Dir, at: &Utf8Path) -> io::Result<()> {
-        let options = Options {
-            unlock: false,
-            ..Options::default()
-        };
+        let options = Options::reading();
         self.add_dir(at.as_std_path(), dir.meta())?;
         let mut failed = None;
         tree::walk(dir, &options, &mut |entry, meta| {
@@ -86,7 +83,7 @@ impl<W: Write> Packer<W> {
                 Err(_) => Ok(()),
             },
             Kind::Link => self.add_link(at, &dir.read_link(name)?, &meta),
-            Kind::Dir | Kind::Fifo | Kind::Socket | Kind::Device => Ok(()),
+            Kind::Dir | Kind::Other => Ok(()),
         }
     }
 

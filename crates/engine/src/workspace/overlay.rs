@@ -145,11 +145,11 @@ impl Overlay {
         Ok(())
     }
 
-    /// Removes the sockets and devices of setup and agent from the workspace: a copy has none.
+    /// Removes the pipes, sockets and devices of setup and agent from the workspace: a copy has none.
     pub fn remove_what_has_no_copy(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
         for (path, meta) in list(&workspace, &Options::default())? {
-            if matches!(meta.kind, Kind::Socket | Kind::Device) {
+            if meta.kind == Kind::Other {
                 workspace.remove_file(&path)?;
             }
         }
