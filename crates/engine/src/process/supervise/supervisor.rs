@@ -33,7 +33,7 @@ pub fn serve() -> io::Result<()> {
         open_file_limit::restore(limit);
     }
     os::become_subreaper();
-    let condition = Condition::now();
+    let at_start = condition();
     let mut socket = match std::env::args().nth(4) {
         // In a container, standard input is not Terca's.
         Some(path) => UnixStream::connect(path)?,
@@ -54,7 +54,7 @@ pub fn serve() -> io::Result<()> {
             },
             Ok(Received::Message(Request::Sweep)) => {
                 let left_behind = os::end_children(|_| true);
-                let is_same = condition.is_some() && Condition::now() == condition;
+                let is_same = at_start.is_some() && condition() == at_start;
                 let swept = Swept {
                     left_behind,
                     as_new: left_behind == 0 && is_same,
@@ -292,37 +292,28 @@ impl Watch {
     }
 }
 
-/// The limits, priorities and the like of this process. A supervisor in which any of them has changed is not used
-/// for another trial.
-#[derive(Debug, PartialEq, Eq)]
-struct Condition {
-    limits: String,
-    oom_score: String,
-    group: String,
-    status: Vec<String>,
-    nice: i32,
-}
-
 /// The lines of `/proc/self/status` with properties that are inherited.
 const INHERITED: [&str; 7] = [
     "Umask:", "TracerPid:", "SigIgn:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:",
 ];
 
-impl Condition {
-    /// Reads the condition of this process. `None` where the system does not have it.
-    fn now() -> Option<Self> {
-        Some(Condition {
-            limits: read("limits")?,
-            oom_score: read("oom_score_adj")?,
-            group: read("cgroup")?,
-            status: read("status")?
-                .lines()
-                .filter(|line| INHERITED.iter().any(|start| line.starts_with(start)))
-                .map(str::to_owned)
-                .collect(),
-            nice: rustix::process::getpriority_process(None).ok()?,
-        })
-    }
+/// Returns the properties of this process that its children can change and that its next children inherit: limits,
+/// priorities and the like. A supervisor in which any of them has changed is not used for another trial. `None` where
+/// the system does not tell them.
+fn condition() -> Option<Vec<String>> {
+    let nice = rustix::process::getpriority_process(None).ok()?;
+    let mut condition = vec![
+        nice.to_string(),
+        read("limits")?,
+        read("oom_score_adj")?,
+        read("cgroup")?,
+    ];
+    let status = read("status")?;
+    let inherited = status
+        .lines()
+        .filter(|line| INHERITED.iter().any(|start| line.starts_with(start)));
+    condition.extend(inherited.map(str::to_owned));
+    Some(condition)
 }
 
 fn read(name: &str) -> Option<String> {
@@ -393,14 +384,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_same_until_somebody_changes_it() {
-        let before = Condition::now().unwrap();
-        assert_eq!(Condition::now().unwrap(), before);
-        assert_eq!(before.status.len(), INHERITED.len(), "{:?}", before.status);
-        let changed = Condition {
-            oom_score: "500\n".into(),
-            ..Condition::now().unwrap()
-        };
-        assert_ne!(changed, before);
+    fn the_condition_is_the_same_until_somebody_changes_it() {
+        let before = condition().unwrap();
+        assert_eq!(condition().unwrap(), before);
+        assert_eq!(before.len(), 4 + INHERITED.len(), "{before:?}");
     }
 }
