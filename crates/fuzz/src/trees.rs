@@ -132,7 +132,7 @@ fn check_changes(
     let mut told = BTreeSet::new();
     for change in &changes.seen {
         told.insert(change.path.as_path());
-        told.extend(change.renamed.as_ref().map(|(from, _)| from.as_path()));
+        told.extend(change.renamed.as_deref());
     }
     let all: BTreeSet<&Path> = before
         .keys()

@@ -1,8 +1,9 @@
 //! The environment variables of a trial's commands: made from nothing, so that nothing leaks in.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{self, Profile};
 use terca_core::plan::{PreparedLayer, TrialSpec};
 
@@ -269,18 +270,19 @@ fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
     variables.extend(git.map(|(name, value)| (name.to_owned(), value)));
 }
 
+/// Returns whether a path leads to a file that can be run.
+pub(crate) fn is_program(path: &Utf8Path) -> bool {
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 /// Finds the file of a program on a `PATH` as a shell does.
-pub fn find_program(name: &str, path: &str) -> Option<camino::Utf8PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let executable = |file: &camino::Utf8PathBuf| {
-        std::fs::metadata(file)
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
+pub fn find_program(name: &str, path: &str) -> Option<Utf8PathBuf> {
     let found = path
         .split(':')
         .filter(|dir| !dir.is_empty())
         .map(|dir| Utf8Path::new(dir).join(name))
-        .find(executable)?;
+        .find(|file| is_program(file))?;
     // It is started in another directory than this one.
     camino::absolute_utf8(found).ok()
 }

@@ -3,7 +3,6 @@
 pub mod credentials;
 pub mod environment;
 pub mod package_caches;
-pub mod placed_files;
 pub mod registries;
 pub mod steady_clock;
 pub mod version;

@@ -9,7 +9,6 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::package_cache::PackageCache;
 
-use crate::host::placed_files::PlacedFiles;
 use crate::workspace::layers::cache_dir;
 
 /// The directory of all downloads in the cache of a suite.
@@ -48,4 +47,39 @@ pub fn place(
         placed.paths.push(link);
     }
     Ok(placed)
+}
+
+/// Files and links in a home. They are removed with the value.
+#[derive(Debug, Default)]
+pub struct PlacedFiles {
+    pub(super) paths: Vec<Utf8PathBuf>,
+    /// Keeps what they lead to from being removed meanwhile.
+    pub(super) lock: Option<File>,
+}
+
+impl PlacedFiles {
+    /// Removes them. A file that a command has changed is removed too: it still has what was in it. A directory that a
+    /// command has put in its place stays.
+    pub fn remove(mut self) -> io::Result<()> {
+        self.remove_all()
+    }
+
+    fn remove_all(&mut self) -> io::Result<()> {
+        use io::ErrorKind::{IsADirectory, NotFound};
+        for path in self.paths.drain(..) {
+            match fs_err::remove_file(path) {
+                Err(error) if !matches!(error.kind(), IsADirectory | NotFound) => {
+                    return Err(error);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PlacedFiles {
+    fn drop(&mut self) {
+        let _ = self.remove_all();
+    }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::host::environment::{Host, Variables};
-use crate::host::placed_files::PlacedFiles;
+use crate::host::package_caches::PlacedFiles;
 
 /// The files in a home that name registries, or have the tokens for them.
 const FILES: [&str; 10] = [

@@ -10,7 +10,6 @@ pub mod open_file_limit;
 pub mod output_file;
 pub mod own_process;
 pub mod pause;
-pub(crate) mod socket;
 pub mod supervise;
 pub mod tail;
 pub mod walls;

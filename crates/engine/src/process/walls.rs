@@ -3,10 +3,9 @@
 //! They are for places where no namespaces may be made. A rule allows; what no rule allows is refused. Nobody can take a
 //! rule back, not even the superuser.
 
-use std::fmt;
-
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// The rules for files and for the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,17 +40,12 @@ pub struct Strength {
 }
 
 /// The kernel has no such rules, or too few.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the kernel does not have Landlock with rules for TCP: that needs Linux 6.7 or later, with `landlock` among its \
+     security modules"
+)]
 pub struct TooWeak;
-
-impl fmt::Display for TooWeak {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "the kernel does not have Landlock with rules for TCP: that needs Linux 6.7 or later, with `landlock` among its \
-             security modules",
-        )
-    }
-}
 
 #[cfg(target_os = "linux")]
 mod kernel {

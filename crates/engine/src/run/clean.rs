@@ -79,7 +79,7 @@ fn measured(path: &Utf8Path, kind: RemovableKind) -> Removable {
 
 /// Returns the disk space of the files below a directory. Links are not followed, and mounts are left out.
 pub fn bytes_below(dir: &Utf8Path) -> u64 {
-    let options = Options::unlimited();
+    let options = Options::default();
     let size = Dir::open(dir).and_then(|dir| measure(&dir, &options));
     size.unwrap_or(0)
 }

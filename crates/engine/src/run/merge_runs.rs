@@ -254,7 +254,7 @@ fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRu
     };
     let place = target.create_dir_all(path, DIR_MODE).map_err(&refused)?;
     // A workspace that was kept was not too large for its suite.
-    let options = Options::unlimited();
+    let options = Options::default();
     tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused)?;
     Ok(true)
 }

@@ -36,7 +36,7 @@ pub fn restore_workspace(
     trial_dir: &Utf8Path,
     to: Option<&Utf8Path>,
 ) -> Result<Utf8PathBuf, WorkspaceError> {
-    let options = Options::unlimited();
+    let options = Options::default();
     let saved = open_run(run_dir)
         .map_err(RestoreError::from)
         .and_then(|run| Saved::open(&run, trial_dir, &CheckedLayers::default(), &options))

@@ -98,7 +98,7 @@ impl Store {
             fs_err::write(ignore, "*\n")?;
         }
         remove_drafts(&drafts);
-        let draft = Draft::create_shared(&drafts)?;
+        let draft = Draft::create(&drafts, 0o777)?;
         let opened = open_run(draft.path())?;
         let mut text = Vec::new();
         write_document(run_file, &mut text)?;

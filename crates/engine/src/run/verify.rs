@@ -134,7 +134,7 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
     if report.evidence.is_empty() {
         return None;
     }
-    let options = Options::unlimited();
+    let options = Options::default();
     let problem = |file: &str, text: String| Problem::new(head.dir.join(file), None, text);
     let found = run
         .open_dir(&head.dir)

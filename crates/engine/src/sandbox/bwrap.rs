@@ -8,11 +8,9 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::ContainedBy;
 
-use super::contents::{Contents, SUPERVISOR};
+use super::contents::{Contents, SUPERVISOR, write_names};
 use super::mounts::{Mounts, Place};
-use super::names;
-use super::view::View;
-use super::{SandboxError, Wall};
+use super::{SandboxError, View, Wall};
 use crate::host::environment::{Host, find_program};
 use crate::process::supervise::Enclosure;
 
@@ -119,7 +117,7 @@ impl Wall for Bwrap {
 /// each place that is mounted takes bubblewrap longer than the one before.
 fn keep_settings(kept: &Utf8Path, base: &mut Mounts, host: &Host) -> io::Result<()> {
     fs_err::create_dir(kept)?;
-    names::write(&kept.join("passwd"), &kept.join("group"), ids(), host)?;
+    write_names(&kept.join("passwd"), &kept.join("group"), ids(), host)?;
     let mut names = vec!["passwd".to_owned(), "group".to_owned()];
     for path in base.same_in("/etc".into()) {
         let Some(name) = path.file_name() else {

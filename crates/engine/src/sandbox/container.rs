@@ -13,11 +13,10 @@ use serde_json::Value;
 use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image};
 
 use super::carried_program::{self, MEETING, PLACE, PROGRAM};
+use super::contents::write_names;
 use super::mounts::{Mounts, Place};
-use super::names;
 use super::programs::Programs;
-use super::view::View;
-use super::{SandboxError, Wall};
+use super::{SandboxError, View, Wall};
 use crate::host::environment::{Host, Variables, find_program};
 use crate::process::supervise::{ARGUMENT, Container, Enclosure};
 
@@ -423,7 +422,7 @@ fn base(dir: &Utf8Path, ids: (u32, u32), host: &Host) -> std::io::Result<Mounts>
     carried_program::carry(&carried)?;
     let users = carried.join("passwd");
     let groups = carried.join("group");
-    names::write(&users, &groups, ids, host)?;
+    write_names(&users, &groups, ids, host)?;
     mounts.set(PLACE, Place::ReadOnlyFrom(carried));
     mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
     mounts.set("/etc/group", Place::ReadOnlyFrom(groups));

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::View;
 use super::mounts::{Mounts, Place};
 use super::programs::Programs;
-use super::view::View;
-use crate::host::environment::outside_paths;
+use crate::host::environment::{Host, outside_paths};
 use crate::locked;
 use crate::process::own_process;
 
@@ -125,6 +125,35 @@ fn base(own_program: &Utf8Path) -> Mounts {
     mounts.set("/var/tmp", Place::Empty);
     mounts.set("/tmp", Place::Empty);
     mounts
+}
+
+/// The id of files whose owner is not known inside.
+const NOBODY: u32 = 65534;
+
+/// Writes the names of the user and the group inside. Programs fail whose user has none.
+pub(super) fn write_names(
+    users: &Utf8Path,
+    groups: &Utf8Path,
+    (user, group): (u32, u32),
+    host: &Host,
+) -> io::Result<()> {
+    let is_plain = |name: &&str| {
+        !name.is_empty() && *name != "root" && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let name = match user {
+        0 => "root",
+        _ => host.get("USER").filter(is_plain).unwrap_or("agent"),
+    };
+    let mut user_lines = format!("{name}:x:{user}:{group}:{name}:/nonexistent:/bin/sh\n");
+    let mut group_lines = format!("{name}:x:{group}:\n");
+    if user != NOBODY {
+        user_lines += &format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/nonexistent:/bin/sh\n");
+    }
+    if group != NOBODY {
+        group_lines += &format!("nogroup:x:{NOBODY}:\n");
+    }
+    fs_err::write(users, user_lines)?;
+    fs_err::write(groups, group_lines)
 }
 
 #[cfg(test)]

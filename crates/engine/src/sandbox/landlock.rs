@@ -7,8 +7,7 @@ use camino::Utf8PathBuf;
 use terca_core::config::sandbox::ContainedBy;
 
 use super::contents::Contents;
-use super::view::View;
-use super::{SandboxError, Wall};
+use super::{SandboxError, View, Wall};
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::supervise::Enclosure;
 use crate::process::walls::{self, Tcp, Walls};

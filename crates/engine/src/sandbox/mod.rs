@@ -24,9 +24,7 @@ mod contents;
 mod landlock;
 pub mod limits;
 mod mounts;
-mod names;
 mod programs;
-mod view;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -37,16 +35,15 @@ use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox};
 use terca_core::run::run_file::SettledSandboxes;
 use thiserror::Error;
 
-use crate::host::environment::Host;
+use crate::host::environment::{Host, Variables};
 use crate::process::supervise::Enclosure;
 use crate::process::walls;
 pub use crate::process::walls::{Strength, TooWeak};
-use crate::workspace::trial_dirs::WorkDir;
+use crate::workspace::trial_dirs::{CommandDirs, WorkDir};
 use bwrap::Bwrap;
 use container::{Containers, EngineProgram, FoundImage};
 use contents::Contents;
 use landlock::Landlock;
-pub use view::{View, Words};
 
 /// The variable that names the sandbox of suites that do not say.
 pub const DEFAULT_SANDBOX: &str = "TERCA_SANDBOX";
@@ -129,6 +126,46 @@ pub enum SandboxError {
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[from] io::Error),
+}
+
+/// The part of the machine that a command sees, beside the system's software and the programs on its `PATH`.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// Its home, its temporary directory, and the workspace.
+    pub dirs: CommandDirs<'a>,
+    /// Its environment: `PATH`, and the places of toolchains and certificates.
+    pub env: &'a Variables,
+    /// Other directories that it can write to.
+    pub writable: Vec<Utf8PathBuf>,
+    /// Files and directories that it can read.
+    pub readable: Vec<Utf8PathBuf>,
+    /// Files and directories that it cannot see, although they are in one that it can read.
+    pub hidden: Vec<Utf8PathBuf>,
+    /// Its network is one of its own, in which nothing but loopback is there.
+    pub own_network: bool,
+    /// The ports that are a way out of that, where rules take the place of a network.
+    pub reachable_ports: Vec<u16>,
+    /// Its own words, which may name programs and scripts: they are shown with what they need.
+    pub words: Words<'a>,
+}
+
+impl View<'_> {
+    /// Returns the directories that it can write to.
+    fn own_dirs(&self) -> Vec<&Utf8Path> {
+        let dirs = self.dirs;
+        let own = [dirs.workspace, dirs.home, dirs.tmp];
+        let writable = self.writable.iter().map(Utf8PathBuf::as_path);
+        own.into_iter().chain(writable).collect()
+    }
+}
+
+/// The words of a command that may name files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Words<'a> {
+    /// The file of its program.
+    pub program: Option<&'a Utf8Path>,
+    /// Other words, of which those that are absolute paths count.
+    pub others: &'a [String],
 }
 
 /// A kind of sandbox, as it works on this machine.

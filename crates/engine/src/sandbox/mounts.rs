@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::ContainerEngine;
 
-use super::view::View;
+use super::View;
 use crate::tree::{Dir, Meta, Options, TreeError};
 
 /// The directory of temporary files, which is the trial's own inside.

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::mounts::Mounts;
-use crate::host::environment::find_program;
+use crate::host::environment::{find_program, is_program};
 use crate::workspace::suite_inputs::normal;
 
 /// The links and interpreters that lead from one program to the next. No real one has as many.
@@ -23,12 +22,6 @@ const OF_EVERYBODY: [&str; 12] = [
 ];
 /// The most entries of a directory of `PATH` that are looked at.
 const MOST_ENTRIES: usize = 10_000;
-
-/// Returns whether a path leads to a file that can be run.
-fn is_program(path: &Utf8Path) -> bool {
-    path.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
 
 /// Shows the files of programs in a sandbox.
 pub(super) struct Programs<'a> {

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
+use terca_core::new_suite::scaffold::library::{self, Library};
 use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::prose;
@@ -13,7 +14,6 @@ use thiserror::Error;
 
 use crate::suite::find_evals::{self, FoundEvals};
 pub use crate::suite::find_evals::{EVAL_FILE, SUITE_FILE};
-use crate::suite::listing;
 
 /// The workers of a suite, beside its configuration.
 pub const WORKERS_FILE: &str = "workers.yaml";
@@ -244,6 +244,21 @@ pub(crate) struct Machine<'a> {
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
+/// Returns the library in a directory or around it. The directory need not exist yet.
+pub fn library_around(dir: &Utf8Path) -> Option<Library> {
+    let machine = Machine {
+        extent: Extent::Whole,
+        variable: &|_| None,
+    };
+    let start = dir.ancestors().find(|dir| dir.is_dir())?;
+    library::find(start, &machine)
+}
+
+/// Directories that are never looked into: a suite does not mean them, and they are large.
+const NOT_SEARCHED: [&str; 3] = [".git", ".terca", "node_modules"];
+/// No library has more; a suite in `/` must not read the whole disk.
+const MOST_FILES: usize = 100_000;
+
 impl Surroundings for Machine<'_> {
     fn kind(&self, path: &Utf8Path) -> PathKind {
         match std::fs::metadata(path) {
@@ -266,7 +281,24 @@ impl Surroundings for Machine<'_> {
     }
 
     fn files_below(&self, dir: &Utf8Path) -> Vec<Utf8PathBuf> {
-        listing::files_below(dir)
+        let mut found = Vec::new();
+        let mut unseen = vec![dir.to_owned()];
+        while let Some(dir) = unseen.pop() {
+            for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
+                if found.len() + unseen.len() >= MOST_FILES {
+                    break;
+                }
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !NOT_SEARCHED.contains(&entry.file_name()) => {
+                        unseen.push(entry.into_path());
+                    }
+                    Ok(kind) if kind.is_file() => found.push(entry.into_path()),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found
     }
 
     fn names_in(&self, dir: &Utf8Path) -> Vec<String> {

@@ -27,10 +27,7 @@ pub fn find(dir: &Utf8Path) -> io::Result<FoundTasks> {
     if found.add(dir) {
         return Ok(found);
     }
-    let options = Options {
-        unlock: false,
-        ..Options::default()
-    };
+    let options = Options::reading();
     let root = Dir::open(dir)?;
     walk(&root, &options, &mut |entry, meta| {
         let Some(path) = Utf8Path::from_path(entry.path).filter(|_| meta.is_dir()) else {

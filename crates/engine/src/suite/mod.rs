@@ -5,6 +5,4 @@ pub mod create;
 pub mod discover;
 mod find_evals;
 pub mod harbor;
-pub mod library;
-mod listing;
 pub mod locate;

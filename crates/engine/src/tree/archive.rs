@@ -53,25 +53,16 @@ impl<W: Write> Packer<W> {
 
     /// Adds everything in a directory, under another path. Sockets, pipes and devices are left out.
     pub fn add_tree(&mut self, dir: &Dir, at: &Utf8Path) -> io::Result<()> {
-        let options = Options {
-            unlock: false,
-            ..Options::default()
-        };
         self.add_dir(at.as_std_path(), dir.meta())?;
-        let mut failed = None;
-        tree::walk(dir, &options, &mut |entry, meta| {
+        tree::walk(dir, &Options::reading(), &mut |entry, meta| {
             let path = at.as_std_path().join(entry.path);
-            let added = match entry.kind {
-                Kind::Dir => self.add_dir(&path, meta),
-                _ => self.add_entry(entry.parent, Path::new(entry.name), &path),
-            };
-            if let Err(error) = added {
-                failed = Some(error);
-                return Ok(Visit::End);
+            match entry.kind {
+                Kind::Dir => self.add_dir(&path, meta)?,
+                _ => self.add_entry(entry.parent, Path::new(entry.name), &path)?,
             }
             Ok(Visit::Continue)
         })?;
-        failed.map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// Adds a file or link of a directory, under another path. One that is not there any more is left out, and so is a file
@@ -86,7 +77,7 @@ impl<W: Write> Packer<W> {
                 Err(_) => Ok(()),
             },
             Kind::Link => self.add_link(at, &dir.read_link(name)?, &meta),
-            Kind::Dir | Kind::Fifo | Kind::Socket | Kind::Device => Ok(()),
+            Kind::Dir | Kind::Other => Ok(()),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::tree::walk::{Descent, Entering, Entry, Step, Walker};
 /// already is replaced; two directories are joined. A file with several names becomes several files. The right
 /// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
 ///
-/// `choose` sees every entry before it is copied, and says if it is. Returns the sockets, devices and mount points, which
+/// `choose` sees every entry before it is copied, and says if it is. Returns the pipes, sockets, devices and mount points, which
 /// have no copy. A mounted directory is an empty one.
 pub fn copy(
     from: &Dir,
@@ -142,8 +142,8 @@ impl Copying<'_> {
         match kind {
             Kind::Dir => self.enter(),
             Kind::File => self.copy_file(),
-            Kind::Link | Kind::Fifo => self.copy_special(kind),
-            Kind::Socket | Kind::Device => {
+            Kind::Link => self.copy_link(),
+            Kind::Other => {
                 self.skip(kind);
                 Ok(())
             }
@@ -152,9 +152,7 @@ impl Copying<'_> {
 
     fn skip(&mut self, kind: Kind) {
         let why = match kind {
-            Kind::Fifo => io::Error::other("a named pipe"),
-            Kind::Socket => io::Error::other("a socket"),
-            Kind::Device => io::Error::other("a device"),
+            Kind::Other => io::Error::other("a pipe, a socket or a device"),
             // It was another kind when it was listed.
             Kind::File | Kind::Dir | Kind::Link => Errno::STALE.into(),
         };
@@ -227,25 +225,18 @@ impl Copying<'_> {
         put_file(&source, &meta, to, name, self.options, &mut self.can_clone)
     }
 
-    /// Copies a link or a named pipe.
-    fn copy_special(&mut self, kind: Kind) -> Result<(), TreeError> {
-        let entry = self.walker.entry(kind);
+    fn copy_link(&mut self) -> Result<(), TreeError> {
+        let entry = self.walker.entry(Kind::Link);
         let Some(meta) = entry.meta()? else {
             return Ok(());
         };
-        if meta.kind != kind || meta.is_mount_in(entry.parent.meta()) {
-            self.skip(kind);
+        if !meta.is_link() || meta.is_mount_in(entry.parent.meta()) {
+            self.skip(Kind::Link);
             return Ok(());
         }
         let (to, name) = (self.target.here(), entry.name);
-        let text = match kind {
-            Kind::Link => Some(entry.read_link()?),
-            _ => None,
-        };
-        let make = || match &text {
-            Some(text) => symlinkat(text, to, name),
-            None => os::make_fifo(to.as_fd(), Path::new(name), permissions_of_copy(&meta)),
-        };
+        let text = entry.read_link()?;
+        let make = || symlinkat(&text, to, name);
         let made = match make() {
             Err(Errno::EXIST) => {
                 make_room(to, name, self.options)?;
@@ -254,14 +245,8 @@ impl Copying<'_> {
             answer => answer,
         };
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        match made.and_then(|()| utimensat(to, name, &times(&meta), flags)) {
-            // This system has no call for it.
-            Err(Errno::OPNOTSUPP) => {
-                self.skip(kind);
-                Ok(())
-            }
-            answer => answer.map_err(|errno| to.error(name, errno)),
-        }
+        made.and_then(|()| utimensat(to, name, &times(&meta), flags))
+            .map_err(|errno| to.error(name, errno))
     }
 }
 

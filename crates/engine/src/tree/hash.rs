@@ -150,10 +150,7 @@ pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
     let mut hasher = Sha256::new();
     let root_now = os::meta_of(root.as_fd()).map_err(|errno| TreeError::io(root.path(), errno))?;
     add_identity(&mut hasher, Path::new(""), &root_now);
-    let options = Options {
-        unlock: false,
-        ..Options::default()
-    };
+    let options = Options::reading();
     walk(root, &options, &mut |entry, meta| {
         add_identity(&mut hasher, entry.path, meta);
         // Nobody changes what is in a closed directory without changing the directory first.

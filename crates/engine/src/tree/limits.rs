@@ -74,16 +74,6 @@ impl Default for Options<'_> {
     }
 }
 
-impl Options<'_> {
-    /// Returns the settings for a tree of any size.
-    pub fn unlimited() -> Self {
-        Options {
-            limits: Limits::NONE,
-            ..Options::default()
-        }
-    }
-}
-
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -95,6 +85,14 @@ impl fmt::Debug for Options<'_> {
 }
 
 impl Options<'_> {
+    /// Returns options under which nothing is changed, for trees that others read at the same time.
+    pub fn reading() -> Self {
+        Options {
+            unlock: false,
+            ..Options::default()
+        }
+    }
+
     pub(super) fn check_stop(&self) -> Result<(), TreeError> {
         if self.should_stop.should_stop() {
             return Err(TreeError::Stopped);

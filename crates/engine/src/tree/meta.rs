@@ -11,12 +11,8 @@ pub enum Kind {
     Dir,
     /// A symbolic link.
     Link,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// A device.
-    Device,
+    /// A named pipe, a socket or a device. It has no copy.
+    Other,
 }
 
 impl Kind {
@@ -26,10 +22,8 @@ impl Kind {
             FileType::RegularFile => Some(Kind::File),
             FileType::Directory => Some(Kind::Dir),
             FileType::Symlink => Some(Kind::Link),
-            FileType::Fifo => Some(Kind::Fifo),
-            FileType::Socket => Some(Kind::Socket),
-            FileType::CharacterDevice | FileType::BlockDevice => Some(Kind::Device),
-            _ => None,
+            FileType::Unknown => None,
+            _ => Some(Kind::Other),
         }
     }
 }
@@ -105,7 +99,7 @@ impl Meta {
         let tells_mount = found.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0;
         let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
         Meta {
-            kind: Kind::of(kind).unwrap_or(Kind::Device),
+            kind: Kind::of(kind).unwrap_or(Kind::Other),
             mode: u32::from(found.stx_mode),
             owner: found.stx_uid,
             size: found.stx_size,
@@ -123,7 +117,7 @@ impl Meta {
     #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
     pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Meta {
         Meta {
-            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(Kind::Device),
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(Kind::Other),
             mode: stat.st_mode as u32,
             owner: stat.st_uid,
             size: stat.st_size as u64,

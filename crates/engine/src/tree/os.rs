@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, openat};
 #[cfg(target_os = "linux")]
-use rustix::fs::{CWD, FileType, IFlags, ResolveFlags, StatxFlags, XattrFlags, openat2};
+use rustix::fs::{CWD, IFlags, ResolveFlags, StatxFlags, XattrFlags, openat2};
 use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::tree::meta::Meta;
@@ -134,17 +134,6 @@ pub fn set_mode_in(
     Ok(Some(meta))
 }
 
-/// Makes a named pipe, where the system can. Its name must be free.
-#[cfg(target_os = "linux")]
-pub fn make_fifo(dir: BorrowedFd<'_>, name: &Path, permissions: u32) -> Result<()> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    rustix::fs::mknodat(dir, name, FileType::Fifo, mode, 0)?;
-    set_mode_in(dir, name, |meta| {
-        (meta.kind == crate::tree::Kind::Fifo).then_some(permissions)
-    })?;
-    Ok(())
-}
-
 /// Takes away the marks that keep even the superuser from removing a file. Returns true when there were any.
 #[cfg(target_os = "linux")]
 pub fn clear_marks(file: BorrowedFd<'_>) -> bool {
@@ -187,14 +176,10 @@ pub fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
     }
 }
 
-/// Other systems copy neither pipes nor attributes, whose names and meanings differ, and know no marks.
+/// Other systems copy no attributes, whose names and meanings differ, and know no marks.
 #[cfg(not(target_os = "linux"))]
 mod other {
     use super::*;
-
-    pub fn make_fifo(_: BorrowedFd<'_>, _: &Path, _: u32) -> Result<()> {
-        Err(Errno::OPNOTSUPP)
-    }
 
     pub fn clear_marks(_: BorrowedFd<'_>) -> bool {
         false

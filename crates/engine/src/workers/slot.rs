@@ -164,7 +164,7 @@ impl Job {
         let folder = run_dir.create_dir_all(&self.trial.dir, 0o777)?;
         archive::unpack(archive, &folder)?;
         // An interrupt does not stop it: the trial has ended.
-        let options = Options::unlimited();
+        let options = Options::default();
         Ok(evidence(&folder, &options)?)
     }
 }

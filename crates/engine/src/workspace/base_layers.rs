@@ -80,7 +80,7 @@ impl BaseLayers {
 
     fn make(&self, source: &Utf8Path, options: &Options<'_>) -> Result<BaseLayer, TreeError> {
         fs_err::create_dir_all(&self.dir)?;
-        let draft = Draft::create_shared(&self.drafts)?;
+        let draft = Draft::create(&self.drafts, 0o777)?;
         let tree = Dir::open_no_link(draft.path())?;
         copy_visible(&Dir::open(source)?, &tree, options, &mut |_| Ok(()))?;
         let hash = name_of(&tree, options)?;

@@ -10,19 +10,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
 
 use crate::tree::{
-    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, copy_file, hash_file,
-    have_same_content, make_readable, walk,
+    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, copy_file, have_same_content,
+    make_readable, walk,
 };
-use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
+use crate::workspace::diff::{Change, Content, LARGEST_SHOWN, Version, join_renames};
 use crate::workspace::ignored::Ignored;
 use crate::workspace::merged_layers::MergedLayers;
-use crate::workspace::renames;
 
 /// The workspace as it was when the agent started.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Changes {
         let mut paths: Vec<String> = Vec::new();
         for change in &self.seen {
             paths.push(change.path.to_string_lossy().into_owned());
-            if let Some((from, _)) = &change.renamed {
+            if let Some(from) = &change.renamed {
                 paths.push(from.to_string_lossy().into_owned());
             }
         }
@@ -68,25 +68,12 @@ impl Changes {
 const COARSE_NANOSECONDS: i128 = 50_000_000;
 /// The most text of changed files that is held at once.
 const MOST_TEXT: u64 = 32 << 20;
-/// A larger file is not hashed to find out if it was renamed.
-const LARGEST_RENAMED: u64 = 1 << 30;
 
 #[derive(Debug)]
 struct Noted {
     inode: u64,
     changed: (i64, u32),
-    mode: u32,
-    size: u64,
-    content: FileContent,
-}
-
-#[derive(Debug)]
-enum FileContent {
-    /// In a tree outside the workspace, at the same path.
-    In(Arc<Dir>),
-    /// The target of a symbolic link.
-    Link(PathBuf),
-    NotKept,
+    version: Version,
 }
 
 impl Snapshot {
@@ -107,17 +94,22 @@ impl Snapshot {
                 return Ok(Visit::Continue);
             }
             let content = match meta.kind {
-                Kind::Link => FileContent::Link(entry.read_link()?),
+                Kind::Link => target_of(entry)?,
                 Kind::File if !entry.is_mount => match layers.source_of(entry.path, meta) {
-                    Some(layer) => FileContent::In(layer.clone()),
+                    Some(layer) => Content::Kept(layer.clone()),
                     None => {
                         keep(entry, &store, options)?;
-                        FileContent::In(store.clone())
+                        Content::Kept(store.clone())
                     }
                 },
-                _ => FileContent::NotKept,
+                _ => Content::Opaque,
             };
-            files.insert(entry.path.to_owned(), Noted::new(meta, content));
+            let noted = Noted {
+                inode: meta.inode,
+                changed: meta.changed,
+                version: Version::new(meta, content),
+            };
+            files.insert(entry.path.to_owned(), noted);
             Ok(Visit::Continue)
         })?;
         make_readable(&store, options)?;
@@ -146,7 +138,6 @@ impl Snapshot {
             snapshot: self,
             options,
             track_ignored,
-            sizes: self.files.values().map(|noted| noted.size).collect(),
             present: HashSet::new(),
             changes: Changes::default(),
             text_left: MOST_TEXT,
@@ -157,7 +148,7 @@ impl Snapshot {
         comparison.add_removed();
         let mut changes = comparison.changes;
         changes.seen.sort_by(|a, b| a.path.cmp(&b.path));
-        changes.seen = renames::join(changes.seen, options)?;
+        changes.seen = join_renames(changes.seen, options)?;
         changes.mounts = mounts;
         Ok(changes)
     }
@@ -175,13 +166,16 @@ fn keep(entry: &Entry<'_>, store: &Dir, options: &Options<'_>) -> Result<(), Tre
     }
 }
 
+fn target_of(link: &Entry<'_>) -> Result<Content, TreeError> {
+    let target = link.read_link()?.into_os_string();
+    Ok(Content::Bytes(target.into_vec()))
+}
+
 /// A workspace that is being compared with its snapshot.
 struct Comparison<'a> {
     snapshot: &'a Snapshot,
     options: &'a Options<'a>,
     track_ignored: bool,
-    /// The sizes of all files before: another size is no rename.
-    sizes: HashSet<u64>,
     /// The noted paths that are still there.
     present: HashSet<&'a Path>,
     changes: Changes,
@@ -207,7 +201,7 @@ impl Comparison<'_> {
         let after = self.version(entry, meta)?;
         self.changes.seen.push(Change {
             path: entry.path.to_owned(),
-            before: noted.map(|noted| noted.version(entry.path)),
+            before: noted.map(|noted| noted.version.clone()),
             after: Some(after),
             renamed: None,
         });
@@ -223,28 +217,20 @@ impl Comparison<'_> {
 
     /// Describes a file as it is now, with its text if it can be shown.
     fn version(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Version, TreeError> {
-        match meta.kind {
-            Kind::Link => return Ok(Version::link(&entry.read_link()?)),
-            Kind::File if !entry.is_mount => {}
-            _ => return Ok(Version::opaque(meta.mode)),
-        }
-        if meta.size > LARGEST_SHOWN {
-            let may_be_renamed = meta.size <= LARGEST_RENAMED && self.sizes.contains(&meta.size);
-            let digest = if may_be_renamed {
-                Some(hash_file(&entry.open()?, self.options)?)
-            } else {
-                None
-            };
-            return Ok(Version::large(meta.mode, meta.size, digest));
-        }
-        if meta.size > self.text_left {
-            return Ok(Version::not_read(meta.mode, meta.size));
-        }
-        self.text_left -= meta.size;
-        let mut bytes = Vec::new();
-        let file = entry.open()?.take(LARGEST_SHOWN).read_to_end(&mut bytes);
-        file.map_err(|error| TreeError::io(entry.path, error))?;
-        Ok(Version::read(meta.mode, bytes))
+        let content = match meta.kind {
+            Kind::Link => target_of(entry)?,
+            Kind::File if entry.is_mount || meta.size > LARGEST_SHOWN => Content::Opaque,
+            Kind::File if meta.size > self.text_left => Content::NotRead,
+            Kind::File => {
+                self.text_left -= meta.size;
+                let mut bytes = Vec::new();
+                let file = entry.open()?.take(LARGEST_SHOWN).read_to_end(&mut bytes);
+                file.map_err(|error| TreeError::io(entry.path, error))?;
+                Content::Bytes(bytes)
+            }
+            _ => Content::Opaque,
+        };
+        Ok(Version::new(meta, content))
     }
 
     /// Adds the files that are not there any more.
@@ -255,7 +241,7 @@ impl Comparison<'_> {
             }
             self.changes.seen.push(Change {
                 path: path.to_owned(),
-                before: Some(noted.version(path)),
+                before: Some(noted.version.clone()),
                 after: None,
                 renamed: None,
             });
@@ -264,16 +250,6 @@ impl Comparison<'_> {
 }
 
 impl Noted {
-    fn new(meta: &Meta, content: FileContent) -> Self {
-        Noted {
-            inode: meta.inode,
-            changed: meta.changed,
-            mode: meta.mode,
-            size: meta.size,
-            content,
-        }
-    }
-
     fn is_same(
         &self,
         entry: &Entry<'_>,
@@ -284,11 +260,12 @@ impl Noted {
         if self.has_same_identity(meta, snapshot) {
             return Ok(true);
         }
-        if self.mode != meta.mode || self.size != meta.size {
+        let before = &self.version;
+        if before.mode != meta.mode || before.size != meta.size {
             return Ok(false);
         }
-        match &self.content {
-            FileContent::In(tree) => {
+        match &before.content {
+            Content::Kept(tree) => {
                 if entry.is_mount {
                     return Ok(false);
                 }
@@ -298,9 +275,9 @@ impl Noted {
                     Err(_) => Ok(false),
                 }
             }
-            FileContent::Link(target) => Ok(entry.read_link()? == *target),
+            Content::Bytes(target) => Ok(entry.read_link()?.as_os_str().as_bytes() == target),
             // It has no content, so that it is the same for as long as it is there.
-            FileContent::NotKept => Ok(self.has_same_time(meta)),
+            Content::Opaque | Content::NotRead => Ok(self.has_same_time(meta)),
         }
     }
 
@@ -315,13 +292,5 @@ impl Noted {
     fn has_same_identity(&self, meta: &Meta, snapshot: i128) -> bool {
         let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
         self.has_same_time(meta) && changed + COARSE_NANOSECONDS < snapshot
-    }
-
-    fn version(&self, path: &Path) -> Version {
-        match &self.content {
-            FileContent::In(tree) => Version::kept(self.mode, self.size, tree, path),
-            FileContent::Link(target) => Version::link(target),
-            FileContent::NotKept => Version::opaque(self.mode),
-        }
     }
 }

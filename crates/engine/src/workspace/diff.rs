@@ -1,18 +1,19 @@
 //! Changes as a unified diff, in the form that `git apply` takes.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8Path;
 use similar::TextDiff;
-use terca_core::agent::delivery::sha256;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
-use crate::tree::{Dir, Options, TreeError, hash_file};
+use crate::tree::{Dir, Meta, Options, TreeError};
 
 /// The size of the largest file whose lines are shown.
 pub(super) const LARGEST_SHOWN: u64 = 1024 * 1024;
@@ -33,138 +34,53 @@ pub struct Change {
     pub before: Option<Version>,
     /// The file now; `None` if it was removed.
     pub after: Option<Version>,
-    /// The path that it had before, and the similarity of the contents in percent.
-    pub renamed: Option<(PathBuf, u8)>,
+    /// The path that it had before, with the same bytes.
+    pub renamed: Option<PathBuf>,
 }
 
-/// A file at one moment: its mode as git records it, and its text.
-#[derive(Debug)]
+/// A file at one moment.
+#[derive(Debug, Clone)]
 pub struct Version {
-    mode: u32,
-    /// The size of a regular file.
-    size: Option<u64>,
-    content: Content,
-    /// The hash of the content, once somebody asked for it.
-    digest: OnceLock<Option<String>>,
+    /// Its mode, as the system writes it.
+    pub mode: u32,
+    /// Its length.
+    pub size: u64,
+    /// Its content.
+    pub content: Content,
 }
 
-#[derive(Debug)]
-enum Content {
-    Text(String),
-    /// In a tree that Terca alone changes.
-    Kept(Arc<Dir>, PathBuf),
-    /// Binary, too large, or no file.
+/// The content of a file at one moment.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// The bytes of a file, or the target of a link.
+    Bytes(Vec<u8>),
+    /// In a tree that Terca alone changes, at the same path.
+    Kept(Arc<Dir>),
+    /// Too large, or no file.
     Opaque,
     /// It could be shown, but there is too much else.
     NotRead,
 }
 
 impl Version {
-    fn new(mode: u32, size: Option<u64>, content: Content) -> Self {
+    /// Describes a file that has this content.
+    pub fn new(meta: &Meta, content: Content) -> Self {
         Version {
-            mode: git_mode(mode),
-            size,
+            mode: meta.mode,
+            size: meta.size,
             content,
-            digest: OnceLock::new(),
         }
     }
 
-    /// Describes a file that was read as a whole, with the mode that the system has.
-    pub fn read(mode: u32, bytes: Vec<u8>) -> Self {
-        let (size, digest) = (bytes.len() as u64, sha256(&bytes));
-        let text = String::from_utf8(bytes).ok();
-        let text = text.filter(|text| !text.contains('\0'));
-        Version {
-            digest: Some(digest).into(),
-            ..Version::new(
-                mode,
-                Some(size),
-                text.map_or(Content::Opaque, Content::Text),
-            )
-        }
+    fn is_link(&self) -> bool {
+        self.mode & TYPE == LINK
     }
 
-    /// Describes a file that is too large to be shown. The hash is that of `tree::hash_file`.
-    pub fn large(mode: u32, size: u64, digest: Option<String>) -> Self {
-        Version {
-            digest: digest.into(),
-            ..Version::new(mode, Some(size), Content::Opaque)
-        }
-    }
-
-    /// Describes a file that was not read, because there is too much to show.
-    pub fn not_read(mode: u32, size: u64) -> Self {
-        Version::new(mode, Some(size), Content::NotRead)
-    }
-
-    /// Describes a file that is in a tree of Terca's or of the suite.
-    pub fn kept(mode: u32, size: u64, tree: &Arc<Dir>, path: &Path) -> Self {
-        let content = Content::Kept(tree.clone(), path.to_owned());
-        Version::new(mode, Some(size), content)
-    }
-
-    /// Describes a symbolic link.
-    pub fn link(target: &Path) -> Self {
-        let text = target.to_string_lossy().into_owned();
-        Version::new(LINK, None, Content::Text(text))
-    }
-
-    /// Describes a file whose content is not known.
-    pub fn opaque(mode: u32) -> Self {
-        Version::new(mode, None, Content::Opaque)
-    }
-
-    /// Returns whether this file may have been renamed to the other. Links and empty files never are.
-    pub fn may_become(&self, other: &Version) -> bool {
-        self.mode & TYPE == other.mode & TYPE && self.size.unwrap_or(0) > 0
-    }
-
-    /// Returns whether both have the same bytes.
-    pub fn has_bytes_of(&self, other: &Version, options: &Options<'_>) -> Result<bool, TreeError> {
-        if self.size != other.size {
-            return Ok(false);
-        }
-        let Some(digest) = self.digest(options)? else {
-            return Ok(false);
-        };
-        Ok(other.digest(options)? == Some(digest))
-    }
-
-    /// Returns the hash of the content. It is made once: every pair of files is asked for it.
-    fn digest(&self, options: &Options<'_>) -> Result<Option<&str>, TreeError> {
-        if self.digest.get().is_none() {
-            let made = match &self.content {
-                Content::Kept(tree, path) if self.size > Some(LARGEST_SHOWN) => {
-                    match tree.open_file(path) {
-                        Ok(file) => Some(hash_file(&file, options)?),
-                        Err(_) => None,
-                    }
-                }
-                Content::Kept(tree, path) => {
-                    let bytes = tree.read_file(path, LARGEST_SHOWN).ok();
-                    bytes.map(|bytes| sha256(&bytes))
-                }
-                _ => None,
-            };
-            let _ = self.digest.set(made);
-        }
-        Ok(self.digest.get().and_then(Option::as_deref))
-    }
-
-    /// Returns the size of a regular file.
-    pub fn size(&self) -> Option<u64> {
-        self.size
-    }
-
-    /// Returns the text, or `None` if it cannot be shown.
-    pub fn text(&self) -> Option<String> {
+    /// Returns the bytes of a file that has this path, or `None` if it cannot be shown.
+    fn bytes(&self, path: &Path) -> Option<Cow<'_, [u8]>> {
         match &self.content {
-            Content::Text(text) => Some(text.clone()),
-            Content::Kept(tree, path) => {
-                let bytes = tree.read_file(path, LARGEST_SHOWN).ok()?;
-                let text = String::from_utf8(bytes).ok()?;
-                Some(text).filter(|text| !text.contains('\0'))
-            }
+            Content::Bytes(bytes) => Some(bytes.into()),
+            Content::Kept(tree) => tree.read_file(path, LARGEST_SHOWN).ok().map(Cow::Owned),
             Content::Opaque | Content::NotRead => None,
         }
     }
@@ -177,6 +93,49 @@ fn git_mode(mode: u32) -> u32 {
         executable if executable & 0o100 != 0 => 0o100_755,
         _ => 0o100_644,
     }
+}
+
+/// Joins a removal and an addition of the same bytes, which are one rename. Of several additions, one with the same file
+/// name comes first. Links and empty files are never renamed.
+pub fn join_renames(
+    mut changes: Vec<Change>,
+    options: &Options<'_>,
+) -> Result<Vec<Change>, TreeError> {
+    let mut came: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    for (at, change) in changes.iter().enumerate() {
+        if let (None, Some(after)) = (&change.before, &change.after)
+            && let Content::Bytes(bytes) = &after.content
+            && !bytes.is_empty()
+            && !after.is_link()
+        {
+            came.entry(bytes).or_default().push(at);
+        }
+    }
+    let mut renames = Vec::new();
+    for (old, change) in changes.iter().enumerate() {
+        if options.should_stop.should_stop() {
+            return Err(TreeError::Stopped);
+        }
+        if let (Some(before), None) = (&change.before, &change.after)
+            && !came.is_empty()
+            && !before.is_link()
+            && let Some(bytes) = before.bytes(&change.path)
+            && let Some(places) = came.get_mut(&*bytes)
+            && !places.is_empty()
+        {
+            let has_same_name =
+                |at: &usize| changes[*at].path.file_name() == change.path.file_name();
+            let place = places.iter().position(has_same_name).unwrap_or(0);
+            renames.push((old, places.remove(place)));
+        }
+    }
+    for (old, new) in renames {
+        changes[new].before = changes[old].before.take();
+        changes[new].renamed = Some(changes[old].path.clone());
+    }
+    // A removal that became part of a rename is no change of its own.
+    changes.retain(|change| change.before.is_some() || change.after.is_some());
+    Ok(changes)
 }
 
 /// Writes all changes, with a note about those that are ignored. Secrets are masked.
@@ -213,23 +172,14 @@ pub fn write(
 }
 
 fn diff_of(change: &Change) -> String {
-    let Change {
-        path,
-        before,
-        after,
-        ..
-    } = change;
-    match (before, after) {
+    let path = &change.path;
+    let renamed = change.renamed.as_deref();
+    match (change.before.as_ref(), change.after.as_ref()) {
         // A file that became a link, or the other way round, is one that went and one that came.
-        (Some(before), Some(after)) if before.mode & TYPE != after.mode & TYPE => {
+        (Some(before), Some(after)) if before.is_link() != after.is_link() => {
             one(path, Some(before), None, None) + &one(path, None, Some(after), None)
         }
-        (before, after) => one(
-            path,
-            before.as_ref(),
-            after.as_ref(),
-            change.renamed.as_ref(),
-        ),
+        (before, after) => one(path, before, after, renamed),
     }
 }
 
@@ -237,20 +187,17 @@ fn one(
     path: &Path,
     before: Option<&Version>,
     after: Option<&Version>,
-    renamed: Option<&(PathBuf, u8)>,
+    renamed: Option<&Path>,
 ) -> String {
-    let old_path = renamed.map_or(path, |(from, _)| from);
-    let old_name = quoted("a/", old_path);
+    let old_name = quoted("a/", renamed.unwrap_or(path));
     let new_name = quoted("b/", path);
     let mut text = format!("diff --git {old_name} {new_name}\n");
     text += &mode_lines(before, after);
-    if let Some((from, similarity)) = renamed {
-        text += &rename_lines(from, path, *similarity);
-        if *similarity == 100 {
-            return text;
-        }
+    if let Some(from) = renamed {
+        let (from, to) = (quoted("", from), quoted("", path));
+        return text + &format!("similarity index 100%\nrename from {from}\nrename to {to}\n");
     }
-    let (Some(old), Some(new)) = (text_of(before), text_of(after)) else {
+    let (Some(old), Some(new)) = (text_of(before, path), text_of(after, path)) else {
         return text + &binary_lines(&old_name, &new_name, [before, after]);
     };
     let diff = TextDiff::configure()
@@ -266,30 +213,24 @@ fn one(
 }
 
 fn mode_lines(before: Option<&Version>, after: Option<&Version>) -> String {
-    match (before, after) {
-        (None, Some(after)) => format!("new file mode {:06o}\n", after.mode),
-        (Some(before), None) => format!("deleted file mode {:06o}\n", before.mode),
-        (Some(before), Some(after)) if before.mode != after.mode => {
-            format!(
-                "old mode {:06o}\nnew mode {:06o}\n",
-                before.mode, after.mode
-            )
+    let mode = |version: Option<&Version>| version.map(|version| git_mode(version.mode));
+    match (mode(before), mode(after)) {
+        (None, Some(new)) => format!("new file mode {new:06o}\n"),
+        (Some(old), None) => format!("deleted file mode {old:06o}\n"),
+        (Some(old), Some(new)) if old != new => {
+            format!("old mode {old:06o}\nnew mode {new:06o}\n")
         }
         _ => String::new(),
     }
 }
 
-fn rename_lines(from: &Path, to: &Path, similarity: u8) -> String {
-    format!(
-        "similarity index {similarity}%\nrename from {}\nrename to {}\n",
-        quoted("", from),
-        quoted("", to)
-    )
-}
-
-/// Returns the text of a version. A file that is not there is empty.
-fn text_of(version: Option<&Version>) -> Option<String> {
-    version.map_or(Some(String::new()), Version::text)
+/// Returns the text of a version, or `None` if it cannot be shown. A file that is not there is empty.
+fn text_of(version: Option<&Version>, path: &Path) -> Option<String> {
+    let Some(version) = version else {
+        return Some(String::new());
+    };
+    let text = String::from_utf8(version.bytes(path)?.into_owned()).ok()?;
+    Some(text).filter(|text| !text.contains('\0'))
 }
 
 fn binary_lines(old_name: &str, new_name: &str, versions: [Option<&Version>; 2]) -> String {
@@ -301,7 +242,7 @@ fn binary_lines(old_name: &str, new_name: &str, versions: [Option<&Version>; 2])
     {
         text += "# not shown: the changed files have too much text\n";
     }
-    let sizes = versions.filter_map(Version::size);
+    let sizes = versions.map(|version| version.size);
     if let Some(size) = sizes.max().filter(|size| *size > LARGEST_SHOWN) {
         let size = prose::compact(size);
         text += &format!("# too large to be shown: {size} bytes\n");

@@ -126,7 +126,7 @@ impl LayerCache {
             return Ok(hold(&self.dir.join(format!("{key}.{number}")))?);
         }
         stale_dirs::remove_drafts(&self.dir);
-        let draft = stale_dirs::Draft::create(&self.dir)?;
+        let draft = stale_dirs::Draft::create(&self.dir, 0o700)?;
         let tree = draft.path().join("tree");
         fs_err::create_dir(&tree)?;
         make(&tree).map_err(LayerError::Maker)?;

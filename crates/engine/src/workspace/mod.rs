@@ -11,7 +11,6 @@ pub mod merged_layers;
 pub mod overlay;
 pub mod overlays;
 pub mod own_dirs;
-pub mod renames;
 pub mod saved;
 mod sealed_dir;
 pub mod sealed_suite;

@@ -18,7 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::confine::Confinement;
 use crate::process::mount_space::{MountSpace, OverlayMount};
-use crate::tree::{Dir, Kind, Options, list};
+use crate::tree::{Dir, Kind, Options, list, remove_contents};
 use crate::workspace::own_dirs::{remove_and_tell, secret_dir};
 
 /// The workspace of a trial as an overlay.
@@ -138,18 +138,15 @@ impl Overlay {
     /// Empties the workspace.
     pub fn remove_everything(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
-        for name in workspace.names(u64::MAX)? {
-            let removed = workspace.remove_tree(&name, &Options::default())?;
-            removed.into_result(self.at.as_std_path())?;
-        }
-        Ok(())
+        let removed = remove_contents(&workspace, &Options::default())?;
+        Ok(removed.into_result(self.at.as_std_path())?)
     }
 
-    /// Removes the sockets and devices of setup and agent from the workspace: a copy has none.
+    /// Removes the pipes, sockets and devices of setup and agent from the workspace: a copy has none.
     pub fn remove_what_has_no_copy(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
         for (path, meta) in list(&workspace, &Options::default())? {
-            if matches!(meta.kind, Kind::Socket | Kind::Device) {
+            if meta.kind == Kind::Other {
                 workspace.remove_file(&path)?;
             }
         }

@@ -65,14 +65,6 @@ pub struct SealedSuite {
     hashes: TreeHashes,
 }
 
-/// The suite's files are their user's: they have no limits, and their permissions stay.
-fn options() -> Options<'static> {
-    Options {
-        unlock: false,
-        ..Options::default()
-    }
-}
-
 impl SealedSuite {
     /// Copies what a run uses into an empty directory. A path that is missing or cannot be read is left out: the trial
     /// that needs it reports the error, with the path that the user knows.
@@ -293,7 +285,7 @@ impl SealedSuite {
         }
         let limits = Options {
             limits: SURROUNDINGS,
-            ..options()
+            ..Options::reading()
         };
         match tree::measure(&Dir::open(path)?, &limits) {
             Ok(_) => self.seal(path),
@@ -323,7 +315,7 @@ impl SealedSuite {
                 && meta.size <= SURROUNDINGS.bytes
                 && let Some(path) = name.to_str().map(|name| path.join(name))
                 && let Ok(file) = dir.open_file(&name)
-                && tree::copy_file(&file, &target, &name, &options()).is_ok()
+                && tree::copy_file(&file, &target, &name, &Options::reading()).is_ok()
             {
                 let identity = identity_of(&self.place(&path))?;
                 self.seals.insert(path, identity);
@@ -367,14 +359,20 @@ fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
         let name = entry.path.file_name().unwrap_or_default();
         Ok(!NOT_COPIED.iter().any(|left_out| name == *left_out))
     };
-    tree::copy(&Dir::open(from)?, &Dir::open(to)?, &options(), is_copied).map(|_| ())
+    tree::copy(
+        &Dir::open(from)?,
+        &Dir::open(to)?,
+        &Options::reading(),
+        is_copied,
+    )
+    .map(|_| ())
 }
 
 fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
     let file = fs_err::File::open(from)?;
     let above = Dir::open(to.parent().unwrap_or(to))?;
     let name = OsStr::new(to.file_name().unwrap_or_default());
-    tree::copy_file(file.file(), &above, name, &options())
+    tree::copy_file(file.file(), &above, name, &Options::reading())
 }
 
 /// Returns the identity of a whole tree, or of one file.

@@ -41,10 +41,7 @@ impl TreeHashes {
 
 fn hash_of(path: &Utf8Path) -> io::Result<String> {
     // A suite is its author's, however large it is, and several trials may read it at once.
-    let options = Options {
-        unlock: false,
-        ..Options::default()
-    };
+    let options = Options::reading();
     let kind = fs_err::metadata(path)?.file_type();
     if kind.is_dir() {
         return Ok(hash(&Dir::open(path)?, &options)?);

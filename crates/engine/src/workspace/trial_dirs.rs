@@ -96,7 +96,7 @@ impl WorkDir {
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
-        let draft = Draft::create(parent)?;
+        let draft = Draft::create(parent, 0o700)?;
         std::fs::DirBuilder::new()
             .mode(UNLISTED)
             .create(draft.path().join(TRIALS))?;

@@ -5,7 +5,7 @@ use clap::Args;
 use terca_core::new_suite::scaffold::{About, EVAL_SCHEMA, NewSuite, SCHEMAS};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
-use terca_engine::suite::{create as engine, discover, library};
+use terca_engine::suite::{create as engine, discover};
 
 use super::init::{eval_name, misuse, no_answer, nobody_to_ask, write};
 use crate::args::Common;
@@ -62,7 +62,8 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
 fn subject(suite: &Utf8Path) -> About {
     let text = std::fs::read_to_string(suite.join(discover::SUITE_FILE)).unwrap_or_default();
     // Without a repository around it, the suite's parent is the library.
-    let library = library::around(suite).or_else(|| library::around(suite.parent()?));
+    let library =
+        discover::library_around(suite).or_else(|| discover::library_around(suite.parent()?));
     match library.filter(|library| library.is_delivered_by(&text, suite)) {
         Some(library) => About::Library(Box::new(library)),
         None => About::Small,

@@ -9,7 +9,7 @@ use terca_core::agent::AgentRef;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
-use terca_engine::suite::{create as engine, discover, library};
+use terca_engine::suite::{create as engine, discover};
 
 use self::agent_offer::AgentOffer;
 use crate::args::Common;
@@ -155,7 +155,7 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     if args.empty {
         return Ok(About::Small);
     }
-    let library = library::around(dir).filter(|_| !args.no_library);
+    let library = discover::library_around(dir).filter(|_| !args.no_library);
     let Some(asker) = asker else {
         return Ok(match library {
             Some(library) => About::Library(Box::new(library)),

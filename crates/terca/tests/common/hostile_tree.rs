@@ -19,7 +19,6 @@ chmod 600 src/mode.txt; chmod 711 closed-to-lists
 mkdir -p new/deep/deeper new/empty; echo n > new/deep/deeper/n
 ln -s /nowhere new/dangling; ln -s .. up; rm link; ln -s elsewhere link
 ln src/kept.txt hard; ln new/deep/deeper/n new/hard
-mkfifo -m 640 new/pipe
 printf x > "$(printf 'new/\377\376')"; mkdir "$(printf 'new/d\377')"; printf y > "$(printf 'new/d\377/f')"
 printf z > "$(printf 'new/line\nbreak')"; printf p > 'new/50%41'; printf u > new/ünï
 rm '100%'

@@ -91,7 +91,8 @@ fn a_file_with_another_name_is_a_rename() {
     let diff = project.trial_file("changes.diff");
     for expected in [
         "diff --git a/moved.txt b/new/moved.txt\nsimilarity index 100%\nrename from moved.txt\nrename to new/moved.txt\ndiff --git",
-        "rename from edited.txt\nrename to new/edited-too.txt\n--- a/edited.txt\n+++ b/new/edited-too.txt\n",
+        "deleted file mode 100644\n--- a/edited.txt\n+++ /dev/null\n",
+        "new file mode 100644\n--- /dev/null\n+++ b/new/edited-too.txt\n",
         "rename from pic.bin\nrename to new/pic.bin\n",
         "old mode 100644\nnew mode 100755\nsimilarity index 100%\nrename from tool.sh\n",
         "deleted file mode 100644\n--- a/a.txt\n",

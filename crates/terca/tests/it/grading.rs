@@ -604,15 +604,6 @@ fn a_file_name_that_is_not_utf_8_does_not_spoil_the_trial() {
 }
 
 #[test]
-fn a_fifo_is_there_for_the_tests() {
-    let project = project().agent("mkfifo pipe").file(
-        "fib/eval.terca.yaml",
-        "prompt: go\ntests: [{commandSuccess: test -p pipe}]\n",
-    );
-    project.terca(&[]).expect_status(0);
-}
-
-#[test]
 fn a_run_that_failed_fast_was_not_interrupted() {
     let project = project().agent("true").file(
         "fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n",

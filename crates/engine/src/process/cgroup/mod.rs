@@ -390,60 +390,38 @@ fn remove(dir: &Utf8Path) -> io::Result<()> {
     result
 }
 
-/// A tree that is mounted.
-struct Tree<'a> {
-    version: Version,
-    /// The group that is at the root of the mount.
-    root: &'a str,
-    mount: &'a str,
-    options: Vec<&'a str>,
-}
-
-impl<'a> Tree<'a> {
-    /// Reads a line of `mountinfo`.
-    fn read(line: &'a str) -> Option<Self> {
-        let (place, kind) = line.split_once(" - ")?;
-        let mut kind = kind.split(' ');
-        let version = match kind.next()? {
-            "cgroup" => Version::One,
-            "cgroup2" => Version::Two,
-            _ => return None,
-        };
-        let mut place = place.split(' ').skip(3);
-        Some(Tree {
-            version,
-            root: place.next()?,
-            mount: place.next()?,
-            options: kind.nth(1)?.split(',').collect(),
-        })
-    }
-
-    /// Returns the group of a line of `/proc/self/cgroup`, if it is in this tree. One above the root of the mount cannot be
-    /// reached.
-    fn own_group(&self, controllers: &[&str], path: &str) -> Option<OwnGroup> {
-        let is_unified = self.version == Version::Two;
-        let is_meant = controllers.is_empty() == is_unified
-            && (is_unified || controllers.iter().all(|name| self.options.contains(name)));
-        let inside = Utf8Path::new(path).strip_prefix(self.root).ok()?;
-        is_meant.then(|| OwnGroup {
-            version: self.version,
-            controllers: controllers.iter().map(|name| (*name).to_owned()).collect(),
-            mount: self.mount.into(),
-            dir: Utf8Path::new(self.mount).join(inside),
-        })
-    }
+/// Returns the group of a line of `/proc/self/cgroup`, if it is in the tree of a line of `mountinfo`. One above the root of
+/// the mount cannot be reached.
+fn own_group(mounted: &str, controllers: &[&str], path: &str) -> Option<OwnGroup> {
+    let (place, kind) = mounted.split_once(" - ")?;
+    let mut kind = kind.split(' ');
+    let version = match kind.next()? {
+        "cgroup" if !controllers.is_empty() => Version::One,
+        "cgroup2" if controllers.is_empty() => Version::Two,
+        _ => return None,
+    };
+    let options: Vec<&str> = kind.nth(1)?.split(',').collect();
+    let mut place = place.split(' ').skip(3);
+    let (root, mount) = (place.next()?, Utf8Path::new(place.next()?));
+    let inside = Utf8Path::new(path).strip_prefix(root).ok()?;
+    let is_meant = controllers.iter().all(|name| options.contains(name));
+    is_meant.then(|| OwnGroup {
+        version,
+        controllers: controllers.iter().map(|name| (*name).to_owned()).collect(),
+        mount: mount.to_owned(),
+        dir: mount.join(inside),
+    })
 }
 
 /// Returns the groups of a process, from its `/proc/self/cgroup` and `/proc/self/mountinfo`.
 fn own_groups(groups: &str, mounts: &str) -> Vec<OwnGroup> {
-    let trees: Vec<Tree<'_>> = mounts.lines().filter_map(Tree::read).collect();
     let lines = groups.lines().filter_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         let controllers = controllers.split(',').filter(|name| !name.is_empty());
         let controllers: Vec<&str> = controllers.collect();
-        trees
-            .iter()
-            .find_map(|tree| tree.own_group(&controllers, path))
+        mounts
+            .lines()
+            .find_map(|mounted| own_group(mounted, &controllers, path))
     });
     lines.collect()
 }

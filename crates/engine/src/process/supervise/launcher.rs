@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 use std::fmt::Debug;
+use std::fs::File;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Pid;
 
 use super::keeper::KEEPER;
@@ -19,7 +20,7 @@ use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
-use crate::process::{open_file_limit, socket};
+use crate::process::open_file_limit;
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
 ///
@@ -58,7 +59,7 @@ impl Container {
     /// Makes the socket that the supervisor connects to.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
         fs_err::create_dir_all(&self.meeting)?;
-        let listener = socket::listen(&self.meeting.join(SOCKET))?;
+        let listener = listen_at(&self.meeting.join(SOCKET))?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
@@ -258,4 +259,32 @@ impl Launcher {
 
 pub(super) fn pid_of(child: &Child) -> Option<Pid> {
     Pid::from_raw(child.id() as i32)
+}
+
+/// Makes a socket at a path of any length, and listens to it: the kernel's own limit is about a hundred bytes.
+fn listen_at(path: &Utf8Path) -> io::Result<UnixListener> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    if !cfg!(target_os = "linux") {
+        return UnixListener::bind(path);
+    }
+    let dir = File::open(parent)?;
+    UnixListener::bind(format!("/proc/self/fd/{}/{name}", dir.as_raw_fd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_path_is_no_obstacle() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(temp.path())
+            .unwrap()
+            .join("d".repeat(150));
+        std::fs::create_dir(&dir).unwrap();
+        listen_at(&dir.join("socket")).unwrap();
+        assert!(dir.join("socket").exists());
+    }
 }

@@ -55,8 +55,6 @@
 //! - *One supervisor for each command.* Starting one is the dearest thing that a small trial does.
 
 mod client;
-mod condition;
-mod freeze;
 mod keeper;
 mod launcher;
 mod os;

@@ -1,24 +1,20 @@
 //! The supervisor itself: the process that `terca __supervise` becomes.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use rustix::process::{
-    Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group,
-};
+use rustix::process::{Pid, Signal as OsSignal, WaitOptions, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::process::Exit;
 
-use super::condition::Condition;
-use super::freeze::Frozen;
 use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Lines, Received, send};
@@ -37,7 +33,7 @@ pub fn serve() -> io::Result<()> {
         open_file_limit::restore(limit);
     }
     os::become_subreaper();
-    let condition = Condition::now();
+    let at_start = condition();
     let mut socket = match std::env::args().nth(4) {
         // In a container, standard input is not Terca's.
         Some(path) => UnixStream::connect(path)?,
@@ -58,7 +54,7 @@ pub fn serve() -> io::Result<()> {
             },
             Ok(Received::Message(Request::Sweep)) => {
                 let left_behind = os::end_children(|_| true);
-                let is_same = condition.is_some() && Condition::now() == condition;
+                let is_same = at_start.is_some() && condition() == at_start;
                 let swept = Swept {
                     left_behind,
                     as_new: left_behind == 0 && is_same,
@@ -248,7 +244,7 @@ impl Watch {
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if pid == self.pid {
-                self.status = Some(exit_of(status));
+                self.status = Some(own_process::exit_of(ExitStatus::from_raw(status.as_raw())));
             }
         }
     }
@@ -296,10 +292,101 @@ impl Watch {
     }
 }
 
-fn exit_of(status: WaitStatus) -> Exit {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, Some(signal)) => Exit::Signal(signal),
-        (None, None) => Exit::Signal(9),
+/// The lines of `/proc/self/status` with properties that are inherited.
+const INHERITED: [&str; 7] = [
+    "Umask:", "TracerPid:", "SigIgn:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:",
+];
+
+/// Returns the properties of this process that its children can change and that its next children inherit: limits,
+/// priorities and the like. A supervisor in which any of them has changed is not used for another trial. `None` where
+/// the system does not tell them.
+fn condition() -> Option<Vec<String>> {
+    let nice = rustix::process::getpriority_process(None).ok()?;
+    let mut condition = vec![
+        nice.to_string(),
+        read("limits")?,
+        read("oom_score_adj")?,
+        read("cgroup")?,
+    ];
+    let status = read("status")?;
+    let inherited = status
+        .lines()
+        .filter(|line| INHERITED.iter().any(|start| line.starts_with(start)));
+    condition.extend(inherited.map(str::to_owned));
+    Some(condition)
+}
+
+fn read(name: &str) -> Option<String> {
+    // The kernel writes the whole text anew for each piece that is read.
+    let mut text = String::with_capacity(8 * 1024);
+    let file = std::fs::File::open(format!("/proc/self/{name}"));
+    file.ok()?.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// A process that starts others while it is being stopped is looked at so often.
+const MOST_LOOKS: usize = 100;
+
+/// Processes that were stopped.
+#[derive(Debug)]
+struct Frozen {
+    since: Instant,
+    /// Parents before their children. Those that were stopped by somebody else are not among them.
+    stopped: Vec<Pid>,
+}
+
+impl Frozen {
+    /// Stops everything below this process. Parents come first: a shell must not see its children stop.
+    fn all() -> Self {
+        let mut frozen = Frozen {
+            since: Instant::now(),
+            stopped: Vec::new(),
+        };
+        let mut seen: Vec<Pid> = Vec::new();
+        for _ in 0..MOST_LOOKS {
+            let before = seen.len();
+            let mut next = os::children();
+            while let Some(pid) = next.pop() {
+                if !seen.contains(&pid) {
+                    seen.push(pid);
+                    if !is_stopped(pid) && kill_process(pid, OsSignal::STOP).is_ok() {
+                        frozen.stopped.push(pid);
+                    }
+                }
+                next.extend(os::children_of(&pid.to_string()).unwrap_or_default());
+            }
+            // Signals take a moment: nobody may have started another process meanwhile.
+            if seen.len() == before && frozen.stopped.iter().all(|pid| is_stopped(*pid)) {
+                break;
+            }
+        }
+        frozen
+    }
+
+    /// Lets them go on, children first. Returns how long they were stopped.
+    fn thaw(self) -> Duration {
+        for pid in self.stopped.iter().rev() {
+            // It may be gone.
+            let _ = kill_process(*pid, OsSignal::CONT);
+        }
+        self.since.elapsed()
+    }
+}
+
+/// Tells whether a process is stopped, or is no more.
+fn is_stopped(pid: Pid) -> bool {
+    let found = own_process::state_and_parent(pid.as_raw_nonzero().get());
+    found.is_none_or(|(state, _)| "TtZX".contains(state))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_condition_is_the_same_until_somebody_changes_it() {
+        let before = condition().unwrap();
+        assert_eq!(condition().unwrap(), before);
+        assert_eq!(before.len(), 4 + INHERITED.len(), "{before:?}");
     }
 }

@@ -58,7 +58,6 @@ fn tree() -> impl Strategy<Value = Node> {
             Node::File { content, mode, modified }
         }),
         2 => proptest::sample::select(links.to_vec()).prop_map(|text| Node::Link(text.into())),
-        1 => Just(Node::Fifo),
     ];
     let dir = leaf.prop_recursive(5, 60, 8, |inner| {
         (btree_map(name(), inner, 0..8), mode())

@@ -49,7 +49,7 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
 fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
     let mut seen = Vec::new();
     let root = Dir::open_no_link(workspace)?;
-    let options = Options::unlimited();
+    let options = Options::default();
     walk(&root, &options, &mut |entry, meta| {
         let Some(path) = Utf8Path::from_path(entry.path).filter(|_| !meta.is_dir()) else {
             return Ok(Visit::Continue);

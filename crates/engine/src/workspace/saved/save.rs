@@ -124,7 +124,6 @@ fn is_same(
             have_same_content(&before, &entry.open()?, options)
         }
         Kind::Link => Ok(held.layer.read_link(entry.path)? == entry.read_link()?),
-        Kind::Fifo => Ok(true),
-        Kind::Dir | Kind::Socket | Kind::Device => Ok(false),
+        Kind::Dir | Kind::Other => Ok(false),
     }
 }

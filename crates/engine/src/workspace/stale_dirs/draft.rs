@@ -4,13 +4,12 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Options, remove};
-use crate::workspace::own_dirs::private_dir;
 
 /// The names of drafts: this and eight digits.
 const PREFIX: &str = ".new-";
@@ -27,21 +26,13 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Makes a directory that no other user can look into.
-    pub(crate) fn create(parent: &Utf8Path) -> io::Result<Self> {
-        let path = new_path(parent);
-        private_dir(&path)?;
-        Draft::lock(path)
-    }
-
-    /// Makes a directory with the usual permissions.
-    pub(crate) fn create_shared(parent: &Utf8Path) -> io::Result<Self> {
-        let path = new_path(parent);
-        fs_err::create_dir(&path)?;
-        Draft::lock(path)
-    }
-
-    fn lock(path: Utf8PathBuf) -> io::Result<Self> {
+    /// Makes a directory with these permissions, less those of the user's mask.
+    pub(crate) fn create(parent: &Utf8Path, mode: u32) -> io::Result<Self> {
+        let path = parent.join(format!("{PREFIX}{:08x}", fastrand::u32(..)));
+        std::fs::DirBuilder::new()
+            .mode(mode)
+            .create(&path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
         let lock = File::open(&path)?;
         let lock = lock.try_lock().is_ok().then_some(lock);
         Ok(Draft {
@@ -82,10 +73,6 @@ impl Drop for Draft {
             let _ = remove(&self.path, &Options::default());
         }
     }
-}
-
-fn new_path(parent: &Utf8Path) -> Utf8PathBuf {
-    parent.join(format!("{PREFIX}{:08x}", fastrand::u32(..)))
 }
 
 fn is_taken(error: &io::Error) -> bool {
