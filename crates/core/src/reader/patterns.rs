@@ -49,14 +49,11 @@ impl PathPattern {
     /// Reads a path that is inside the workspace. The error is a reason in a few words.
     pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
         let pattern = globs::literal_names(path.as_str());
-        let wildcards = match pattern.has_wildcards {
-            true => Some(globs::compiled(&pattern.text, true)?),
-            false => None,
-        };
+        let wildcards = pattern.map(|pattern| globs::compiled(&pattern, true));
         Ok(PathPattern {
             written: written.to_owned(),
             path,
-            wildcards,
+            wildcards: wildcards.transpose()?,
         })
     }
 }

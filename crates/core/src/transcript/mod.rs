@@ -3,15 +3,16 @@
 pub mod activity;
 pub mod atif;
 pub mod edits;
-mod masked;
 mod plausible;
 mod tool_arguments;
 pub mod tool_use;
 pub mod trial_files;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::text::excerpt::first_line;
+use crate::text::mask::Mask;
 use crate::text::prose;
 use crate::transcript::tool_arguments::main_argument;
 
@@ -42,7 +43,7 @@ pub enum Step {
         /// The tool's name.
         tool: String,
         /// The arguments.
-        input: serde_json::Value,
+        input: Value,
         /// The MCP server that provides the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<String>,
@@ -173,7 +174,7 @@ pub fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
 
 impl Step {
     /// Returns the texts of a step, and the arguments of a call.
-    fn texts_mut(&mut self) -> (Vec<&mut String>, Option<&mut serde_json::Value>) {
+    fn texts_mut(&mut self) -> (Vec<&mut String>, Option<&mut Value>) {
         match self {
             Step::Message { text, .. }
             | Step::Reasoning { text }
@@ -269,4 +270,35 @@ pub struct Stats {
     pub cost_source: Option<CostSource>,
     /// The time the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,
+}
+
+impl Record {
+    /// Masks the secrets in a record. Only its words are masked: a secret such as `message` must not make it unreadable.
+    #[must_use]
+    pub fn masked(mut self, mask: &Mask) -> Self {
+        let (texts, input) = self.step.texts_mut();
+        for text in texts.into_iter().chain(&mut self.time) {
+            *text = mask.text(text);
+        }
+        if let Some(input) = input {
+            *input = masked_value(std::mem::take(input), mask);
+        }
+        self
+    }
+}
+
+/// Masks the strings and the names in a document.
+fn masked_value(document: Value, mask: &Mask) -> Value {
+    match document {
+        Value::String(words) => Value::String(mask.text(&words)),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| masked_value(item, mask))
+            .collect(),
+        Value::Object(entries) => entries
+            .into_iter()
+            .map(|(name, entry)| (mask.text(&name), masked_value(entry, mask)))
+            .collect(),
+        other => other,
+    }
 }
