@@ -83,7 +83,6 @@ impl From<ErrorKind> for Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::explain::Topic;
 
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
@@ -96,7 +95,7 @@ mod tests {
             Lost, Internal,
         ] {
             assert_eq!(Code::from(kind).as_str(), kind.as_str());
-            assert_eq!(Code::from(kind).topic(), Topic::Trials);
+            assert!(Code::from(kind).topic().starts_with("Trials"));
         }
     }
 }

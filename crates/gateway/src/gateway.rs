@@ -2,13 +2,13 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::mcp_tap::{OfferedTool, ServerRecord};
 use terca_core::wire::Exchange;
-use terca_core::wire::network::{HostPattern, NetworkMode};
+use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 use terca_core::wire::sent_parts::Sought;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
@@ -180,8 +180,13 @@ impl Gateway {
     ) -> Option<NetworkExit> {
         let runtime = self.runtime.as_ref()?.handle().clone();
         let own = HostPattern::of_origin(&format!("http://{}", self.address));
-        let rules = HostRules::new(allowed, own.filter(|_| reaches_gateway), mode);
-        Some(NetworkExit::new(runtime, Arc::clone(&self.passages), rules))
+        let rules = HostRules {
+            allowed,
+            gateway: own.filter(|_| reaches_gateway),
+            passages: Arc::clone(&self.passages),
+            seen: Mutex::new(TrialNetwork::new(mode)),
+        };
+        Some(NetworkExit::new(runtime, rules))
     }
 
     /// Returns the address that it listens on.

@@ -8,8 +8,8 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioExecutor;
@@ -57,7 +57,7 @@ impl Upstream {
 #[derive(Debug)]
 pub(crate) struct Connector {
     proxies: Matcher,
-    tls: OnceLock<Arc<ClientConfig>>,
+    tls: OnceLock<ClientConfig>,
     direct: OnceLock<Direct>,
 }
 
@@ -98,18 +98,16 @@ impl Connector {
         // A proxy is asked for a tunnel, which only TLS needs.
         let proxy = self.proxies.intercept(&uri).filter(|_| scheme == "https");
         let client = match proxy {
-            None => Connections::Direct(self.direct.get_or_init(|| self.client()).clone()),
+            None => {
+                let direct = self.direct.get_or_init(|| self.client(http()));
+                Connections::Direct(direct.clone())
+            }
             Some(proxy) => {
                 let mut tunnel = Tunnel::new(proxy.uri().clone(), http());
                 if let Some(auth) = proxy.basic_auth() {
                     tunnel = tunnel.with_auth(auth.clone());
                 }
-                let https = HttpsConnectorBuilder::new()
-                    .with_tls_config(self.tls())
-                    .https_or_http()
-                    .enable_http1()
-                    .wrap_connector(tunnel);
-                Connections::Proxied(Client::builder(TokioExecutor::new()).build(https))
+                Connections::Proxied(self.client(tunnel))
             }
         };
         Ok(Upstream {
@@ -118,18 +116,16 @@ impl Connector {
         })
     }
 
-    fn client(&self) -> Direct {
+    fn client<C>(&self, connector: C) -> Client<HttpsConnector<C>, Full<Bytes>>
+    where
+        HttpsConnector<C>: Connect + Clone,
+    {
         let https = HttpsConnectorBuilder::new()
-            .with_tls_config(self.tls())
+            .with_tls_config(self.tls.get_or_init(tls).clone())
             .https_or_http()
             .enable_http1()
-            .wrap_connector(http());
+            .wrap_connector(connector);
         Client::builder(TokioExecutor::new()).build(https)
-    }
-
-    fn tls(&self) -> ClientConfig {
-        let config = self.tls.get_or_init(|| Arc::new(tls()));
-        ClientConfig::clone(config)
     }
 }
 

@@ -88,7 +88,7 @@ impl WireSummary {
             if is_cut {
                 hosts.push("others");
             }
-            let count = prose::count(usize::try_from(refused).unwrap_or(usize::MAX), "connection");
+            let count = prose::count(refused, "connection");
             parts.push(format!("{count} refused ({})", prose::list(&hosts, "and")));
         }
         parts.join("; ")

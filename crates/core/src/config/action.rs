@@ -307,7 +307,7 @@ fn inputs(fields: &mut Fields<'_, '_>) -> Vec<Input> {
 fn one_input(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {
     let filled = reader.filled(written)?;
     if reader.surroundings.kind(&reader.beside(&filled)) == PathKind::Missing
-        && globs::literal_names(&filled.value).has_wildcards
+        && globs::literal_names(&filled.value).is_some()
     {
         return matching(&filled, reader);
     }
@@ -329,7 +329,7 @@ fn one_input(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<I
 /// Returns the files that match a glob. There must be one.
 fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {
     let (above, pattern) = split(&glob.value);
-    let pattern = globs::literal_names(pattern).text;
+    let pattern = globs::literal_names(pattern).unwrap_or_default();
     let matcher = match globs::compiled(&pattern, true) {
         Ok(matcher) => matcher,
         Err(reason) => {
@@ -366,7 +366,7 @@ fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input
 fn split(glob: &str) -> (&str, &str) {
     let mut end = 0;
     for (slash, _) in glob.match_indices('/') {
-        if globs::literal_names(&glob[..slash]).has_wildcards {
+        if globs::literal_names(&glob[..slash]).is_some() {
             break;
         }
         end = slash + 1;

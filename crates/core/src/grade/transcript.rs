@@ -171,7 +171,7 @@ impl Transcript {
         if let (Some(limit), Some(calls)) = (self.max_tool_calls, calls(session))
             && calls > limit
         {
-            let calls = prose::count(usize::try_from(calls).unwrap_or(usize::MAX), "tool call");
+            let calls = prose::count(calls, "tool call");
             return Some(format!("{calls}, more than {limit}"));
         }
         match &self.output_contains {

@@ -14,6 +14,9 @@ const LONGEST_TEXT: usize = 16 * 1024;
 /// The most lines that are not the protocol, of one start.
 const MOST_OTHER_LINES: usize = 20;
 
+/// The method of the first request.
+const INITIALIZE: &str = "initialize";
+
 /// The two sides of the tap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,15 +51,9 @@ pub struct Conversation {
 struct OpenRequest {
     id: Value,
     at_ms: u64,
-    asked: Asked,
-}
-
-#[derive(Debug)]
-enum Asked {
-    Initialize,
-    ListTools,
-    Call { tool: String, arguments: Value },
-    Other(String),
+    method: String,
+    /// The tool that is called, and its arguments.
+    call: Option<(String, Value)>,
 }
 
 impl Conversation {
@@ -126,11 +123,10 @@ impl Conversation {
     /// Reads that the server is gone, so that no open request will have an answer.
     pub(super) fn lost(&mut self, reason: &str, record: &mut ServerRecord) {
         for open in std::mem::take(&mut self.open) {
-            match open.asked {
-                Asked::Initialize => {
-                    self.answered(open, json!({"message": reason}), true, record);
-                }
-                _ => self.unanswered(open, CallEnd::ServerEnded, record),
+            if open.method == INITIALIZE {
+                self.answered(open, json!({"message": reason}), true, record);
+            } else {
+                self.close(open, None, CallEnd::ServerEnded, record);
             }
         }
     }
@@ -167,7 +163,7 @@ impl Conversation {
         let params = &message["params"];
         if method == "notifications/cancelled" {
             if let Some(open) = self.take_open(&params["requestId"]) {
-                self.unanswered(open, CallEnd::Unanswered, record);
+                self.close(open, None, CallEnd::Unanswered, record);
             }
             return;
         }
@@ -175,22 +171,22 @@ impl Conversation {
         if id.is_null() {
             return;
         }
-        let asked = match method {
-            "initialize" => Asked::Initialize,
-            "tools/list" => Asked::ListTools,
-            "tools/call" => Asked::Call {
-                tool: beginning(params["name"].as_str().unwrap_or_default(), LONGEST_NAME),
-                arguments: short(params["arguments"].clone()),
-            },
-            other => Asked::Other(beginning(other, LONGEST_NAME)),
-        };
+        let call = (method == "tools/call").then(|| {
+            let tool = params["name"].as_str().unwrap_or_default();
+            let arguments = short(params["arguments"].clone());
+            (beginning(tool, LONGEST_NAME), arguments)
+        });
         if self.open.len() >= MOST_OPEN {
             // Nobody waits for the answer to the oldest of so many any more.
             let oldest = self.open.remove(0);
-            self.unanswered(oldest, CallEnd::Unanswered, record);
+            self.close(oldest, None, CallEnd::Unanswered, record);
         }
-        let at_ms = record.now_ms;
-        self.open.push(OpenRequest { id, at_ms, asked });
+        self.open.push(OpenRequest {
+            id,
+            at_ms: record.now_ms,
+            method: beginning(method, LONGEST_NAME),
+            call,
+        });
     }
 
     fn read_server(&mut self, message: &Value, record: &mut ServerRecord) {
@@ -221,56 +217,46 @@ impl Conversation {
         is_error: bool,
         record: &mut ServerRecord,
     ) {
-        let duration_ms = record.now_ms.saturating_sub(open.at_ms);
-        let error = is_error.then(|| words_of(&result));
-        let request = |method, error| TapEventKind::Request {
-            method,
-            error,
-            duration_ms: Some(duration_ms),
+        let end = match is_error {
+            true => CallEnd::Failed,
+            false => CallEnd::Answered,
         };
-        let kind = match open.asked {
-            Asked::Initialize => TapEventKind::Initialized {
+        self.close(open, Some(result), end, record);
+    }
+
+    /// Notes the end of a request: its answer, or that there is none.
+    fn close(
+        &self,
+        open: OpenRequest,
+        result: Option<Value>,
+        end: CallEnd,
+        record: &mut ServerRecord,
+    ) {
+        let OpenRequest { method, call, .. } = open;
+        let duration = record.now_ms.saturating_sub(open.at_ms);
+        let duration_ms = result.is_some().then_some(duration);
+        let error = result.as_ref().filter(|_| end.is_error()).map(words_of);
+        let kind = match (call, method.as_str(), result) {
+            (Some((tool, arguments)), _, result) => TapEventKind::Call(Box::new(ToolCall {
+                tool,
+                arguments,
+                result: result.map(short),
+                end,
+                duration_ms,
+            })),
+            (_, INITIALIZE, Some(result)) => TapEventKind::Initialized {
                 server: server_name(&result["serverInfo"]),
+                error,
+                duration_ms: duration,
+            },
+            (_, "tools/list", Some(result)) if error.is_none() => TapEventKind::Tools {
+                tools: OfferedTool::list(&result),
+            },
+            _ => TapEventKind::Request {
+                method,
                 error,
                 duration_ms,
             },
-            Asked::ListTools if error.is_none() => TapEventKind::Tools {
-                tools: OfferedTool::list(&result),
-            },
-            Asked::ListTools => request("tools/list".to_owned(), error),
-            Asked::Call { tool, arguments } => TapEventKind::Call(Box::new(ToolCall {
-                tool,
-                arguments,
-                result: Some(short(result)),
-                end: if is_error {
-                    CallEnd::Failed
-                } else {
-                    CallEnd::Answered
-                },
-                duration_ms: Some(duration_ms),
-            })),
-            Asked::Other(method) => request(method, error),
-        };
-        self.note(kind, record);
-    }
-
-    fn unanswered(&self, open: OpenRequest, end: CallEnd, record: &mut ServerRecord) {
-        let request = |method: &str| TapEventKind::Request {
-            method: method.to_owned(),
-            error: None,
-            duration_ms: None,
-        };
-        let kind = match open.asked {
-            Asked::Call { tool, arguments } => TapEventKind::Call(Box::new(ToolCall {
-                tool,
-                arguments,
-                result: None,
-                end,
-                duration_ms: None,
-            })),
-            Asked::Initialize => request("initialize"),
-            Asked::ListTools => request("tools/list"),
-            Asked::Other(method) => request(&method),
         };
         self.note(kind, record);
     }
@@ -283,7 +269,7 @@ impl Conversation {
             CallEnd::Unanswered
         };
         for open in std::mem::take(&mut self.open) {
-            self.unanswered(open, end, record);
+            self.close(open, None, end, record);
         }
         self.note(TapEventKind::Ended { exit, by_itself }, record);
     }

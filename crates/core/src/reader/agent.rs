@@ -1,14 +1,14 @@
 //! An agent as a suite chooses it, and its settings.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use serde_json::json;
 
-use super::missing_file::missing;
+use super::context::missing;
 use super::patterns::in_workspace;
 use super::values::filled_text;
 use super::{Kind, Node, PathKind, Reader, object, or_map, unlike};
 use crate::agent::{self, AgentChoice, Profile};
-use crate::text::{Code, Diagnostic, Located, Place, prose, shell};
+use crate::text::{Code, Diagnostic, Located, prose, shell};
 
 /// An agent's name, or `{name, command, …}`. The place is the name's.
 pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
@@ -146,13 +146,7 @@ fn own_program(
     if !program.value.contains('/') {
         return Some(program.value.clone());
     }
-    let path = reader.beside(program);
-    if reader.is_there(&path, PathKind::File) {
-        startable(&path, program.place, reader)?;
-        return Some(path.into_string());
-    }
-    let problem = missing("program", program, &path, reader.surroundings);
-    reader.refuse(problem)
+    startable(program, reader).map(Utf8PathBuf::into_string)
 }
 
 /// Returns the file that a command reads its rules from.
@@ -202,26 +196,25 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (program, arguments) = text.split_at(end);
-    let path = reader.beside(&Located::new(program.to_owned(), command.place));
-    if reader.is_there(&path, PathKind::File) {
-        startable(&path, command.place, reader)?;
-        // Always: the copy of the suite that a run uses may be at a path that needs it.
-        return Some(format!("{}{arguments}", shell::in_quotes(path.as_str())));
-    }
-    let written = Located::new(program.to_owned(), command.place);
-    let problem = missing("program", &written, &path, reader.surroundings);
-    reader.refuse(problem)
+    let path = startable(&Located::new(program.to_owned(), command.place), reader)?;
+    // Always in quotes: the copy of the suite that a run uses may be at a path that needs them.
+    Some(format!("{}{arguments}", shell::in_quotes(path.as_str())))
 }
 
-/// Refuses the program of an agent that could not be started.
-fn startable(path: &Utf8Path, place: Place, reader: &mut Reader<'_>) -> Option<()> {
-    if reader.surroundings.is_executable(path) {
-        return Some(());
+/// Returns the file of an agent's program, beside the YAML file. Refuses one that could not be started.
+fn startable(program: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+    let path = reader.beside(program);
+    if !reader.is_there(&path, PathKind::File) {
+        let problem = missing("program", program, &path, reader.surroundings);
+        return reader.refuse(problem);
+    }
+    if reader.surroundings.is_executable(&path) {
+        return Some(path);
     }
     let name = path.file_name().unwrap_or(path.as_str());
     reader.refuse(
         Diagnostic::error(Code::NotExecutable, format!("`{name}` is not executable"))
-            .at(place, "the agent could not be started")
+            .at(program.place, "the agent could not be started")
             .help(format!("`chmod +x {}`", shell::quoted(path.as_str()))),
     )
 }

@@ -18,7 +18,7 @@ pub(crate) struct Description {
 }
 
 /// One key of a map.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Field {
     pub(crate) key: &'static str,
     /// The type in Markdown, and in JSON Schema.

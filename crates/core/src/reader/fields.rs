@@ -178,7 +178,10 @@ impl Fields<'_, '_> {
         self.declare(key, &list, presence, None, about);
         let mut found: Vec<(Located<String>, Node)> = self.take(key).into_iter().collect();
         for older in older {
-            self.describe_older(older, key, &list);
+            let about = format!("The older spelling of `{key}`.");
+            if let Some(field) = self.describe(older, &list, &about) {
+                field.deprecated = true;
+            }
             found.extend(self.take(older));
         }
         found.retain(|(_, node)| presence == Presence::Filled || node.value != Value::Null);
@@ -308,36 +311,31 @@ impl Fields<'_, '_> {
         about: &str,
     ) {
         self.known.push(key);
-        let Some((definitions, description)) = &mut self.described else {
-            return;
-        };
-        let schema = kind.schema(definitions);
-        description.fields.push(Field {
-            key,
-            type_name: kind.name().to_owned(),
-            schema: match presence {
-                Presence::Optional => optional(schema),
-                Presence::Required | Presence::Filled => schema,
-            },
-            required: presence == Presence::Required,
-            default,
-            about: about.to_owned(),
-            deprecated: false,
-        });
+        if let Some(field) = self.describe(key, kind, about) {
+            if presence == Presence::Optional {
+                field.schema = optional(field.schema.take());
+            }
+            field.required = presence == Presence::Required;
+            field.default = default;
+        }
     }
 
-    fn describe_older<T: 'static>(&mut self, older: &'static str, key: &str, kind: &Kind<T>) {
-        if let Some((definitions, description)) = &mut self.described {
-            description.fields.push(Field {
-                key: older,
-                type_name: kind.name().to_owned(),
-                schema: kind.schema(definitions),
-                required: false,
-                default: None,
-                about: format!("The older spelling of `{key}`."),
-                deprecated: true,
-            });
-        }
+    fn describe<T: 'static>(
+        &mut self,
+        key: &'static str,
+        kind: &Kind<T>,
+        about: &str,
+    ) -> Option<&mut Field> {
+        let (definitions, description) = self.described.as_mut()?;
+        let field = Field {
+            key,
+            type_name: kind.name().to_owned(),
+            schema: kind.schema(definitions),
+            about: about.to_owned(),
+            ..Field::default()
+        };
+        description.fields.push(field);
+        description.fields.last_mut()
     }
 
     fn take(&mut self, key: &str) -> Option<(Located<String>, Node)> {

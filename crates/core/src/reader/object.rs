@@ -7,8 +7,8 @@ use serde_json::json;
 use super::describe::{Definitions, Description};
 use super::kind::unlike;
 use super::{Fields, Kind, Node, Reader, Surroundings, Value};
-use crate::text::Diagnostics;
 use crate::text::source::Sources;
+use crate::text::{Diagnostics, Place};
 
 /// A map with known keys.
 pub(crate) struct Object<T> {
@@ -110,7 +110,7 @@ impl<T: 'static> Object<T> {
         let mut problems = Diagnostics::default();
         let mut fields = Fields {
             what: self.what,
-            place: Node::empty_map().place,
+            place: Place::default(),
             entries: Vec::new(),
             known: Vec::new(),
             reader: &mut Reader::new(&sources, &Nothing, &mut problems),

@@ -3,6 +3,7 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::Surroundings;
+use crate::text::excerpt::char_boundary;
 
 /// The longest folder name. With the parts around it, a path component stays under 255 bytes.
 const LONGEST: usize = 100;
@@ -27,13 +28,9 @@ pub fn folder_name(name: &str) -> String {
         return folder;
     }
     // Names that share a long beginning differ in the digest.
-    let mut end = LONGEST - 9;
-    while !folder.is_char_boundary(end) {
-        end -= 1;
-    }
     format!(
         "{}-{}",
-        &folder[..end],
+        &folder[..char_boundary(&folder, LONGEST - 9)],
         &crate::agent::delivery::sha256(name.as_bytes())[..8]
     )
 }

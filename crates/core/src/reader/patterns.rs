@@ -47,15 +47,12 @@ impl PathPattern {
 
     /// Reads a path that is inside the workspace. The error is a reason in a few words.
     pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
-        let pattern = globs::literal_names(path.as_str());
         let mut readings = Vec::new();
-        if pattern.has_wildcards {
-            readings.push(globs::compiled(&pattern.text, true)?);
+        if let Some(pattern) = globs::literal_names(path.as_str()) {
+            readings.push(globs::compiled(&pattern, true)?);
             if path.as_str().contains(['[', '{']) {
-                readings.push(globs::compiled(
-                    &globs::literal_brackets(path.as_str()),
-                    true,
-                )?);
+                let literal = globs::literal_brackets(path.as_str());
+                readings.push(globs::compiled(&literal, true)?);
             }
         }
         Ok(PathPattern {

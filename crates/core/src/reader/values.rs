@@ -186,35 +186,28 @@ pub(super) fn without_fraction(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-fn whole_number<T: 'static>(
-    bounds: impl RangeBounds<f64>,
-    convert: fn(f64) -> T,
-) -> Kind<Located<T>> {
-    number(bounds, true, convert)
-}
-
 fn decimal(bounds: impl RangeBounds<f64>) -> Kind<Located<f64>> {
     number(bounds, false, |value| value)
 }
 
 /// A whole number from 1.
 pub(crate) fn count() -> Kind<Located<u32>> {
-    whole_number(1.0..=1_000_000.0, |value| value as u32)
+    number(1.0..=1_000_000.0, true, |value| value as u32)
 }
 
 /// A number of further attempts.
 pub(crate) fn times() -> Kind<Located<u32>> {
-    whole_number(0.0..=1_000.0, |value| value as u32)
+    number(0.0..=1_000.0, true, |value| value as u32)
 }
 
 /// The seconds that a worker may be silent. It speaks every three seconds.
 pub(crate) fn silence() -> Kind<Located<u32>> {
-    whole_number(5.0..=86_400.0, |value| value as u32)
+    number(5.0..=86_400.0, true, |value| value as u32)
 }
 
 /// A whole number from 0.
 pub(crate) fn whole() -> Kind<Located<u64>> {
-    whole_number(0.0.., |value| value as u64)
+    number(0.0.., true, |value| value as u64)
 }
 
 /// A number above 0, such as a weight.

@@ -48,14 +48,9 @@ pub(crate) enum Value {
 impl Node {
     /// Makes a map without keys, for a document that is missing. Its place is the beginning of the first file.
     pub(crate) fn empty_map() -> Self {
-        let file = Sources::default().add("", "", "");
         Node {
             value: Value::Map(Vec::new()),
-            place: Place {
-                file,
-                start: 0,
-                end: 0,
-            },
+            place: Place::default(),
         }
     }
 
@@ -141,8 +136,7 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
                 .flatten();
             let beginning = Place {
                 file,
-                start: 0,
-                end: 0,
+                ..Place::default()
             };
             let place = error
                 .location()
@@ -334,14 +328,6 @@ impl<'de> Visitor<'de> for ParsedVisitor {
 
     fn visit_unit<E>(self) -> Result<Parsed, E> {
         Ok(Parsed::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Parsed, E> {
-        Ok(Parsed::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parsed, D::Error> {
-        Parsed::deserialize(deserializer)
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {

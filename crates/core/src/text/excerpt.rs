@@ -53,7 +53,7 @@ pub fn without_middle(text: &str, limit: usize) -> String {
 }
 
 /// Returns the last boundary between two characters at or before an index.
-pub(crate) fn char_boundary(text: &str, index: usize) -> usize {
+pub fn char_boundary(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());
     while !text.is_char_boundary(index) {
         index -= 1;

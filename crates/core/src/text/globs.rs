@@ -28,23 +28,17 @@ pub(crate) fn compiled(pattern: &str, is_path: bool) -> Result<GlobMatcher, Stri
     Ok(glob.compile_matcher())
 }
 
-/// A pattern over paths in which the brackets that are no wildcards are escaped.
-pub(crate) struct PathWildcards {
-    pub(crate) text: String,
-    pub(crate) has_wildcards: bool,
-}
-
 /// Escapes the brackets of a path that are a part of a name, such as `[id]`, `[...slug]` and `{name}`.
 ///
 /// Wildcards are `*`, `?`, alternatives with a comma (`{a,b}`), a class of ranges (`[0-9]`), a class in a name that has a
 /// `*` or `?` too (`*.[jt]s`), and a sign that is escaped (`[[]`, `\\[`). A bracket that is not closed stays, and is an
 /// error when the pattern is compiled.
-pub(crate) fn literal_names(path: &str) -> PathWildcards {
+///
+/// Returns the pattern; `None` if it has no wildcards.
+pub(crate) fn literal_names(path: &str) -> Option<String> {
     if path.len() > LONGEST {
-        return PathWildcards {
-            text: path.to_owned(),
-            has_wildcards: path.contains(['*', '?', '[', '{']),
-        };
+        let may_have_some = path.contains(['*', '?', '[', '{']);
+        return may_have_some.then(|| path.to_owned());
     }
     let mut text = String::with_capacity(path.len());
     let mut has_wildcards = false;
@@ -88,10 +82,7 @@ pub(crate) fn literal_names(path: &str) -> PathWildcards {
         }
         rest = &rest[length..];
     }
-    PathWildcards {
-        text,
-        has_wildcards,
-    }
+    has_wildcards.then_some(text)
 }
 
 /// Escapes every bracket of a pattern, so that only `*` and `?` are wildcards.
@@ -194,9 +185,8 @@ mod tests {
             ("src/[", "src/[", true),
             ("a{b", "a{b", true),
         ] {
-            let found = literal_names(path);
-            assert_eq!(found.text, pattern, "{path}");
-            assert_eq!(found.has_wildcards, has_wildcards, "{path}");
+            let pattern = has_wildcards.then_some(pattern);
+            assert_eq!(literal_names(path).as_deref(), pattern, "{path}");
         }
     }
 

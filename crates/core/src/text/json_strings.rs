@@ -1,5 +1,6 @@
 //! Finds the strings in a line of JSON without reading it as a whole.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 /// Deeper documents are not looked into.
@@ -93,13 +94,10 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The hash of Fowler, Noll and Vo.
 fn hash(path: u64, name: &[u8]) -> u64 {
-    let mut hash = path ^ 0xcbf2_9ce4_8422_2325;
-    for byte in name.iter().chain(b"/") {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    hash
+    let mut hash = DefaultHasher::new();
+    (path, name).hash(&mut hash);
+    hash.finish()
 }
 
 #[cfg(test)]

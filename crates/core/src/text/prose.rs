@@ -24,11 +24,10 @@ pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
 }
 
 /// Counts things: `1 trial`, `3 trials`.
-pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
+pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
+    match number.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
     }
 }
 

@@ -272,8 +272,7 @@ impl Wire {
 
     /// Returns the requests in words: `14 requests, 2 failed (429 ×2), 1 tried again, first byte after 0.8s`.
     pub fn words(&self) -> String {
-        let number = usize::try_from(self.requests).unwrap_or(usize::MAX);
-        let mut words = prose::count(number, "request");
+        let mut words = prose::count(self.requests, "request");
         let failed = self.requests.saturating_sub(self.answered);
         if failed > 0 {
             words += &format!(", {failed} failed");

@@ -17,46 +17,17 @@ const USUAL_PORTS: [u16; 2] = [443, 80];
 
 /// The part of the network that an agent in a sandbox reaches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[serde(rename_all = "lowercase")]
 pub enum Network {
     /// Nothing.
     Off,
     /// The services that it asks models of, its MCP servers, and the hosts of `allow`.
     Model,
-    /// These hosts, and those of `allow`.
-    Hosts(Vec<HostPattern>),
     /// Everything that the machine reaches, the machine itself included.
     Open,
-}
-
-/// `network` as it is written in a file.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Word(String),
+    /// These hosts, and those of `allow`.
+    #[serde(untagged)]
     Hosts(Vec<HostPattern>),
-}
-
-impl From<Network> for Written {
-    fn from(network: Network) -> Self {
-        match network {
-            Network::Hosts(hosts) => Written::Hosts(hosts),
-            other => Written::Word(other.mode().word().to_owned()),
-        }
-    }
-}
-
-impl TryFrom<Written> for Network {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        match written {
-            Written::Hosts(hosts) => Ok(Network::Hosts(hosts)),
-            Written::Word(word) => {
-                Network::of_word(&word).ok_or_else(|| format!("`{word}` is not a network"))
-            }
-        }
-    }
 }
 
 impl Network {
@@ -380,7 +351,7 @@ impl TrialNetwork {
         let hosts: Vec<String> = self.refused.iter().map(RefusedHost::words).collect();
         self.refused.first()?;
         let count: u64 = self.refused.iter().map(|refused| refused.count).sum();
-        let count = usize::try_from(count + self.refused_elsewhere).unwrap_or(usize::MAX);
+        let count = count + self.refused_elsewhere;
         let mut named: Vec<String> = hosts.iter().take(SHOWN).cloned().collect();
         if hosts.len() > SHOWN || self.refused_elsewhere > 0 {
             named.push("others".to_owned());

@@ -12,6 +12,7 @@ use std::time::Instant;
 use hyper::Uri;
 use hyper::header::HeaderName;
 use terca_core::mcp_tap::{HiddenTools, RemoteTalk, ServerRecord, TapLine};
+use terca_core::text::excerpt::char_boundary;
 use terca_core::text::mask::Mask;
 
 use crate::http::event_stream::LONGEST;
@@ -125,12 +126,8 @@ impl McpWay {
     ) -> T {
         let text = self.masked(message);
         // Cut after it is masked: half a key has no mask.
-        let mut end = text.len().min(LONGEST);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
         let line = TapLine {
-            text: &text[..end],
+            text: &text[..char_boundary(&text, LONGEST)],
             bytes: bytes as u64,
             is_whole: message.len() == bytes && bytes <= LONGEST,
         };

@@ -12,7 +12,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
+use terca_core::wire::network::{HostPattern, TrialNetwork};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -29,7 +29,7 @@ const MOST_CONNECTIONS: usize = 128;
 #[derive(Debug)]
 pub struct NetworkExit {
     runtime: Handle,
-    beyond: Beyond,
+    rules: Arc<HostRules>,
     room: Arc<Semaphore>,
     /// The tasks that accept connections. Each owns the tasks of its connections.
     tasks: Mutex<JoinSet<()>>,
@@ -46,21 +46,11 @@ pub enum Door {
     Gateway,
 }
 
-/// The things that a connection needs.
-#[derive(Debug, Clone)]
-struct Beyond {
-    rules: Arc<HostRules>,
-    gateway: Arc<OpenPassages>,
-}
-
 impl NetworkExit {
-    pub(crate) fn new(runtime: Handle, gateway: Arc<OpenPassages>, rules: HostRules) -> Self {
+    pub(crate) fn new(runtime: Handle, rules: HostRules) -> Self {
         NetworkExit {
             runtime,
-            beyond: Beyond {
-                rules: Arc::new(rules),
-                gateway,
-            },
+            rules: Arc::new(rules),
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             tasks: Mutex::default(),
         }
@@ -68,7 +58,7 @@ impl NetworkExit {
 
     /// Returns the hosts that were refused so far.
     pub fn network(&self) -> TrialNetwork {
-        lock(&self.beyond.rules.seen).clone()
+        lock(&self.rules.seen).clone()
     }
 
     /// Accepts connections from a socket, and leads them through a door.
@@ -77,8 +67,8 @@ impl NetworkExit {
         let guard = self.runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut tasks = lock(&self.tasks);
-        let room = Arc::clone(&self.room);
-        tasks.spawn(accept(listener, door, self.beyond.clone(), room));
+        let (rules, room) = (Arc::clone(&self.rules), Arc::clone(&self.room));
+        tasks.spawn(accept(listener, door, rules, room));
         drop(guard);
         Ok(())
     }
@@ -87,7 +77,7 @@ impl NetworkExit {
 async fn accept(
     listener: tokio::net::TcpListener,
     door: Door,
-    beyond: Beyond,
+    rules: Arc<HostRules>,
     room: Arc<Semaphore>,
 ) {
     let mut connections = JoinSet::new();
@@ -102,27 +92,25 @@ async fn accept(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let beyond = beyond.clone();
+        let rules = Arc::clone(&rules);
         connections.spawn(async move {
-            beyond.lead(stream, door).await;
+            lead(stream, door, rules).await;
             drop(permit);
         });
     }
 }
 
-impl Beyond {
-    /// Serves one connection to its end.
-    async fn lead(self, mut stream: TcpStream, door: Door) {
-        let _ = stream.set_nodelay(true);
-        match door {
-            Door::Proxy => requests::serve(stream, self.rules, self.gateway).await,
-            Door::Gateway => self.gateway.serve(stream).await,
-            Door::Service(address) => {
-                // A service that is not there looks like one that hangs up.
-                if let Ok(mut service) = TcpStream::connect(address).await {
-                    let _ = service.set_nodelay(true);
-                    let _ = copy_bidirectional(&mut stream, &mut service).await;
-                }
+/// Serves one connection to its end.
+async fn lead(mut stream: TcpStream, door: Door, rules: Arc<HostRules>) {
+    let _ = stream.set_nodelay(true);
+    match door {
+        Door::Proxy => requests::serve(stream, rules).await,
+        Door::Gateway => Arc::clone(&rules.passages).serve(stream).await,
+        Door::Service(address) => {
+            // A service that is not there looks like one that hangs up.
+            if let Ok(mut service) = TcpStream::connect(address).await {
+                let _ = service.set_nodelay(true);
+                let _ = copy_bidirectional(&mut stream, &mut service).await;
             }
         }
     }
@@ -131,25 +119,15 @@ impl Beyond {
 /// The hosts that are allowed, and those that were refused.
 #[derive(Debug)]
 pub(crate) struct HostRules {
-    allowed: Vec<HostPattern>,
+    pub(crate) allowed: Vec<HostPattern>,
     /// The gateway's own address, if the agent has one of it. It is here, behind no proxy.
-    gateway: Option<HostPattern>,
+    pub(crate) gateway: Option<HostPattern>,
+    /// The passages of the gateway.
+    pub(crate) passages: Arc<OpenPassages>,
     pub(crate) seen: Mutex<TrialNetwork>,
 }
 
 impl HostRules {
-    pub(crate) fn new(
-        allowed: Vec<HostPattern>,
-        gateway: Option<HostPattern>,
-        mode: NetworkMode,
-    ) -> Self {
-        HostRules {
-            allowed,
-            gateway,
-            seen: Mutex::new(TrialNetwork::new(mode)),
-        }
-    }
-
     /// Returns the pattern that allows a host. A host that none allows is noted.
     pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
         let found = self

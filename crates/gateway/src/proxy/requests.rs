@@ -23,7 +23,6 @@ use tokio::time::timeout;
 
 use super::HostRules;
 use crate::http::{AnswerBody, BodyError, answer, lock, remove_hop_by_hop};
-use crate::server::OpenPassages;
 
 /// The time that a client has to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,12 +47,11 @@ struct Tunnel {
 type TunnelSlot = Arc<Mutex<Option<Tunnel>>>;
 
 /// Serves a connection to its end.
-pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>, passages: Arc<OpenPassages>) {
+pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>) {
     let slot = TunnelSlot::default();
     let service = service_fn(|request| {
         let client = Client {
             rules: Arc::clone(&rules),
-            passages: Arc::clone(&passages),
             slot: Arc::clone(&slot),
         };
         async move { Ok::<_, Infallible>(client.answer(request).await) }
@@ -77,7 +75,6 @@ pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>, passages: Ar
 /// A client of the proxy.
 struct Client {
     rules: Arc<HostRules>,
-    passages: Arc<OpenPassages>,
     slot: TunnelSlot,
 }
 
@@ -108,7 +105,7 @@ impl Client {
     /// Returns the user's proxy to an address, if there is one.
     fn proxy_to(&self, address: &Uri, allowed: &HostPattern) -> Option<Intercept> {
         let is_here = self.rules.is_gateway(allowed);
-        let proxy = self.passages.connector.proxy_to(address);
+        let proxy = self.rules.passages.connector.proxy_to(address);
         proxy.filter(|_| !is_here)
     }
 

@@ -51,7 +51,7 @@ fn explained(codes: &[Code]) -> Vec<Explained> {
     let texts = codes.iter().map(|code| Explained {
         code: code.as_str(),
         title: code.title(),
-        topic: code.topic().title(),
+        topic: code.topic(),
         text: code.body(),
     });
     texts.collect()

@@ -299,7 +299,7 @@ pub fn between(
         access: access_changes(baseline.state, other.state, &common),
     };
     // Where one of them stopped when it had seen enough, the test has to allow for it.
-    let adaptive = [other.state, baseline.state].map(|state| state.adaptive());
+    let adaptive = [other.state, baseline.state].map(RunState::adaptive);
     let arms = Arms {
         margin,
         adaptive: adaptive.iter().flatten().map(|bounds| bounds.max).max(),

@@ -154,15 +154,14 @@ impl McpToolSummary {
         if self.calls == 0 {
             return "never called".to_owned();
         }
-        let calls = prose::count(usize::try_from(self.calls).unwrap_or(usize::MAX), "call");
+        let calls = prose::count(self.calls, "call");
         let mut words = format!(
             "{calls} in {} of {}",
             self.trials,
             prose::count(trials, "trial")
         );
         if self.errors > 0 {
-            let errors = usize::try_from(self.errors).unwrap_or(usize::MAX);
-            words += &format!(", {}", prose::count(errors, "error"));
+            words += &format!(", {}", prose::count(self.errors, "error"));
         }
         if self.unanswered > 0 {
             words += &format!(", {} without an answer", self.unanswered);

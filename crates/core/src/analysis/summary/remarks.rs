@@ -144,7 +144,7 @@ fn sentence(fact: EvalFact, remarks: &[&EvalRemark]) -> String {
              `terca validate` checks whether {its} tests can be passed"
         ),
         EvalFact::GradedDifferently => {
-            let trials = remarks.iter().map(|remark| remark.trials).sum();
+            let trials = remarks.iter().map(|remark| remark.trials).sum::<usize>();
             format!(
                 "the tests of {names} graded the same work differently in {}: they depend on more than the work",
                 prose::count(trials, "trial")

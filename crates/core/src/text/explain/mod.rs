@@ -5,42 +5,29 @@
 //! `docs/reference/errors.md` is made of the same texts. A code without a text does not compile. The examples
 //! in the texts are tested: a wrong one gives an error with that code, a right one gives none.
 
-mod page;
-
 use crate::text::prose;
-
-pub use page::{brief, markdown, overview};
 
 /// Declares the topics and their codes, each with the word that users read. Its text is in `texts/`.
 macro_rules! codes {
-    ($($topic:ident $title:literal { $($code:ident $word:literal)+ })+) => {
+    ($($title:literal { $($code:ident $word:literal)+ })+) => {
         /// A class of errors.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $($(#[doc = $word] $code,)+)+
         }
 
-        /// The subject of a code.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Topic {
-            $(#[doc = $title] $topic,)+
-        }
-
         impl Code {
             /// All codes by topic, in the order of the list.
             pub const ALL: &'static [Code] = &[$($(Code::$code,)+)+];
+
+            /// The topics: the heading of each, and its codes.
+            pub const TOPICS: &'static [(&'static str, &'static [Code])] =
+                &[$(($title, &[$(Code::$code,)+]),)+];
 
             /// Returns the word that users read and type.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $($(Code::$code => $word,)+)+
-                }
-            }
-
-            /// Returns the topic.
-            pub fn topic(self) -> Topic {
-                match self {
-                    $($(Code::$code => Topic::$topic,)+)+
                 }
             }
 
@@ -51,23 +38,11 @@ macro_rules! codes {
                 }
             }
         }
-
-        impl Topic {
-            /// All topics, in the order of the list.
-            pub const ALL: &'static [Topic] = &[$(Topic::$topic,)+];
-
-            /// Returns the heading above the topic's codes.
-            pub fn title(self) -> &'static str {
-                match self {
-                    $(Topic::$topic => $title,)+
-                }
-            }
-        }
     };
 }
 
 codes! {
-    Configuration "Configuration files" {
+    "Configuration files" {
         InvalidYaml "invalid-yaml"
         EmptyFile "empty-file"
         UnreadableFile "unreadable-file"
@@ -92,7 +67,7 @@ codes! {
         SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"
     }
-    Suites "Weak or misleading suites" {
+    "Weak or misleading suites" {
         NoTests "no-tests"
         EmptyRules "empty-rules"
         MisspeltDirectory "misspelt-directory"
@@ -104,13 +79,13 @@ codes! {
         SettingsOfAnother "settings-of-another"
         AgentNotReady "agent-not-ready"
     }
-    Agents "Agents in the configuration" {
+    "Agents in the configuration" {
         UnknownAgent "unknown-agent"
         NoAgent "no-agent"
         AgentCannot "agent-cannot"
         CannotJudge "cannot-judge"
     }
-    CommandLine "The command line and the machine" {
+    "The command line and the machine" {
         Usage "usage"
         NoDirectory "no-directory"
         NoSuite "no-suite"
@@ -126,7 +101,7 @@ codes! {
         CannotWrite "cannot-write"
         CannotServe "cannot-serve"
     }
-    Runs "Earlier runs" {
+    "Earlier runs" {
         NoRuns "no-runs"
         UnknownRun "unknown-run"
         DamagedRun "damaged-run"
@@ -140,7 +115,7 @@ codes! {
         CannotMerge "cannot-merge"
         Interrupted "interrupted"
     }
-    Trials "Trials that could not be judged" {
+    "Trials that could not be judged" {
         Setup "setup"
         AgentMissing "agentMissing"
         Auth "auth"
@@ -183,6 +158,13 @@ impl Code {
             .find(|code| prose::fold(code.as_str()) == folded)
     }
 
+    /// Returns the heading of its topic.
+    pub fn topic(self) -> &'static str {
+        let mut topics = Code::TOPICS.iter();
+        let topic = topics.find(|(_, codes)| codes.contains(&self));
+        topic.map_or("", |(title, _)| title)
+    }
+
     /// Returns the first line of the text.
     pub fn title(self) -> &'static str {
         self.text().lines().next().unwrap_or_default()
@@ -194,6 +176,67 @@ impl Code {
             .split_once('\n')
             .map_or("", |(_, body)| body.trim())
     }
+}
+
+/// Returns one code's text for a terminal. Code is indented instead of fenced.
+pub fn brief(code: Code) -> String {
+    let mut shown = format!("{}: {}\n\n", code.as_str(), code.title());
+    let mut in_code = false;
+    for line in code.body().lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let indent = if in_code && !line.is_empty() {
+            "    "
+        } else {
+            ""
+        };
+        shown += &format!("{indent}{line}\n");
+    }
+    shown
+}
+
+/// Returns all codes by topic, a line each.
+pub fn overview() -> String {
+    let width = Code::ALL
+        .iter()
+        .map(|code| code.as_str().len())
+        .max()
+        .unwrap_or(0);
+    let topics = Code::TOPICS.iter().map(|(title, codes)| {
+        let lines: String = codes
+            .iter()
+            .map(|code| format!("  {:width$}  {}\n", code.as_str(), code.title()))
+            .collect();
+        format!("{title}\n{lines}")
+    });
+    topics.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the page of the documentation. A code's heading is its anchor.
+pub fn markdown() -> String {
+    let mut page = include_str!("preface.md").to_owned();
+    for (title, codes) in Code::TOPICS {
+        page += &format!("\n## {title}\n");
+        for code in *codes {
+            page += &format!(
+                "\n### {}\n\n{}.\n\n{}\n",
+                code.as_str(),
+                sentence(code.title()),
+                code.body()
+            );
+        }
+    }
+    page
+}
+
+/// Returns the title with a capital, unless it begins with code.
+fn sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 #[cfg(test)]

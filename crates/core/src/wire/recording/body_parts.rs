@@ -1,8 +1,6 @@
 //! Divides bodies into parts by their content: two bodies with the same text in them have the same parts there.
 
-use std::fmt::Write;
-
-use sha2::{Digest, Sha256};
+use crate::agent::delivery::sha256;
 
 /// A part has at least so many bytes, but for the last of a body.
 const SHORTEST: usize = 1024;
@@ -13,11 +11,7 @@ const WINDOW: usize = 8;
 
 /// Returns the name of a part: the hash of its bytes.
 pub fn part_name(bytes: &[u8]) -> String {
-    let mut name = String::new();
-    for byte in &Sha256::digest(bytes)[..16] {
-        let _ = write!(name, "{byte:02x}");
-    }
-    name
+    sha256(bytes)[..32].to_owned()
 }
 
 /// Divides a body into parts. A character is never divided.

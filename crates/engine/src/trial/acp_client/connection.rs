@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -49,10 +49,6 @@ pub(super) struct Connection {
     unsent: Option<SyncSender<Vec<u8>>>,
 }
 
-/// The agent does not read its input, or has closed it.
-#[derive(Debug)]
-pub(super) struct Deaf;
-
 impl Connection {
     /// Starts the agent. Its standard error is that of the client.
     pub(super) fn start(command: &[OsString]) -> io::Result<Self> {
@@ -84,25 +80,20 @@ impl Connection {
         })
     }
 
-    /// Sends a message to the agent, which need not read it at once.
-    pub(super) fn send(&self, message: &Value) -> Result<(), Deaf> {
-        let mut line = message.to_string().into_bytes();
-        line.push(b'\n');
-        match self.unsent.as_ref().map(|unsent| unsent.try_send(line)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => Err(Deaf),
-        }
+    /// Sends a message to the agent, which need not read it at once. Returns false if it does not read its input, or has
+    /// closed it.
+    pub(super) fn send(&self, message: &Value) -> bool {
+        let line = format!("{message}\n").into_bytes();
+        let unsent = self.unsent.as_ref();
+        unsent.is_some_and(|unsent| unsent.try_send(line).is_ok())
     }
 
     /// Waits for the next thing to hear; `None` when the time is over.
     pub(super) fn hear(&self, until: Option<Instant>) -> Option<Heard> {
-        let Some(until) = until else {
-            return Some(self.heard.recv().unwrap_or(Heard::Silence));
-        };
-        match self
-            .heard
-            .recv_timeout(until.saturating_duration_since(Instant::now()))
-        {
+        let time = until.map_or(Duration::MAX, |until| {
+            until.saturating_duration_since(Instant::now())
+        });
+        match self.heard.recv_timeout(time) {
             Ok(heard) => Some(heard),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Heard::Silence),

@@ -12,13 +12,17 @@
 
 mod connection;
 mod models;
-mod printed;
 mod session;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use camino::Utf8Path;
+use jiff::Timestamp;
+use terca_core::agent::acp::{Event, Stage};
+use terca_core::process::Exit;
+use terca_core::trial_error::ErrorKind;
 
 /// The hidden first argument that makes the program a client. The file with its settings and the agent's command follow.
 const CLIENT: &str = "__acp-client";
@@ -40,4 +44,57 @@ pub fn run_if_asked() -> Option<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Prints an event on a line of its own. A full disk is no reason to leave the agent alone.
+fn print(event: &Event) {
+    let Ok(mut line) = serde_json::to_vec(event) else {
+        return;
+    };
+    line.push(b'\n');
+    let mut output = io::stdout().lock();
+    let _ = output.write_all(&line).and_then(|()| output.flush());
+}
+
+/// Returns the time of an event.
+fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// The reason why a session cannot go on.
+#[derive(Debug)]
+struct Failure {
+    code: Option<i64>,
+    kind: Option<ErrorKind>,
+    message: String,
+    exit: Option<Exit>,
+}
+
+impl Failure {
+    fn new(message: impl Into<String>) -> Self {
+        Failure {
+            code: None,
+            kind: None,
+            message: message.into(),
+            exit: None,
+        }
+    }
+
+    fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Failure {
+            kind: Some(kind),
+            ..Failure::new(message)
+        }
+    }
+
+    fn print(self, stage: Stage) {
+        print(&Event::Failed {
+            time: now(),
+            stage,
+            code: self.code,
+            kind: self.kind,
+            message: self.message,
+            exit: self.exit,
+        });
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
-use super::printed::Failure;
+use super::Failure;
 
 /// The most models that a message names.
 const MOST_NAMED: usize = 12;

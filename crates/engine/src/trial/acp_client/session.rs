@@ -9,9 +9,9 @@ use terca_core::agent::acp::{Event, PROTOCOL_VERSION, SessionSettings, Stage};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
-use super::connection::{Connection, Deaf, Heard};
+use super::connection::{Connection, Heard};
 use super::models::{self, ModelChoice};
-use super::printed::{Failure, now, print};
+use super::{Failure, now, print};
 use crate::process::own_process;
 
 /// The time that an agent has to say what it can do.
@@ -210,8 +210,10 @@ impl Client {
     }
 
     fn send(&self, message: &Value) -> Result<(), Failure> {
-        let sent = self.connection.send(message);
-        sent.map_err(|Deaf| Failure::new("the agent does not read its standard input"))
+        match self.connection.send(message) {
+            true => Ok(()),
+            false => Err(Failure::new("the agent does not read its standard input")),
+        }
     }
 
     /// Asks the agent to break off. Returns the end of the wait for its answer.

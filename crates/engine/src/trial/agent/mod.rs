@@ -127,7 +127,7 @@ impl LeftWork {
         }
         let message = format!(
             "not in any of {} to a model: {}",
-            prose::count(wire.requests as usize, "request"),
+            prose::count(wire.requests, "request"),
             prose::list(&missing, "and")
         );
         Err(StageError::new(ErrorKind::Delivery, message))

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use rustix::process::Pid;
+use serde::Serialize;
 use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
@@ -171,6 +172,14 @@ pub(super) fn detach(
     attachments
         .into_iter()
         .try_for_each(|attachment| attachment.detach(end))
+}
+
+/// Returns a line of JSON for each of these.
+fn json_lines<T: Serialize>(items: &[T]) -> serde_json::Result<String> {
+    let lines = items.iter();
+    lines
+        .map(|item| Ok(serde_json::to_string(item)? + "\n"))
+        .collect()
 }
 
 /// A workspace that is mounted where only the commands of its trial see it.

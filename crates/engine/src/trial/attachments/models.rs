@@ -19,7 +19,7 @@ use terca_gateway::{Passage, Playback};
 
 use super::network::pass_by_proxies;
 use super::recordings::{self, RecordingFile, open_replay};
-use super::{AgentStart, Attachment, CommandEnd};
+use super::{AgentStart, Attachment, CommandEnd, json_lines};
 use crate::host::credentials;
 use crate::process::supervise::Turn;
 use crate::trial::stage_error::StageError;
@@ -241,10 +241,6 @@ fn add_cost(
 
 /// Writes a line for each request to a model.
 fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let mut lines = String::new();
-    for exchange in exchanges {
-        lines.push_str(&serde_json::to_string(exchange)?);
-        lines.push('\n');
-    }
+    let lines = json_lines(exchanges)?;
     fs_err::write(artifacts.join(WIRE_LOG), mask.text(&lines))
 }

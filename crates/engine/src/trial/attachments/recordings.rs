@@ -119,10 +119,7 @@ pub(super) fn add(played: &Played, wire: &Wire, reading: &mut Reading) {
     };
     reading.cost_source = reading.usage.cost_usd.map(|_| CostSource::Computed);
     if played.live > 0 {
-        let requests = prose::count(
-            usize::try_from(played.live).unwrap_or(usize::MAX),
-            "request",
-        );
+        let requests = prose::count(played.live, "request");
         let divergence = played.divergence.as_deref().unwrap_or_default();
         let note = format!("{requests} went to the service, since {divergence}");
         reading.notes.push(note);

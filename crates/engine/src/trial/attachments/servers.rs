@@ -14,7 +14,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_gateway::{McpPassage, RemoteMcpServer};
 
 use super::network::{is_behind_plain_proxy, pass_by_proxies};
-use super::{AgentRequest, AgentStart, Attachment, CommandEnd};
+use super::{AgentRequest, AgentStart, Attachment, CommandEnd, json_lines};
 use crate::mcp_tap::{Tap, Tapped};
 use crate::tree::{Dir, Options};
 use crate::trial::stage_error::StageError;
@@ -218,11 +218,7 @@ fn keep(tapped: &Tapped, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
             let _removed = artifacts.remove_tree(DIR, &Options::default())?;
             artifacts.create_dir(DIR, 0o777)?;
         }
-        let mut text = String::new();
-        for event in &server.events {
-            text.push_str(&serde_json::to_string(event)?);
-            text.push('\n');
-        }
+        let text = json_lines(&server.events)?;
         let mut file_name = mask.text(name).replace(is_unsafe, "_");
         file_name.truncate(LONGEST_FILE_NAME);
         while !names.insert(file_name.clone()) {

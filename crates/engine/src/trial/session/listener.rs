@@ -220,7 +220,12 @@ impl<'a> Listener<'a> {
     }
 
     /// Reads the rest of everything.
-    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> io::Result<AgentOutput> {
+    /// Returns the transcript too, which is still open.
+    pub(super) fn finish(
+        mut self,
+        ended: &Ended,
+        log: &mut RunLog,
+    ) -> io::Result<(Reading, Transcript, UntilLimit)> {
         // Piece by piece, so that the log is not held in memory.
         while self.read(log, false)? {}
         self.read(log, true)?;
@@ -237,20 +242,8 @@ impl<'a> Listener<'a> {
         transcript.add(std::mem::take(&mut reading.records));
         stdout.live.finish(log, &mut |_| {})?;
         stderr.live.finish(log, &mut |_| {})?;
-        Ok(AgentOutput {
-            reading,
-            transcript,
-            until_limit,
-        })
+        Ok((reading, transcript, until_limit))
     }
-}
-
-/// Everything that an agent has printed.
-pub(super) struct AgentOutput {
-    pub(super) reading: Reading,
-    /// It is still open.
-    pub(super) transcript: Transcript,
-    pub(super) until_limit: UntilLimit,
 }
 
 /// Reads a line of a side file. One that is too long is passed over.

@@ -119,13 +119,12 @@ impl AgentProcess {
             listener.on_turn(log, on_progress)
         })?;
         run.folder.tidy(&run.dirs)?;
-        let output = listener.finish(&ended, &mut run.log)?;
-        let mut transcript = output.transcript;
+        let (reading, mut transcript, until_limit) = listener.finish(&ended, &mut run.log)?;
         let mut end = CommandEnd {
             run,
             ended,
             session: Some(SessionEnd {
-                reading: output.reading,
+                reading,
                 artifacts: command.dirs.artifacts.clone(),
                 shown_servers: transcript.servers().clone(),
                 records: Vec::new(),
@@ -152,8 +151,8 @@ impl AgentProcess {
             // A supervisor that was stopped looks like a limit that is over.
             time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
                 limit,
-                silence: limit.saturating_sub(output.until_limit.progress_at),
-                tool_was_running: output.until_limit.is_tool_running,
+                silence: limit.saturating_sub(until_limit.progress_at),
+                tool_was_running: until_limit.is_tool_running,
             }),
             wire: session.wire,
             network: session.network,
