@@ -27,7 +27,7 @@ use crate::host::environment::{Host, Variables};
 use crate::process::interrupt::Interrupt;
 use crate::run::load::{TrialName, load_extent, trial_name};
 use crate::run::start::{PreparedRun, StartOptions};
-use crate::run::trial_thread::{GivenUp, Message, internal_error, start};
+use crate::run::trial_thread::{GivenUp, Message, internal_error, start, tell_end};
 use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
 use crate::tree::{Dir, Options};
@@ -295,11 +295,7 @@ impl Work {
             }
             None => {
                 let message = "the plan of the worker has no such trial".to_owned();
-                let finished = EventKind::TrialFinished {
-                    trial: head.id,
-                    report: Box::new(internal_error(message, attempt)),
-                };
-                let _ = self.sender.send(Message::Trial(Box::new(finished)));
+                tell_end(&self.sender, head.id, internal_error(message, attempt));
             }
         }
     }
