@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::Session;
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict};
+use super::verdict::{Grade, NoVerdict};
 use crate::reader::{Fields, not_negative, object, positive, whole};
 use crate::text::prose;
 
@@ -71,7 +71,7 @@ type Used = (f64, bool);
 type Line = (&'static str, Option<f64>, Used, fn(f64) -> String);
 
 impl Budget {
-    fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, session: &Session) -> Result<Grade, NoVerdict> {
         let usage = &session.usage;
         let known = |figure: Option<f64>| (figure.unwrap_or(0.0), figure.is_some());
         let whole: fn(f64) -> String = |number| format!("{number}");
@@ -113,7 +113,7 @@ impl Budget {
             match limit {
                 Some(limit) if used > limit => {
                     let (used, limit) = (write(used), write(limit));
-                    return Ok(Verdict::fail(format!("{used} {what}, more than {limit}")));
+                    return Ok(Grade::fail(format!("{used} {what}, more than {limit}")));
                 }
                 Some(_) if is_exact => within.push(format!("{} {what}", write(used))),
                 Some(_) => unknown.push(what),
@@ -121,7 +121,7 @@ impl Budget {
             }
         }
         if unknown.is_empty() {
-            return Ok(Verdict::pass(prose::list(&within, "and")));
+            return Ok(Grade::pass(prose::list(&within, "and")));
         }
         let what = prose::list(&unknown, "and");
         Err(NoVerdict(format!(
@@ -224,7 +224,7 @@ mod tests {
         ] {
             assert_eq!(
                 budget.judge(&session(usage)),
-                Ok(Verdict::scored(score, message))
+                Ok(Grade::scored(score, message))
             );
         }
     }
@@ -259,7 +259,7 @@ mod tests {
         };
         assert_eq!(
             tokens(49).judge(&half),
-            Ok(Verdict::fail("50 tokens, more than 49"))
+            Ok(Grade::fail("50 tokens, more than 49"))
         );
         assert!(tokens(50).judge(&half).is_err());
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
-use super::verdict::Verdict;
+use super::verdict::Grade;
 use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Fields, object, one_or_more};
 use crate::text::prose;
@@ -52,7 +52,7 @@ impl TestKind for ChangedFiles {
 
 impl ChangedFiles {
     /// Judges a list of changes. A renamed file is in it twice, under both names.
-    fn judge(&self, changes: &[String]) -> Verdict {
+    fn judge(&self, changes: &[String]) -> Grade {
         let mut forbidden = Vec::new();
         for path in changes {
             if let Some(glob) = self.never.iter().find(|glob| glob.is_match(path)) {
@@ -64,12 +64,12 @@ impl ChangedFiles {
             }
         }
         if forbidden.is_empty() {
-            return Verdict::pass(match changes.len() {
+            return Grade::pass(match changes.len() {
                 0 => "nothing was changed".into(),
                 number => format!("{}, all allowed", prose::count(number, "changed file")),
             });
         }
-        Verdict::fail(format!(
+        Grade::fail(format!(
             "changed files that it must not change: {}",
             first_few(&forbidden)
         ))
@@ -159,7 +159,7 @@ mod tests {
                 never: globs(never),
             };
             let changes: Vec<String> = changes.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(asked.judge(&changes), Verdict::scored(score, message));
+            assert_eq!(asked.judge(&changes), Grade::scored(score, message));
         }
     }
 }

@@ -12,7 +12,7 @@ use super::command_success::{describe, not_installed, out_of_time};
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::CommandEnd;
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_failure_line};
+use super::verdict::{Grade, NoVerdict, last_line, shortened, with_failure_line};
 use crate::process::Exit;
 use crate::reader::command_line;
 use crate::text::mask::Mask;
@@ -45,12 +45,12 @@ impl TestKind for CommandScore {
     }
 }
 
-fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
+fn judge(end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
     if let Some(program) = &end.missing {
         return Err(not_installed(program));
     }
     if end.timed_out {
-        return Ok(Verdict::fail_with_output(
+        return Ok(Grade::fail_with_output(
             &out_of_time(limit),
             &end.output,
             &end.mask,
@@ -83,7 +83,7 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
             "it gave the score {score}, which is not from 0 to 1"
         )));
     }
-    Ok(Verdict::scored(
+    Ok(Grade::scored(
         score,
         message.unwrap_or_else(|| format!("scored {score}")),
     ))
@@ -126,7 +126,7 @@ mod tests {
             ("{\"score\": 0}", 0.0, "scored 0"),
         ] {
             let verdict = judge(&ended(Exit::Code(0), stdout, "0.9"), LIMIT);
-            assert_eq!(verdict, Ok(Verdict::scored(score, message)), "{stdout}");
+            assert_eq!(verdict, Ok(Grade::scored(score, message)), "{stdout}");
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
         };
         assert_eq!(
             judge(&slow, LIMIT),
-            Ok(Verdict::fail("still running after 1m 00s"))
+            Ok(Grade::fail("still running after 1m 00s"))
         );
     }
 }

@@ -16,7 +16,7 @@ use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::{CommandEnd, FileContent};
 use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
-use super::verdict::{NoVerdict, Verdict, is_match, on_one_line};
+use super::verdict::{Grade, NoVerdict, is_match, on_one_line};
 use crate::process::Exit;
 use crate::reader::{command_line, object, or_map, patterns, plain_text};
 use crate::text::prose;
@@ -88,11 +88,11 @@ impl TestKind for CommandSuccess {
 }
 
 impl CommandSuccess {
-    fn judge(&self, end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
         if let Some(program) = &end.missing {
             return Err(not_installed(program));
         }
-        let failed = |reason: &str| Verdict::fail_with_output(reason, &end.output, &end.mask);
+        let failed = |reason: &str| Grade::fail_with_output(reason, &end.output, &end.mask);
         if end.timed_out {
             return Ok(failed(&out_of_time(limit)));
         }
@@ -106,7 +106,7 @@ impl CommandSuccess {
         }
         Ok(match self.unmet(&end.output) {
             Some(reason) => failed(&reason),
-            None => Verdict::pass(end.exit.describe()),
+            None => Grade::pass(end.exit.describe()),
         })
     }
 
@@ -123,8 +123,8 @@ impl CommandSuccess {
     }
 
     /// Judges by the report: its share of cases that passed, where nothing else is wrong.
-    fn judge_report(&self, path: &Utf8Path, end: &CommandEnd) -> Verdict {
-        let failed = |reason: &str| Verdict::fail_with_output(reason, &end.output, &end.mask);
+    fn judge_report(&self, path: &Utf8Path, end: &CommandEnd) -> Grade {
+        let failed = |reason: &str| Grade::fail_with_output(reason, &end.output, &end.mask);
         let exit = describe(end.exit);
         let cases = match read_report(end) {
             Ok(cases) => cases,
@@ -136,7 +136,7 @@ impl CommandSuccess {
         let verdict = match (cases.share(), unmet) {
             (None, _) => failed(&format!("{exit}, but no test in `{path}` was run")),
             (Some(_), Some(reason)) => failed(&reason),
-            (Some(share), None) if share < 1.0 => Verdict {
+            (Some(share), None) if share < 1.0 => Grade {
                 score: share,
                 message: told(&cases),
                 ..failed("")
@@ -144,10 +144,10 @@ impl CommandSuccess {
             (Some(_), None) if end.exit != Exit::Code(0) => {
                 failed(&format!("{exit}, though all tests in `{path}` passed"))
             }
-            (Some(_), None) => Verdict::pass(passed(&cases)),
+            (Some(_), None) => Grade::pass(passed(&cases)),
         };
-        Verdict {
-            cases: Some(cases),
+        Grade {
+            report: Some(cases),
             ..verdict
         }
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::FileContent;
 use super::test::{Question, TestKind};
-use super::verdict::{Verdict, is_match, on_one_line};
+use super::verdict::{Grade, is_match, on_one_line};
 use crate::reader::{Fields, object, patterns, plain_text};
 use crate::text::{Code, Diagnostic};
 
@@ -66,26 +66,26 @@ impl TestKind for FileContains {
 }
 
 impl FileContains {
-    fn judge(&self, content: &FileContent) -> Verdict {
+    fn judge(&self, content: &FileContent) -> Grade {
         let path = &self.path;
         let found = match content {
-            FileContent::Missing => return Verdict::fail(format!("{path} does not exist")),
+            FileContent::Missing => return Grade::fail(format!("{path} does not exist")),
             FileContent::Unreadable(reason) => {
-                return Verdict::fail(format!("{path} cannot be read: {reason}"));
+                return Grade::fail(format!("{path} cannot be read: {reason}"));
             }
             FileContent::Text(found) => found,
         };
         if let Some(text) = &self.text
             && !found.contains(text)
         {
-            return Verdict::fail(format!("{path} does not contain {text:?}"));
+            return Grade::fail(format!("{path} does not contain {text:?}"));
         }
         if let Some(pattern) = &self.matches
             && !is_match(pattern, found)
         {
-            return Verdict::fail(format!("{path} does not match /{}/", on_one_line(pattern)));
+            return Grade::fail(format!("{path} does not match /{}/", on_one_line(pattern)));
         }
-        Verdict::pass(format!("{path} matches"))
+        Grade::pass(format!("{path} matches"))
     }
 }
 
@@ -107,15 +107,15 @@ mod tests {
         assert_eq!(judged(text("axb"), Some("x"), None).score, 1.0);
         assert_eq!(
             judged(text("axb"), None, Some("^#!\n")),
-            Verdict::fail(r"a.txt does not match /^#!\n/")
+            Grade::fail(r"a.txt does not match /^#!\n/")
         );
         assert_eq!(
             judged(text("axb"), Some("x"), Some("^b")),
-            Verdict::fail("a.txt does not match /^b/")
+            Grade::fail("a.txt does not match /^b/")
         );
         assert_eq!(
             judged(FileContent::Missing, Some("x"), None),
-            Verdict::fail("a.txt does not exist")
+            Grade::fail("a.txt does not exist")
         );
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::declaration::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
-use super::verdict::Verdict;
+use super::verdict::Grade;
 use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Value, one_or_more};
 use crate::text::{Code, Diagnostic, prose};
@@ -42,7 +42,7 @@ impl TestKind for FileExists {
 }
 
 impl FileExists {
-    fn judge(&self, found: &[bool]) -> Verdict {
+    fn judge(&self, found: &[bool]) -> Grade {
         let all: Vec<&str> = self.0.iter().map(PathPattern::written).collect();
         let missing: Vec<&str> = all
             .iter()
@@ -51,10 +51,10 @@ impl FileExists {
             .map(|(written, _)| *written)
             .collect();
         match (missing.len(), all.len()) {
-            (0, 1) => Verdict::pass(format!("{} exists", all[0])),
-            (0, _) => Verdict::pass(format!("{} exist", prose::list(&all, "and"))),
-            (1, _) => Verdict::fail(format!("{} does not exist", missing[0])),
-            _ => Verdict::fail(format!("{} do not exist", prose::list(&missing, "and"))),
+            (0, 1) => Grade::pass(format!("{} exists", all[0])),
+            (0, _) => Grade::pass(format!("{} exist", prose::list(&all, "and"))),
+            (1, _) => Grade::fail(format!("{} does not exist", missing[0])),
+            _ => Grade::fail(format!("{} do not exist", prose::list(&missing, "and"))),
         }
     }
 }
@@ -70,9 +70,9 @@ mod tests {
             PathPattern::new("b.js", "b.js".into()).unwrap(),
         ]);
         for (found, verdict) in [
-            ([true, true], Verdict::pass("a.js and b.js exist")),
-            ([true, false], Verdict::fail("b.js does not exist")),
-            ([false, false], Verdict::fail("a.js and b.js do not exist")),
+            ([true, true], Grade::pass("a.js and b.js exist")),
+            ([true, false], Grade::fail("b.js does not exist")),
+            ([false, false], Grade::fail("a.js and b.js do not exist")),
         ] {
             assert_eq!(asked.judge(&found), verdict);
         }

@@ -5,37 +5,12 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::judgement::JudgeRecord;
-use super::test_report::Cases;
-
-/// The score of one test, and the reason.
-#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Grade {
-    /// From 0 to 1.
-    pub score: f64,
-    /// Its share in the score of the trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weight: Option<f64>,
-    /// The reason, in one line.
-    pub message: String,
-    /// The time that the test took.
-    pub duration_seconds: f64,
-    /// For a `judge`: who judged, why, and at what cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeRecord>,
-    /// The last lines of the output of a command that lost points.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub output_end: Vec<String>,
-    /// For a command with a `report`: the cases of that report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub report: Option<Cases>,
-}
+use super::verdict::Grade;
 
 /// The grades of a trial, by test.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scorecard {
-    grades: Vec<(String, Grade)>,
+    pub(crate) grades: Vec<(String, Grade)>,
 }
 
 impl Scorecard {

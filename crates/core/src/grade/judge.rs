@@ -9,7 +9,7 @@ use serde_json::json;
 use super::declaration::{TestKindDeclaration, settings};
 use super::judgement::{JudgeTest, Judgement};
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, shortened};
+use super::verdict::{Grade, NoVerdict, shortened};
 use crate::agent::AgentChoice;
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::{Fields, Kind, Node, Reader, Value, filled_text, object, share};
@@ -146,7 +146,7 @@ impl TestKind for JudgeTest {
 }
 
 impl JudgeTest {
-    fn judge(&self, judgement: &Judgement, limit: Duration) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, judgement: &Judgement, limit: Duration) -> Result<Grade, NoVerdict> {
         let who = &judgement.by.agent;
         let opinion = match &judgement.opinion {
             Some(Ok(opinion)) => opinion,
@@ -173,7 +173,7 @@ impl JudgeTest {
             Some(why) => format!("{said}: {}", shortened(&Masked::already(why))),
             None => said,
         };
-        Ok(Verdict::scored(score, message))
+        Ok(Grade::scored(score, message))
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
             (0.0, Some(0.1), 0.0, "scored 0 (0.1 would be enough): fair"),
         ] {
             let verdict = asked(pass).judge(&scored(given), LIMIT);
-            assert_eq!(verdict, Ok(Verdict::scored(score, message)));
+            assert_eq!(verdict, Ok(Grade::scored(score, message)));
         }
         assert_eq!(
             scored(0.6).record().unwrap().score,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::evidence::{CommandEnd, FileContent, Session};
 use super::judgement::{JudgeTest, Judgement};
-use super::verdict::{NoVerdict, Verdict};
+use super::verdict::{Grade, NoVerdict};
 use crate::reader::patterns::PathPattern;
 use crate::text::Place;
 
@@ -78,7 +78,7 @@ pub trait TestKind: fmt::Debug + Send + Sync {
 }
 
 /// Judges evidence of one type.
-pub type JudgeOf<'a, E> = Box<dyn Fn(&E) -> Result<Verdict, NoVerdict> + 'a>;
+pub type JudgeOf<'a, E> = Box<dyn Fn(&E) -> Result<Grade, NoVerdict> + 'a>;
 
 /// A request for evidence, with the judge of what is found.
 pub enum Question<'a> {
@@ -128,13 +128,6 @@ pub enum Question<'a> {
 
 impl fmt::Debug for Question<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Question::Command { .. } => "Command",
-            Question::Files { .. } => "Files",
-            Question::Content { .. } => "Content",
-            Question::Changes { .. } => "Changes",
-            Question::Session { .. } => "Session",
-            Question::Judge { .. } => "Judge",
-        })
+        f.debug_struct("Question").finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::{Session, ToolUse};
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, Verdict, shortened};
+use super::verdict::{Grade, NoVerdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};
 use crate::reader::{Fields, object, one_or_more, plain_text, whole};
 use crate::text::mask::Masked;
@@ -119,15 +119,15 @@ impl Transcript {
             && not_used.all(|glob| session.knows_all(glob))
     }
 
-    fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, session: &Session) -> Result<Grade, NoVerdict> {
         if session.is_reference {
-            return Ok(Verdict::pass(format!(
+            return Ok(Grade::pass(format!(
                 "not checked: {} has no session",
                 session.agent
             )));
         }
         if let Some(failure) = self.failure(session) {
-            return Ok(Verdict::fail(failure));
+            return Ok(Grade::fail(failure));
         }
         let unknown = |what: &str| {
             let agent = &session.agent;
@@ -143,7 +143,7 @@ impl Transcript {
         if self.max_tool_calls.is_some() && calls(session).is_none() {
             return unknown("does not report its tool calls");
         }
-        Ok(Verdict::pass(self.praise(session)))
+        Ok(Grade::pass(self.praise(session)))
     }
 
     /// Returns the first demand that is known not to be met.
@@ -356,7 +356,7 @@ mod tests {
                 "`shell` was used, but `sh*` is not allowed",
             ),
         ] {
-            assert_eq!(test.judge(session), Ok(Verdict::scored(score, message)));
+            assert_eq!(test.judge(session), Ok(Grade::scored(score, message)));
         }
     }
 
@@ -373,19 +373,19 @@ mod tests {
         let two = session(Some(&[("a", None), ("a", None)]));
         assert_eq!(
             at_most(2).judge(&two),
-            Ok(Verdict::pass("as required, in 2 tool calls"))
+            Ok(Grade::pass("as required, in 2 tool calls"))
         );
         assert_eq!(
             at_most(1).judge(&two),
-            Ok(Verdict::fail("2 tool calls, more than 1"))
+            Ok(Grade::fail("2 tool calls, more than 1"))
         );
         assert_eq!(
             says("done").judge(&session(None)),
-            Ok(Verdict::pass("as required"))
+            Ok(Grade::pass("as required"))
         );
         assert_eq!(
             says("DONE").judge(&two),
-            Ok(Verdict::fail("the agent did not say \"DONE\""))
+            Ok(Grade::fail("the agent did not say \"DONE\""))
         );
         let flood = Session {
             said_more: true,
@@ -393,7 +393,7 @@ mod tests {
         };
         assert_eq!(
             says("done").judge(&flood),
-            Ok(Verdict::pass("as required, in 0 tool calls"))
+            Ok(Grade::pass("as required, in 0 tool calls"))
         );
         assert!(
             says("DONE").judge(&flood).is_err(),
@@ -413,7 +413,7 @@ mod tests {
         };
         assert_eq!(
             at_most(4).judge(&reported),
-            Ok(Verdict::fail("5 tool calls, more than 4"))
+            Ok(Grade::fail("5 tool calls, more than 4"))
         );
     }
 
@@ -433,7 +433,7 @@ mod tests {
             };
             assert_eq!(
                 test.judge(&oracle),
-                Ok(Verdict::pass("not checked: oracle has no session"))
+                Ok(Grade::pass("not checked: oracle has no session"))
             );
         }
         // A demand that is known not to be met decides, also when others are unknown.

@@ -1,50 +1,63 @@
 //! Scores and the reasons for them.
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 
 use super::failure_line::{failure_line, last_lines};
+use super::judgement::JudgeRecord;
 use super::test_report::Cases;
 use crate::text::excerpt;
 use crate::text::mask::{Mask, Masked};
 
-/// The score that the evidence is worth.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Verdict {
+/// The score of one test, and the reason.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grade {
     /// From 0 to 1.
     pub score: f64,
+    /// Its share in the score of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
     /// The reason, in one line.
     pub message: String,
+    /// The time that the test took.
+    pub duration_seconds: f64,
+    /// For a `judge`: who judged, why, and at what cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeRecord>,
     /// The last lines of the output of a command that lost points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_end: Vec<String>,
-    /// The cases of its report.
-    pub cases: Option<Cases>,
+    /// For a command with a `report`: the cases of that report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Cases>,
 }
 
-impl Verdict {
+impl Grade {
     pub(super) fn scored(score: f64, message: impl Into<String>) -> Self {
-        Verdict {
+        Grade {
             score,
             message: message.into(),
-            ..Verdict::default()
+            ..Grade::default()
         }
     }
 
     pub(super) fn pass(message: impl Into<String>) -> Self {
-        Verdict::scored(1.0, message)
+        Grade::scored(1.0, message)
     }
 
     /// A verdict of 0, for this reason.
     pub fn fail(message: impl Into<String>) -> Self {
-        Verdict::scored(0.0, message)
+        Grade::scored(0.0, message)
     }
 
     /// A verdict of 0 for a command that printed this.
     pub(super) fn fail_with_output(reason: &str, output: &str, mask: &Mask) -> Self {
         let output = mask.masked(output);
-        Verdict {
+        Grade {
             message: with_failure_line(reason, &output),
             output_end: last_lines(&output),
-            ..Verdict::default()
+            ..Grade::default()
         }
     }
 }

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 
-use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use crate::run::event::{Event, EventKind, TrialHead};
-use crate::run::seal::{BrokenSeal, JournalEnd, Link, Seal};
+use crate::run::seal::{JournalEnd, Link, Seal};
 
 /// The facts about a journal that was read. Its events were given away one by one, so that a long run needs no room for
 /// all of them.
@@ -29,62 +28,12 @@ pub struct Journal {
 
 /// A line that is not as Terca wrote it, or not where Terca wrote it.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("line {line}: {kind}")]
+#[error("line {line}: {reason}")]
 pub struct Damage {
     /// The number of the line, from 1.
     pub line: usize,
-    /// The kind of damage.
-    pub kind: DamageKind,
-}
-
-/// The kinds of damage to a journal.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum DamageKind {
-    /// The line is not an event.
-    #[error("it is not an event: {0}")]
-    NotAnEvent(String),
-    /// Lines are missing before this one, or this one was put here.
-    #[error(
-        "event {found} is here, and event {expected} should be: lines are missing, or were moved or added"
-    )]
-    Gap {
-        /// The number that the line should have.
-        expected: u64,
-        /// The number that it has.
-        found: u64,
-    },
-    /// The line has a number that an earlier line has.
-    #[error(
-        "event {found} is here again, and event {expected} should be: the line was doubled or moved"
-    )]
-    Again {
-        /// The number that the line should have.
-        expected: u64,
-        /// The number that it has.
-        found: u64,
-    },
-    /// The seal of the line is not right.
-    #[error("{0}: the line was changed, or comes from elsewhere")]
-    Seal(BrokenSeal),
-    /// The journal does not begin with the beginning of a run.
-    #[error("a journal begins with `runStarted`, but this one does not")]
-    NoStart,
-    /// The run begins a second time.
-    #[error("a run begins once, and this is a second `runStarted`")]
-    SecondStart,
-    /// A trial's folder is not the one that its names make.
-    #[error("trial {trial} has the directory `{found}`, but its names give `{expected}`")]
-    Folder {
-        /// The trial's id.
-        trial: u32,
-        /// The folder in the journal.
-        found: Utf8PathBuf,
-        /// The folder that its names make.
-        expected: Utf8PathBuf,
-    },
-    /// Two trials have the same id or the same folder.
-    #[error("trial {0} is there twice, or another trial has its directory")]
-    TrialTwice(u32),
+    /// The damage, in words.
+    pub reason: String,
 }
 
 impl Journal {
@@ -113,9 +62,9 @@ impl Journal {
             };
             match journal.add(content) {
                 Ok(event) => each(event),
-                Err(kind) => {
+                Err(reason) => {
                     let line = journal.events + 1;
-                    journal.damage = Some(Damage { line, kind });
+                    journal.damage = Some(Damage { line, reason });
                     return Ok(journal);
                 }
             }
@@ -123,24 +72,34 @@ impl Journal {
         }
     }
 
-    fn add(&mut self, line: &[u8]) -> Result<Event, DamageKind> {
-        let event: Event = serde_json::from_slice(line)
-            .map_err(|error| DamageKind::NotAnEvent(error.to_string()))?;
+    fn add(&mut self, line: &[u8]) -> Result<Event, String> {
+        let event: Event =
+            serde_json::from_slice(line).map_err(|error| format!("it is not an event: {error}"))?;
         let expected = self.events as u64;
         let found = event.seq;
         // Before the seal, which cannot tell what happened to a line.
         if found > expected {
-            return Err(DamageKind::Gap { expected, found });
+            return Err(format!(
+                "event {found} is here, and event {expected} should be: lines are missing, or were moved or added"
+            ));
         }
         if found < expected {
-            return Err(DamageKind::Again { expected, found });
+            return Err(format!(
+                "event {found} is here again, and event {expected} should be: the line was doubled or moved"
+            ));
         }
         let mut seal = self.seal.clone();
-        let link = seal.follow(line).map_err(DamageKind::Seal)?;
+        let link = seal
+            .follow(line)
+            .map_err(|broken| format!("{broken}: the line was changed, or comes from elsewhere"))?;
         match &event.kind {
-            EventKind::RunStarted(_) if expected > 0 => return Err(DamageKind::SecondStart),
+            EventKind::RunStarted(_) if expected > 0 => {
+                return Err("a run begins once, and this is a second `runStarted`".to_owned());
+            }
             EventKind::RunStarted(start) => check_folders(&start.trials)?,
-            _ if expected == 0 => return Err(DamageKind::NoStart),
+            _ if expected == 0 => {
+                return Err("a journal begins with `runStarted`, but this one does not".to_owned());
+            }
             _ => {}
         }
         self.seal = seal;
@@ -165,20 +124,20 @@ impl Journal {
 }
 
 /// A run may come from somebody else: a folder that its names do not make could be anywhere.
-fn check_folders(trials: &[TrialHead]) -> Result<(), DamageKind> {
+fn check_folders(trials: &[TrialHead]) -> Result<(), String> {
     let mut ids = HashSet::new();
     let mut folders = HashSet::new();
     for head in trials {
-        let expected = head.folder();
-        if head.dir.as_str() != expected.as_str() {
-            return Err(DamageKind::Folder {
-                trial: head.id,
-                found: head.dir.clone(),
-                expected,
-            });
+        let (trial, found, expected) = (head.id, &head.dir, head.folder());
+        if found.as_str() != expected.as_str() {
+            return Err(format!(
+                "trial {trial} has the directory `{found}`, but its names give `{expected}`"
+            ));
         }
-        if !ids.insert(head.id) || !folders.insert(expected) {
-            return Err(DamageKind::TrialTwice(head.id));
+        if !ids.insert(trial) || !folders.insert(expected) {
+            return Err(format!(
+                "trial {trial} is there twice, or another trial has its directory"
+            ));
         }
     }
     Ok(())

@@ -97,8 +97,7 @@ impl TrialReport {
         for RefusedHost { host, .. } in refused {
             text(host, mask);
         }
-        let grades = std::mem::take(tests);
-        *tests = scorecard(&grades, mask);
+        mask_grades(tests, mask);
         mask_delivery(delivery, mask);
         for note in notes {
             text(note, mask);
@@ -124,9 +123,8 @@ fn optional(words: &mut Option<String>, mask: &Mask) {
     }
 }
 
-fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
-    let masked = grades.iter().map(|(test, grade)| {
-        let mut grade = grade.clone();
+fn mask_grades(tests: &mut Scorecard, mask: &Mask) {
+    for (_, grade) in &mut tests.grades {
         let Grade {
             score: _,
             weight: _,
@@ -135,7 +133,7 @@ fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
             judge,
             output_end,
             report,
-        } = &mut grade;
+        } = grade;
         text(message, mask);
         for line in output_end {
             text(line, mask);
@@ -152,9 +150,7 @@ fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
         if let Some(judge) = judge {
             mask_record(judge, mask);
         }
-        (test.to_owned(), grade)
-    });
-    masked.collect()
+    }
 }
 
 fn mask_record(record: &mut JudgeRecord, mask: &Mask) {

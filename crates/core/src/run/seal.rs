@@ -20,7 +20,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Result;
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use crate::run::event::Event;
 
@@ -29,6 +28,7 @@ const DIGITS: usize = 32;
 const CHAIN: &str = ",\"chain\":\"";
 const RUN_FILE: &str = ",\"runFile\":\"";
 const END: &str = "\"}";
+const WRONG: &str = "its seal is wrong";
 
 /// Returns the hash of some bytes, as the seal has it.
 pub fn digest(bytes: &[u8]) -> String {
@@ -64,17 +64,6 @@ pub struct JournalEnd {
     pub events: usize,
     /// The last link of its chain; `None` where it has no event.
     pub chain: Option<String>,
-}
-
-/// A line that does not follow from those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum BrokenSeal {
-    /// It has no seal.
-    #[error("it has no seal")]
-    Missing,
-    /// Its seal is not the one that comes of it and of the lines before it.
-    #[error("its seal is wrong")]
-    Wrong,
 }
 
 /// The seal of the lines so far. The same value checks lines and seals new ones.
@@ -124,15 +113,15 @@ impl Seal {
         Ok(line)
     }
 
-    /// Checks that a line, without its end, follows from those before it. Returns its link.
-    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<Link, BrokenSeal> {
-        let (body, chain) = split(line, CHAIN, END).ok_or(BrokenSeal::Missing)?;
+    /// Checks that a line, without its end, follows from those before it. Returns its link, or what is wrong with its seal.
+    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<Link, &'static str> {
+        let (body, chain) = split(line, CHAIN, END).ok_or("it has no seal")?;
         let link = self.next(body);
         if link.0 != chain.as_bytes() {
-            return Err(BrokenSeal::Wrong);
+            return Err(WRONG);
         }
         if self.chain.is_none() {
-            let (_, run_file) = split(body, RUN_FILE, "\"").ok_or(BrokenSeal::Wrong)?;
+            let (_, run_file) = split(body, RUN_FILE, "\"").ok_or(WRONG)?;
             run_file.clone_into(&mut self.run_file);
         }
         self.chain = Some(link);

@@ -3,7 +3,6 @@
 //! They are stored in `run.json`, so that a run can be resumed as it was started. Their names are part of that
 //! format. The command line converts its flags into them; renaming a flag changes nothing here.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use serde::de::Error as _;
@@ -12,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::ablation::Ablation;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
-use crate::config::verdict::check_margin;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
 use crate::run::outcome::Status;
@@ -50,25 +48,20 @@ pub struct RunSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
     /// No further trial starts once those that ended have cost this much.
-    #[serde(default, deserialize_with = "budget")]
+    #[serde(default)]
     pub budget_usd: Option<f64>,
     /// Trials to run at once, instead of what the suite says.
-    #[serde(default, deserialize_with = "concurrency")]
+    #[serde(default)]
     pub concurrency: Option<u32>,
     /// No further trial starts after the first that does not pass.
     pub fail_fast: bool,
     /// Attempts after an error, instead of what the suite says.
-    #[serde(default, deserialize_with = "retries")]
+    #[serde(default)]
     pub retries: Option<u32>,
     /// The share of judged trials that must pass for exit status 0.
-    #[serde(deserialize_with = "share")]
     pub fail_under: f64,
     /// The smallest difference that matters, as a share, instead of what the suite says.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "margin"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// The workspaces that stay on disk.
     pub keep: Keep,
@@ -291,48 +284,17 @@ pub fn check_share(value: f64) -> Result<f64, &'static str> {
     }
 }
 
+// A run that somebody else sent may be replayed, so what could harm this machine is checked.
+
 fn repetitions<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    checked(reader, |number| within(&REPETITIONS, number))
-}
-
-fn concurrency<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    checked(reader, |number| within(&CONCURRENCY, number))
-}
-
-fn retries<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
-    checked(reader, |number| within(&RETRIES, number))
-}
-
-fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    checked(reader, check_seconds)
-}
-
-fn budget<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    checked(reader, check_budget)
-}
-
-fn margin<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
-    checked(reader, check_margin)
-}
-
-fn share<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
-    check_share(f64::deserialize(reader)?).map_err(D::Error::custom)
-}
-
-fn within(range: &RangeInclusive<u32>, number: u32) -> Result<u32, String> {
-    let (first, last) = (range.start(), range.end());
-    match range.contains(&number) {
+    let number = Option::<u32>::deserialize(reader)?;
+    match number.is_none_or(|number| REPETITIONS.contains(&number)) {
         true => Ok(number),
-        false => Err(format!(
-            "expected a number from {first} to {last}, not {number}"
-        )),
+        false => Err(D::Error::custom("expected a number from 1 to 1000000")),
     }
 }
 
-fn checked<'de, T: Deserialize<'de>, D: Deserializer<'de>, E: Display>(
-    reader: D,
-    check: impl FnOnce(T) -> Result<T, E>,
-) -> Result<Option<T>, D::Error> {
-    let value = Option::<T>::deserialize(reader)?;
-    value.map(check).transpose().map_err(D::Error::custom)
+fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
+    let value = Option::<f64>::deserialize(reader)?;
+    (value.map(check_seconds).transpose()).map_err(D::Error::custom)
 }

@@ -32,9 +32,7 @@
 //! - *Snapshots to start the fold from.* The fold is one pass over a file that is read anyway; a second form of the
 //!   truth could differ from the first.
 
-mod counts;
 mod fold;
-mod progress;
 mod spent;
 
 use std::sync::Arc;
@@ -50,8 +48,6 @@ use crate::run::event::{Phase, RunStart, RunStatus, StopReason, StoppedVariant, 
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
 use crate::trial_error::ErrorKind;
-pub use counts::Counts;
-pub use progress::{Took, VariantProgress};
 use spent::Reports;
 pub use spent::{Spent, SpentTotal, judges};
 
@@ -353,5 +349,109 @@ impl Trial {
             reports: Reports::default(),
             variant,
         }
+    }
+}
+
+/// Counts of trials by how they ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// The trials that are to run, or have.
+    pub total: usize,
+    /// The trials that have the full score.
+    pub passed: usize,
+    /// The trials with a score between 0 and 1.
+    pub partial: usize,
+    /// The trials with a score of 0.
+    pub failed: usize,
+    /// The trials that could not be judged.
+    pub errors: usize,
+    /// The trials that a signal stopped.
+    pub interrupted: usize,
+}
+
+impl Counts {
+    /// Returns how many trials have ended.
+    pub fn finished(&self) -> usize {
+        self.passed + self.partial + self.failed + self.errors + self.interrupted
+    }
+
+    fn change(&mut self, status: Status, by: impl Fn(usize) -> usize) {
+        let count = match status {
+            Status::Passed => &mut self.passed,
+            Status::Partial => &mut self.partial,
+            Status::Failed => &mut self.failed,
+            Status::Error => &mut self.errors,
+            Status::Interrupted => &mut self.interrupted,
+            Status::Pending => return,
+        };
+        *count = by(*count);
+    }
+}
+
+/// A variant of a run, and how far it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariantProgress {
+    /// The environment's name.
+    pub environment: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Trials in flight.
+    pub running: usize,
+    /// Trials that are yet to be started. A variant that was stopped starts none.
+    pub waiting: usize,
+    /// The time of the trials that were judged.
+    pub took: Took,
+    /// The spending of all its trials.
+    pub spent: SpentTotal,
+}
+
+/// The time of some trials together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Took {
+    /// The number of trials.
+    pub trials: usize,
+    /// Their seconds, from set-up to the end of the tests.
+    pub seconds: f64,
+}
+
+impl Took {
+    /// Adds one trial.
+    pub fn add(&mut self, seconds: f64) {
+        self.trials += 1;
+        self.seconds += seconds;
+    }
+
+    /// Returns the mean, if there is any trial.
+    pub fn mean(self) -> Option<f64> {
+        (self.trials > 0).then(|| self.seconds / self.trials as f64)
+    }
+}
+
+impl VariantProgress {
+    fn new(variant: &VariantName) -> Self {
+        VariantProgress {
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
+            running: 0,
+            waiting: 0,
+            took: Took::default(),
+            spent: SpentTotal::default(),
+        }
+    }
+
+    /// Counts one of its trials.
+    fn count(&mut self, trial: &Trial) {
+        let report = &trial.report;
+        if trial.live.is_some() {
+            self.running += 1;
+        } else if matches!(report.status, Status::Pending | Status::Interrupted) {
+            self.waiting += 1;
+        }
+        // An error ends early, or after a wait that says nothing about work, and a trial that was cut short would have
+        // taken longer.
+        if report.status.is_judged() {
+            self.took.add(report.duration_seconds);
+        }
+        self.spent.count(trial);
     }
 }

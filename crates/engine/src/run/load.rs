@@ -387,12 +387,12 @@ impl RunPlan {
             .iter()
             .map(|trial| &*trial.head)
             .chain(state.spare());
-        let known: HashMap<_, &TrialHead> = heads.map(|head| (identity(head), head)).collect();
+        let known: HashMap<_, &TrialHead> = heads.map(|head| (trial_name(head), head)).collect();
         let mut trials = Vec::new();
         let mut order = Vec::new();
         for index in &self.order {
             let trial = &self.trials[*index];
-            let Some(known) = known.get(&identity(&TrialHead::of(trial))) else {
+            let Some(known) = known.get(&trial_name(&TrialHead::of(trial))) else {
                 continue;
             };
             order.push(known.id);
@@ -411,8 +411,12 @@ impl RunPlan {
     }
 }
 
-/// The names by which a trial is known in every run of a suite.
-fn identity(head: &TrialHead) -> (String, String, String, u32) {
+/// The names by which a trial is known in every run of a suite, on all machines: eval, environment, experiment,
+/// repetition.
+pub(crate) type TrialName = (String, String, String, u32);
+
+/// Returns the names of a trial.
+pub(crate) fn trial_name(head: &TrialHead) -> TrialName {
     (
         head.eval.clone(),
         head.environment.clone(),

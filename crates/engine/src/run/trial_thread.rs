@@ -95,47 +95,46 @@ pub fn start(
     slot: Option<SlotId>,
 ) {
     let id = trial.id;
-    let work = {
+    let end = {
         let sender = sender.clone();
-        move || {
-            let emit = |kind| {
-                // The loop has left when this fails: nobody is listening any more.
-                let _ = sender.send(Message::Trial(Box::new(kind)));
-            };
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                trial::run(&trial, attempt, &context, &emit)
-            }));
-            let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
-            // Let go before the end is told: after the last end the work directory may be removed.
-            drop(context);
-            emit(EventKind::TrialFinished {
-                trial: id,
-                report: Box::new(report),
-            });
-            free(slot, &sender);
+        move |report| {
+            tell_end(&sender, id, report);
+            if let Some(slot) = slot {
+                let ready = SlotNews::Ready { slot, node: None };
+                let _ = sender.send(Message::Slot(Box::new(ready)));
+            }
         }
     };
-    if let Err(error) = std::thread::Builder::new()
-        .name(format!("trial {id}"))
-        .spawn(work)
-    {
-        let report = internal_error(format!("no thread could be started: {error}"), attempt);
-        let _ = sender.send(Message::Trial(Box::new(EventKind::TrialFinished {
-            trial: id,
-            report: Box::new(report),
-        })));
-        free(slot, sender);
+    let sender = sender.clone();
+    let end_of_work = end.clone();
+    let work = move || {
+        let emit = |kind| {
+            // The loop has left when this fails: nobody is listening any more.
+            let _ = sender.send(Message::Trial(Box::new(kind)));
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            trial::run(&trial, attempt, &context, &emit)
+        }));
+        let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
+        // Let go before the end is told: after the last end the work directory may be removed.
+        drop(context);
+        end_of_work(report);
+    };
+    let thread = std::thread::Builder::new().name(format!("trial {id}"));
+    if let Err(error) = thread.spawn(work) {
+        end(internal_error(
+            format!("no thread could be started: {error}"),
+            attempt,
+        ));
     }
 }
 
-/// Tells that a slot of this machine is free.
-fn free(slot: Option<SlotId>, sender: &Sender<Message>) {
-    if let Some(slot) = slot {
-        let _ = sender.send(Message::Slot(Box::new(SlotNews::Ready {
-            slot,
-            node: None,
-        })));
-    }
+/// Tells the loop that a trial has ended.
+pub fn tell_end(to: &Sender<Message>, trial: u32, report: TrialReport) {
+    let report = Box::new(report);
+    let finished = EventKind::TrialFinished { trial, report };
+    // The loop has left when this fails.
+    let _ = to.send(Message::Trial(Box::new(finished)));
 }
 
 fn broken(panic: &(dyn Any + Send), attempt: u32) -> TrialReport {

@@ -102,7 +102,7 @@ impl Problem {
     fn of(fault: RunsError) -> Self {
         match fault {
             RunsError::Journal { damage, .. } => {
-                Problem::new(EVENTS, Some(damage.line), damage.kind.to_string())
+                Problem::new(EVENTS, Some(damage.line), damage.reason)
             }
             RunsError::RunFileChanged(_) => Problem::new(
                 RUN,

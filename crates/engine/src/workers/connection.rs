@@ -43,22 +43,12 @@ const NOT_FOUND: [&str; 2] = ["not found", "No such file or directory"];
 /// A worker that could not be started, or that was lost.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WorkerError {
-    /// The command that starts it did not find Terca.
-    #[error("Terca is missing there; `{command}` says: {words}")]
-    Missing {
-        /// The command line.
-        command: String,
-        /// Its last words.
-        words: String,
-    },
+    /// The command that starts it did not find Terca, and said so.
+    #[error("Terca is missing there; {0}")]
+    Missing(String),
     /// The command that starts it ended, or said something else.
-    #[error("`{command}` did not start a worker: {words}")]
-    NoGreeting {
-        /// The command line.
-        command: String,
-        /// Its last words.
-        words: String,
-    },
+    #[error("{0}")]
+    NoGreeting(String),
     /// It is another version of Terca.
     #[error("the worker is Terca {0}, and this is Terca {VERSION}")]
     OtherVersion(String),
@@ -84,10 +74,10 @@ impl WorkerError {
     /// Returns the next step.
     pub fn help(&self) -> Option<String> {
         match self {
-            WorkerError::Missing { .. } => Some(format!(
+            WorkerError::Missing(_) => Some(format!(
                 "install Terca {VERSION} on that machine, or set `terca:` of the pool to its path there"
             )),
-            WorkerError::NoGreeting { .. } => Some(
+            WorkerError::NoGreeting(_) => Some(
                 "run the command by hand; it must start `terca worker` with its input and output connected".to_owned(),
             ),
             WorkerError::OtherVersion(_) => Some(format!(
@@ -100,7 +90,7 @@ impl WorkerError {
 
     /// Returns whether another try may come to something else.
     pub fn may_pass(&self) -> bool {
-        matches!(self, WorkerError::NoGreeting { .. } | WorkerError::Lost(_))
+        matches!(self, WorkerError::NoGreeting(_) | WorkerError::Lost(_))
     }
 
     /// Returns the error for a message that does not belong here.
@@ -202,8 +192,10 @@ impl Connection {
             },
         };
         Err(match NOT_FOUND.iter().any(|said| words.contains(said)) {
-            true => WorkerError::Missing { command, words },
-            false => WorkerError::NoGreeting { command, words },
+            true => WorkerError::Missing(format!("`{command}` says: {words}")),
+            false => {
+                WorkerError::NoGreeting(format!("`{command}` did not start a worker: {words}"))
+            }
         })
     }
 

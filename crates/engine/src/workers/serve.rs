@@ -25,9 +25,9 @@ use super::wire::{self, FromWorker, Hello, Order, ToWorker};
 use crate::VERSION;
 use crate::host::environment::{Host, Variables};
 use crate::process::interrupt::Interrupt;
-use crate::run::load;
+use crate::run::load::{TrialName, load_extent, trial_name};
 use crate::run::start::{PreparedRun, StartOptions};
-use crate::run::trial_thread::{GivenUp, Message, internal_error, start};
+use crate::run::trial_thread::{GivenUp, Message, internal_error, start, tell_end};
 use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
 use crate::tree::{Dir, Options};
@@ -60,8 +60,7 @@ impl Output {
 
 /// Serves a coordinator until it hangs up.
 pub fn serve(inspect: Inspect) -> u8 {
-    let output = Output(Arc::new(Mutex::new(io::stdout())));
-    match converse(inspect, &output) {
+    match converse(inspect, &Output(Arc::new(Mutex::new(io::stdout())))) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(io::stderr(), "terca worker: {error}");
@@ -205,20 +204,6 @@ struct Work {
     is_leaving: AtomicBool,
 }
 
-/// The names by which a trial is known on all machines: eval, environment, experiment, repetition.
-type TrialName = (String, String, String, u32);
-
-fn name_of(head: &TrialHead) -> TrialName {
-    let TrialHead {
-        eval,
-        environment,
-        experiment,
-        repetition,
-        ..
-    } = head.clone();
-    (eval, environment, experiment, repetition)
-}
-
 /// The trial that runs.
 #[derive(Debug, Clone)]
 struct Current {
@@ -249,7 +234,7 @@ impl Work {
             }
             None => (order.suite_dir.clone(), Extent::Whole),
         };
-        let loaded = load::load_extent(&suite_dir, extent, &order.settings, &host)?;
+        let loaded = load_extent(&suite_dir, extent, &order.settings, &host)?;
         let mut problems = loaded.problems.iter();
         let problem = problems.find(|problem| problem.severity == Severity::Error);
         let plan = loaded.plan.ok_or_else(|| match problem {
@@ -274,7 +259,7 @@ impl Work {
         let (context, _, (sender, receiver)) = prepared.into_context(&run_dir);
         let work = Arc::new(Work {
             trials: (plan.trials.iter())
-                .map(|trial| (name_of(&TrialHead::of(trial)), trial.clone()))
+                .map(|trial| (trial_name(&TrialHead::of(trial)), trial.clone()))
                 .collect(),
             context,
             sender,
@@ -292,7 +277,7 @@ impl Work {
 
     /// Starts a trial.
     fn run(&self, head: &TrialHead, attempt: u32) {
-        let planned = self.trials.get(&name_of(head));
+        let planned = self.trials.get(&trial_name(head));
         *locked(&self.current) = Some(Current {
             trial: head.id,
             attempt,
@@ -310,11 +295,7 @@ impl Work {
             }
             None => {
                 let message = "the plan of the worker has no such trial".to_owned();
-                let finished = EventKind::TrialFinished {
-                    trial: head.id,
-                    report: Box::new(internal_error(message, attempt)),
-                };
-                let _ = self.sender.send(Message::Trial(Box::new(finished)));
+                tell_end(&self.sender, head.id, internal_error(message, attempt));
             }
         }
     }
@@ -407,13 +388,9 @@ impl Work {
     fn send_result(&self, ended: &Current, mut report: Box<TrialReport>) -> io::Result<()> {
         let (files, left_out) = self.files(ended)?;
         if !left_out.is_empty() {
-            let names: Vec<String> = left_out
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
             report.notes.push(format!(
                 "not kept, because the trial's files are too large for the limit on disk space: {}",
-                names.join(", ")
+                left_out.join(", ")
             ));
         }
         let archive = files.metadata()?.len();
@@ -431,7 +408,7 @@ impl Work {
     }
 
     /// Packs the folder of a trial, and removes it. Returns the entries that had no room.
-    fn files(&self, ended: &Current) -> io::Result<(File, Vec<std::path::PathBuf>)> {
+    fn files(&self, ended: &Current) -> io::Result<(File, Vec<String>)> {
         let run_dir = Dir::open_no_link(&self.context.run_dir)?;
         let place = self.context.work.new_dir()?.join("files.tar");
         let file = File::options()
@@ -449,6 +426,7 @@ impl Work {
         let _left = run_dir.remove_tree(ended.dir.as_std_path(), &Options::default())?;
         let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
-        Ok((file, left_out))
+        let names = left_out.iter().map(|path| path.display().to_string());
+        Ok((file, names.collect()))
     }
 }

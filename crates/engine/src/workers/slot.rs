@@ -21,7 +21,7 @@ use super::most_bytes;
 use super::wire::{self, FromWorker, Order, ToWorker};
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
-use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error};
+use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error, tell_end};
 use crate::tree::{Dir, Options, archive};
 use crate::trial::evidence::evidence;
 use crate::trial::{self, Context};
@@ -110,13 +110,9 @@ impl Job {
     fn tell(self, mut report: TrialReport, node: Option<&str>) {
         report.attempts = self.attempt;
         report.ran_on = node.map(str::to_owned);
-        let trial = self.trial.id;
         // Let go before the end is told: after the last end the work directory may be removed.
         drop(self.context);
-        let report = Box::new(report);
-        let finished = EventKind::TrialFinished { trial, report };
-        // The loop has left when this fails.
-        let _ = self.news.send(Message::Trial(Box::new(finished)));
+        tell_end(&self.news, self.trial.id, report);
     }
 
     /// Tells that the trial is lost, or interrupted where the run is about to end.

@@ -2,7 +2,7 @@
 //!
 //! A test with subtests is no case of its own, unless it failed and none of them did.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -19,10 +19,8 @@ const LONGEST_NAME: usize = 1_000;
 #[serde(rename_all = "PascalCase")]
 struct GoLine {
     action: String,
-    #[serde(default)]
+    #[serde(default, alias = "ImportPath")]
     package: String,
-    #[serde(default)]
-    import_path: String,
     #[serde(default)]
     test: String,
     #[serde(default)]
@@ -52,12 +50,7 @@ pub(super) fn read(text: &str) -> Option<Cases> {
         if line.test.len() > LONGEST_NAME {
             continue;
         }
-        let package = if line.package.is_empty() {
-            line.import_path
-        } else {
-            line.package
-        };
-        let name = (package, line.test);
+        let name = (line.package, line.test);
         if !tests.contains_key(&name) {
             if tests.len() >= MOST_TESTS {
                 continue;
@@ -77,36 +70,31 @@ pub(super) fn read(text: &str) -> Option<Cases> {
 }
 
 fn cases(tests: &BTreeMap<Name, Test>, order: &[Name]) -> Cases {
-    let mut parents: BTreeSet<(&str, &str)> = BTreeSet::new();
-    let mut failed_below: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for ((package, test), found) in tests {
-        for (end, _) in test.match_indices('/') {
-            parents.insert((package, &test[..end]));
-            if found.end == Some(CaseEnd::Failed) {
-                failed_below.insert((package, &test[..end]));
-            }
-        }
-        if !test.is_empty() && found.end == Some(CaseEnd::Failed) {
-            failed_below.insert((package, ""));
+    // Packages and tests with tests in them, and whether one of those failed.
+    let mut parents: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    for ((package, test), found) in tests.iter().filter(|((_, test), _)| !test.is_empty()) {
+        let above = test.match_indices('/').map(|(end, _)| &test[..end]);
+        for parent in above.chain([""]) {
+            *parents.entry((package, parent)).or_default() |= found.end == Some(CaseEnd::Failed);
         }
     }
     let mut cases = Cases::default();
-    for name in order {
-        let key = (name.0.as_str(), name.1.as_str());
+    for name @ (package, test) in order {
         let Some(found) = tests.get(name) else {
             continue;
         };
-        let is_sum = name.1.is_empty() || parents.contains(&key);
+        let failed_below = parents.get(&(package.as_str(), test.as_str()));
+        let is_sum = test.is_empty() || failed_below.is_some();
         let end = match found.end {
             Some(end) => end,
             // A test that began and has no end: its program crashed.
-            None if name.1.is_empty() => continue,
+            None if test.is_empty() => continue,
             None => CaseEnd::Failed,
         };
-        if is_sum && (end != CaseEnd::Failed || failed_below.contains(&key)) {
+        if is_sum && (end != CaseEnd::Failed || failed_below == Some(&true)) {
             continue;
         }
-        let shown = if name.1.is_empty() { &name.0 } else { &name.1 };
+        let shown = if test.is_empty() { package } else { test };
         cases.add(shown, end, telling(&found.output));
     }
     cases

@@ -10,24 +10,16 @@ const MOST_LINES: usize = 60;
 /// A line `ok 1 - name # SKIP`.
 struct Point<'a> {
     indent: usize,
-    ok: bool,
+    end: CaseEnd,
     name: &'a str,
-    is_skipped: bool,
-    /// vitest opens the list of its children with a brace.
-    opens: bool,
-}
-
-/// A level of subtests whose parent has not come yet.
-struct Level {
-    indent: usize,
-    failed: bool,
 }
 
 /// Reads TAP, perhaps with other lines around it; `None` where there is no sign of it.
 pub(super) fn read(text: &str) -> Option<Cases> {
     let mut cases = Cases::default();
     let (mut is_tap, mut planned, mut at_top) = (false, None, 0_u64);
-    let mut levels: Vec<Level> = Vec::new();
+    // The indents of subtests whose parents have not come yet, and whether one of them failed.
+    let mut levels: Vec<(usize, bool)> = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -41,7 +33,8 @@ pub(super) fn read(text: &str) -> Option<Cases> {
             cases.add("Bail out!", CaseEnd::Failed, reason);
         } else if let Some(point) = point(line) {
             at_top += u64::from(point.indent == 0);
-            if !point.opens {
+            // vitest opens the list of a point's children with a brace.
+            if !line.ends_with('{') {
                 settle(&point, &mut levels, rest, &mut cases);
             }
         }
@@ -55,37 +48,20 @@ pub(super) fn read(text: &str) -> Option<Cases> {
 }
 
 /// Counts a point, unless it only sums up its children.
-fn settle(point: &Point<'_>, levels: &mut Vec<Level>, rest: &str, cases: &mut Cases) {
-    let (mut is_parent, mut failed_below) = (false, false);
-    while levels
-        .last()
-        .is_some_and(|level| level.indent > point.indent)
-    {
-        is_parent = true;
-        failed_below |= levels.pop().is_some_and(|level| level.failed);
-    }
-    let end = match (point.is_skipped, point.ok) {
-        (true, _) => CaseEnd::Skipped,
-        (false, true) => CaseEnd::Passed,
-        (false, false) => CaseEnd::Failed,
-    };
-    let failed = end == CaseEnd::Failed;
+fn settle(point: &Point<'_>, levels: &mut Vec<(usize, bool)>, rest: &str, cases: &mut Cases) {
+    let first_below = levels.partition_point(|(indent, _)| *indent <= point.indent);
+    let is_parent = first_below < levels.len();
+    let failed_below = levels.drain(first_below..).any(|(_, failed)| failed);
+    let failed = point.end == CaseEnd::Failed;
     if !is_parent || (failed && !failed_below) {
         // A message is looked for only as long as it is kept.
         let is_kept = failed && cases.failed < MOST_KEPT as u64;
-        let said = if is_kept {
-            message(rest)
-        } else {
-            String::new()
-        };
-        cases.add(point.name, end, &said);
+        let said = is_kept.then(|| message(rest)).unwrap_or_default();
+        cases.add(point.name, point.end, &said);
     }
     match levels.last_mut() {
-        Some(level) if level.indent == point.indent => level.failed |= failed,
-        _ => levels.push(Level {
-            indent: point.indent,
-            failed,
-        }),
+        Some((indent, has_failed)) if *indent == point.indent => *has_failed |= failed,
+        _ => levels.push((point.indent, failed)),
     }
 }
 
@@ -97,102 +73,62 @@ fn plan(line: &str) -> Option<u64> {
 
 fn point(line: &str) -> Option<Point<'_>> {
     let trimmed = line.trim_start();
-    let (ok, rest) = match trimmed.strip_prefix("not ok") {
+    let (ok, rest) = match trimmed.strip_prefix("not ok ") {
         Some(rest) => (false, rest),
-        None => (true, trimmed.strip_prefix("ok")?),
+        // `okay` is a word, and `ok` alone is the end of a Go package.
+        None => (true, trimmed.strip_prefix("ok ")?),
     };
-    // `okay` is a word, and `ok` alone is the end of a Go package.
-    let rest = rest.strip_prefix(' ')?.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    if digits == 0 {
+    let numbered = rest.trim_start();
+    let rest = numbered.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    if rest.len() == numbered.len() {
         return None;
     }
-    let rest = rest[digits..].trim_start();
+    let rest = rest.trim_start();
     let name = rest.strip_prefix("- ").unwrap_or(rest);
-    let opens = name.ends_with('{');
     let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
     let directive = directive.trim_start().to_ascii_lowercase();
     Some(Point {
         indent: line.len() - trimmed.len(),
-        ok,
+        end: match ok {
+            _ if directive.starts_with("skip") || directive.starts_with("todo") => CaseEnd::Skipped,
+            true => CaseEnd::Passed,
+            false => CaseEnd::Failed,
+        },
         name: name.trim(),
-        is_skipped: directive.starts_with("skip") || directive.starts_with("todo"),
-        opens,
     })
 }
 
 /// Returns the message of a point that failed, from the lines below it: a block of YAML, or comments.
 fn message(below: &str) -> String {
-    let mut lines = below.lines().take(MOST_LINES).peekable();
-    let mut comments = Vec::new();
-    let mut error = String::new();
-    let mut in_block = false;
-    while let Some(line) = lines.next() {
-        let trimmed = line.trim();
-        match trimmed {
-            "---" => in_block = true,
-            "..." => break,
-            _ if in_block => {
-                let Some((key, value)) = trimmed.split_once(':') else {
-                    continue;
-                };
-                if !matches!(key, "error" | "message") {
-                    continue;
-                }
-                let value = value.trim();
-                let said = if value.is_empty() || value.starts_with(['|', '>']) {
-                    let indent = line.len() - line.trim_start().len();
-                    if value.is_empty() {
-                        String::new()
-                    } else {
-                        block(&mut lines, indent)
-                    }
-                } else {
-                    unquoted(value)
-                };
-                if key == "message" || error.is_empty() {
-                    error = said;
-                }
-            }
-            _ if trimmed.starts_with("# Subtest") || point(line).is_some() => break,
-            _ => match trimmed.strip_prefix('#') {
-                Some(comment) if comments.len() < 2 => comments.push(comment.trim()),
-                _ => break,
-            },
+    let is_end = |line: &str| {
+        let text = line.trim_start();
+        text == "..." || text.starts_with("# Subtest") || point(line).is_some()
+    };
+    let lines = below.lines().take(MOST_LINES).map(str::trim_end);
+    let lines: Vec<&str> = lines.take_while(|line| !is_end(line)).collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    for key in ["message:", "error:"] {
+        let place = lines
+            .iter()
+            .position(|line| line.trim_start().starts_with(key));
+        let Some(place) = place else { continue };
+        let value = lines[place].trim_start()[key.len()..].trim();
+        let said = if value.starts_with(['|', '>']) {
+            let further = |line: &&&str| line.is_empty() || indent(line) > indent(lines[place]);
+            let block = lines[place + 1..].iter().take_while(further);
+            block.copied().collect::<Vec<_>>().join("\n")
+        } else {
+            let plain = |_| value.trim_matches('\'').replace("''", "'");
+            serde_json::from_str(value).unwrap_or_else(plain)
+        };
+        if !said.trim().is_empty() {
+            return said;
         }
     }
-    if error.trim().is_empty() {
-        comments.join(" ")
-    } else {
-        error
-    }
-}
-
-/// Returns the lines of a block of YAML: those that are further in than its key.
-fn block<'a>(
-    lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
-    indent: usize,
-) -> String {
-    let mut text = String::new();
-    let is_further =
-        |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
-    while let Some(line) = lines.next_if(is_further) {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
-}
-
-/// Returns a value of YAML without its quotes.
-fn unquoted(value: &str) -> String {
-    let inner = |quote: char| {
-        value
-            .strip_prefix(quote)
-            .and_then(|value| value.strip_suffix(quote))
-    };
-    match (inner('"'), inner('\'')) {
-        (Some(text), _) => serde_json::from_str(value).unwrap_or_else(|_| text.to_owned()),
-        (None, Some(text)) => text.replace("''", "'"),
-        (None, None) => value.to_owned(),
-    }
+    let comments = lines.iter().map_while(|line| line.trim().strip_prefix('#'));
+    comments
+        .take(2)
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

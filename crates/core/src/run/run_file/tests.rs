@@ -52,7 +52,7 @@ fn settings_out_of_range_are_refused_with_their_place() {
         (
             "/command/selection/repetitions",
             json!(0),
-            "from 1 to 1000000, not 0",
+            "from 1 to 1000000",
         ),
         (
             "/command/selection/repetitions",
@@ -60,10 +60,7 @@ fn settings_out_of_range_are_refused_with_their_place() {
             "from 1 to 1000000",
         ),
         ("/command/selection/seed", json!(-1), "expected u64"),
-        ("/command/concurrency", json!(1_000_000), "from 1 to 10000"),
         ("/command/retries", json!(5_000_000_000_u64), "expected u32"),
-        ("/command/failUnder", json!(7), "a share from 0 to 1"),
-        ("/command/budgetUsd", json!(0), "a sum above 0"),
         ("/command/shard", json!("3/2"), "such as 1/3"),
         ("/command/keep", json!("some"), "unknown variant `some`"),
         ("/trials/0/id", json!(-1), "expected u32"),

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::grade::{
-    CommandEnd, FileContent, JudgeRecord, NoVerdict, PathPattern, Question, Session, TestSpec,
-    ToolUse, Verdict, programs_named,
+    CommandEnd, FileContent, Grade, NoVerdict, PathPattern, Question, Session, TestSpec, ToolUse,
+    programs_named,
 };
 use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
@@ -28,13 +28,13 @@ const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 /// A report of a hundred thousand tests has less.
 const LARGEST_REPORT: u64 = 32 * 1024 * 1024;
 
-/// Gathers the evidence that a test asks for, and judges it. Returns the opinion of a judge, too, where one was asked.
+/// Gathers the evidence that a test asks for, and judges it.
 pub(super) fn answer(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     work: &AgentWork,
-) -> Result<(Result<Verdict, NoVerdict>, Option<JudgeRecord>), StageError> {
-    let verdict = match test.question() {
+) -> Result<Result<Grade, NoVerdict>, StageError> {
+    Ok(match test.question() {
         Question::Command {
             command,
             separate_stdout,
@@ -45,7 +45,7 @@ pub(super) fn answer(
             match command_end(run, test, command, separate_stdout, report)? {
                 Some(end) => judge(&end),
                 // The work itself runs in a test, and could make an error of its trial that way.
-                None => Ok(Verdict::fail(
+                None => Ok(Grade::fail(
                     "a process of the test killed or stopped its supervisor",
                 )),
             }
@@ -56,10 +56,12 @@ pub(super) fn answer(
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
             let judgement = judge::ask(run, test, asked, work)?;
-            return Ok((judge(&judgement), judgement.record()));
+            judge(&judgement).map(|grade| Grade {
+                judge: judgement.record(),
+                ..grade
+            })
         }
-    };
-    Ok((verdict, None))
+    })
 }
 
 /// Runs a command. With `apart`, its standard output is not mixed with its standard error. Returns `None` if its end

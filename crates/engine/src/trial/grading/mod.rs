@@ -167,20 +167,15 @@ fn grade_test(
 ) -> Result<Grade, StageError> {
     let started = Stopwatch::start();
     run.log.section(&format!("test: {}", test.name))?;
-    let (verdict, judge) = answer(run, test, work)?;
     // A test without a verdict is no failure of the agent's: the trial was not judged.
-    let verdict = verdict.map_err(|NoVerdict(reason)| {
+    let grade = answer(run, test, work)?.map_err(|NoVerdict(reason)| {
         StageError::new(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
     })?;
     run.log
-        .line(&format!("score {}: {}", verdict.score, verdict.message))?;
+        .line(&format!("score {}: {}", grade.score, grade.message))?;
     Ok(Grade {
-        score: verdict.score,
         weight: Some(test.weight),
-        message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
-        judge,
-        output_end: verdict.output_end,
-        report: verdict.cases,
+        ..grade
     })
 }
