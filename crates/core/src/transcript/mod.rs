@@ -294,34 +294,3 @@ pub struct Stats {
     /// The time the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,
 }
-
-impl Record {
-    /// Masks the secrets in a record. Only its words are masked: a secret such as `message` must not make it unreadable.
-    #[must_use]
-    pub fn masked(mut self, mask: &Mask) -> Self {
-        let (texts, input) = self.step.texts_mut();
-        for text in texts.into_iter().chain(&mut self.time) {
-            *text = mask.text(text);
-        }
-        if let Some(input) = input {
-            *input = masked_value(std::mem::take(input), mask);
-        }
-        self
-    }
-}
-
-/// Masks the strings and the names in a document.
-fn masked_value(document: Value, mask: &Mask) -> Value {
-    match document {
-        Value::String(words) => Value::String(mask.text(&words)),
-        Value::Array(items) => items
-            .into_iter()
-            .map(|item| masked_value(item, mask))
-            .collect(),
-        Value::Object(entries) => entries
-            .into_iter()
-            .map(|(name, entry)| (mask.text(&name), masked_value(entry, mask)))
-            .collect(),
-        other => other,
-    }
-}
