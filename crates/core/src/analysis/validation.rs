@@ -106,10 +106,14 @@ impl Flaw {
 }
 
 impl Proof<'_> {
+    /// How `oracle`, `nop` and `cheat` ended.
+    fn statuses(&self) -> [Option<Status>; 3] {
+        [self.oracle, self.nop, self.cheat].map(|trial| trial.map(|trial| trial.report.status))
+    }
+
     /// None: the eval is proven.
     pub fn flaws(&self) -> Vec<Flaw> {
-        let status = |trial: Option<&TrialResult>| trial.map(|trial| trial.report.status);
-        let (oracle, nop, cheat) = (status(self.oracle), status(self.nop), status(self.cheat));
+        let [oracle, nop, cheat] = self.statuses();
         let passed = Some(Status::Passed);
         let mut flaws = Vec::new();
         match oracle {
@@ -164,14 +168,17 @@ pub struct ValidatedEval<'a> {
 impl<'a> Validated<'a> {
     /// Takes the proofs from the results of a run.
     pub fn of(results: &'a Results) -> Self {
-        let status = |trial: Option<&TrialResult>| trial.map(|trial| trial.report.status);
-        let evals = proofs(results).into_iter().map(|proof| ValidatedEval {
-            eval: proof.eval,
-            proven: proof.flaws().is_empty(),
-            flaws: proof.flaws(),
-            oracle: status(proof.oracle),
-            nop: status(proof.nop),
-            cheat: status(proof.cheat),
+        let evals = proofs(results).into_iter().map(|proof| {
+            let [oracle, nop, cheat] = proof.statuses();
+            let flaws = proof.flaws();
+            ValidatedEval {
+                eval: proof.eval,
+                proven: flaws.is_empty(),
+                flaws,
+                oracle,
+                nop,
+                cheat,
+            }
         });
         Validated {
             event: "validated",
@@ -222,16 +229,10 @@ pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
 
 /// 0 when every eval is proven, 1 when not, 3 when that is not known because a trial ended in an error.
 pub fn exit_status(proofs: &[Proof<'_>]) -> u8 {
-    let trials = proofs
-        .iter()
-        .flat_map(|proof| [proof.oracle, proof.nop, proof.cheat])
-        .flatten();
-    let errors = trials
-        .filter(|trial| trial.report.status == Status::Error)
-        .count();
-    match errors {
-        0 => u8::from(proofs.iter().any(|proof| !proof.flaws().is_empty())),
-        _ => 3,
+    let mut statuses = proofs.iter().flat_map(Proof::statuses);
+    match statuses.any(|status| status == Some(Status::Error)) {
+        true => 3,
+        false => u8::from(proofs.iter().any(|proof| !proof.flaws().is_empty())),
     }
 }
 

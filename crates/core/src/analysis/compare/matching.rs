@@ -47,10 +47,8 @@ pub(super) fn access_changes(
     other: &RunState,
     common: &BTreeSet<Case<'_>>,
 ) -> Vec<AccessChange> {
-    let variants: BTreeSet<(&str, &str)> =
-        common.iter().map(|(_, one, two)| (*one, *two)).collect();
     let mut changes = Vec::new();
-    for (environment, experiment) in variants {
+    for (environment, experiment) in variants(common) {
         let before = accesses(baseline, environment, experiment);
         let now = accesses(other, environment, experiment);
         if !before.is_empty() && !now.is_empty() && before != now {
@@ -68,12 +66,8 @@ pub(super) fn access_changes(
 /// parts of a
 /// run that ran on different machines.
 pub fn mixed_access(state: &RunState) -> Vec<String> {
-    let variants: BTreeSet<(&str, &str)> = cases(state)
-        .into_iter()
-        .map(|(_, one, two)| (one, two))
-        .collect();
     let mut remarks = Vec::new();
-    for (environment, experiment) in variants {
+    for (environment, experiment) in variants(&cases(state)) {
         let used = accesses(state, environment, experiment);
         if used.len() > 1 {
             remarks.push(format!(
@@ -83,6 +77,10 @@ pub fn mixed_access(state: &RunState) -> Vec<String> {
         }
     }
     remarks
+}
+
+fn variants<'a>(cases: &BTreeSet<Case<'a>>) -> BTreeSet<(&'a str, &'a str)> {
+    cases.iter().map(|(_, one, two)| (*one, *two)).collect()
 }
 
 /// Returns the services and credentials that the trials of a variant say they used, each once.

@@ -99,12 +99,10 @@ impl Figures {
                 .collect()
         };
         let rates = of(|figures| figures.pass_rate);
+        let scores = of(|figures| figures.mean_score);
         Figures {
-            pass_rate: mean(&rates),
-            pass_rate_interval: student::interval_of_rates(&rates).ok(),
-            mean_score: mean(&of(|figures| figures.mean_score)),
             reliability: mean_reliability(of_evals),
-            ..Figures::of_trials(trials)
+            ..Figures::of_arm(trials, &rates, &scores)
         }
     }
 
