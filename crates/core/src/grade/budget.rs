@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::Session;
+use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::{Grade, NoVerdict};
+use super::verdict::NoVerdict;
 use crate::reader::{Fields, not_negative, object, positive, whole};
 use crate::text::prose;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::declaration::{TestKindDeclaration, asking, settings};
+use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::Grade;
 use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Fields, object, one_or_more};
 use crate::text::prose;

@@ -14,9 +14,10 @@ use regex::Regex;
 
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::{CommandEnd, FileContent};
+use super::grades::Grade;
 use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
-use super::verdict::{Grade, NoVerdict, is_match, on_one_line};
+use super::verdict::{NoVerdict, is_match, on_one_line};
 use crate::process::Exit;
 use crate::reader::{command_line, object, or_map, patterns, plain_text};
 use crate::text::prose;

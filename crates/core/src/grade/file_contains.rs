@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::FileContent;
+use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::{Grade, is_match, on_one_line};
+use super::verdict::{is_match, on_one_line};
 use crate::reader::{Fields, object, patterns, plain_text};
 use crate::text::{Code, Diagnostic};
 

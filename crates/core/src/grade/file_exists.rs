@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::declaration::{TestKindDeclaration, settings};
+use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::Grade;
 use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Value, one_or_more};
 use crate::text::{Code, Diagnostic, prose};

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::declaration::{TestKindDeclaration, settings};
+use super::grades::Grade;
 use super::judgement::{JudgeTest, Judgement};
 use super::test::{Question, TestKind};
-use super::verdict::{Grade, NoVerdict, shortened};
+use super::verdict::{NoVerdict, shortened};
 use crate::agent::AgentChoice;
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::{Fields, Kind, Node, Reader, Value, filled_text, object, share};

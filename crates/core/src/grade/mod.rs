@@ -27,6 +27,7 @@ mod verdict;
 
 pub use evidence::{CommandEnd, FileContent, Session, ToolUse};
 pub use failure_line::failure_line;
+pub use grades::Grade;
 pub use judgement::{
     Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE,
     prompt as judge_prompt,
@@ -34,6 +35,6 @@ pub use judgement::{
 pub(crate) use kinds::KINDS;
 pub use programs::{may_bring_files, programs_named, script_paths_named};
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
-pub use verdict::{Grade, NoVerdict, score, with_failure_line};
+pub use verdict::{NoVerdict, score, with_failure_line};
 
 pub use crate::reader::patterns::{Glob, PathPattern};

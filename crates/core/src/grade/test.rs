@@ -8,8 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::evidence::{CommandEnd, FileContent, Session};
+use super::grades::Grade;
 use super::judgement::{JudgeTest, Judgement};
-use super::verdict::{Grade, NoVerdict};
+use super::verdict::NoVerdict;
 use crate::reader::patterns::PathPattern;
 use crate::text::Place;
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::{Session, ToolUse};
+use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::{Grade, NoVerdict, shortened};
+use super::verdict::{NoVerdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};
 use crate::reader::{Fields, object, one_or_more, plain_text, whole};
 use crate::text::mask::Masked;

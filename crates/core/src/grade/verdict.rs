@@ -1,66 +1,10 @@
 //! Scores and the reasons for them.
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 
-use super::failure_line::{failure_line, last_lines};
-use super::judgement::JudgeRecord;
-use super::test_report::Cases;
+use super::failure_line::failure_line;
 use crate::text::excerpt;
-use crate::text::mask::{Mask, Masked};
-
-/// The score of one test, and the reason.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Grade {
-    /// From 0 to 1.
-    pub score: f64,
-    /// Its share in the score of the trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weight: Option<f64>,
-    /// The reason, in one line.
-    pub message: String,
-    /// The time that the test took.
-    pub duration_seconds: f64,
-    /// For a `judge`: who judged, why, and at what cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeRecord>,
-    /// The last lines of the output of a command that lost points.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub output_end: Vec<String>,
-    /// For a command with a `report`: the cases of that report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub report: Option<Cases>,
-}
-
-impl Grade {
-    pub(super) fn scored(score: f64, message: impl Into<String>) -> Self {
-        Grade {
-            score,
-            message: message.into(),
-            ..Grade::default()
-        }
-    }
-
-    pub(super) fn pass(message: impl Into<String>) -> Self {
-        Grade::scored(1.0, message)
-    }
-
-    /// A verdict of 0, for this reason.
-    pub fn fail(message: impl Into<String>) -> Self {
-        Grade::scored(0.0, message)
-    }
-
-    /// A verdict of 0 for a command that printed this.
-    pub(super) fn fail_with_output(reason: &str, output: &str, mask: &Mask) -> Self {
-        let output = mask.masked(output);
-        Grade {
-            message: with_failure_line(reason, &output),
-            output_end: last_lines(&output),
-            ..Grade::default()
-        }
-    }
-}
+use crate::text::mask::Masked;
 
 /// The reason why a test could not be judged. It is no failure of the agent's.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,12 +8,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::delivery::sha256;
 use crate::agent::mcp::McpServer;
 use crate::config::settings;
 use crate::config::suite::Action;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::mask::Mask;
+use crate::text::sha256;
 use crate::text::{json, prose};
 
 /// Part of a case → hash.

@@ -31,7 +31,7 @@ pub fn folder_name(name: &str) -> String {
     format!(
         "{}-{}",
         &folder[..char_boundary(&folder, LONGEST - 9)],
-        &crate::agent::delivery::sha256(name.as_bytes())[..8]
+        &crate::text::sha256(name.as_bytes())[..8]
     )
 }
 

@@ -15,6 +15,16 @@ pub mod stripped;
 pub mod template;
 pub mod tokens;
 
+use sha2::{Digest, Sha256};
+
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use explain::Code;
 pub use source::{Located, Place};
+
+/// Returns the SHA-256 of some bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

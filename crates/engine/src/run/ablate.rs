@@ -6,8 +6,8 @@ use std::io;
 use camino::Utf8Path;
 use terca_core::ablation::parts::Rules;
 use terca_core::ablation::{Ablation, DesignError, Kind, Part, Split, Wanted};
-use terca_core::agent::delivery::sha256;
 use terca_core::config::suite::{Setup, Suite};
+use terca_core::text::sha256;
 use terca_core::text::tokens;
 use thiserror::Error;
 

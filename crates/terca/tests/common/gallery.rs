@@ -4,11 +4,12 @@
 
 use camino::Utf8Path;
 use serde_json::{Value, json};
-use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::grade::{Grade, JudgeRecord, JudgedBy, Reason};
 use terca_core::plan::trial_folder;
 use terca_core::run::event::{Event, EventKind, RunStart, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::text::sha256;
 use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};

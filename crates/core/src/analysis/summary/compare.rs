@@ -1,10 +1,10 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
+use super::comparison::Outlook;
 use super::comparison::{ArmFigures, Beyond, Comparison, EvalEffect, Repetitions, Verdict};
 use super::effect::Effect;
 use super::evidence::Evidence;
 use super::figures::{COST, Figures, SECONDS, TOKENS};
-use super::outlook::Outlook;
 use super::pairs::{self, ArmTrial, Arms, Grid, Pair, Scope};
 use super::{DeliveryCounts, sentence, warnings};
 use crate::agent::control::is_control;

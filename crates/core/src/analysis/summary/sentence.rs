@@ -6,9 +6,9 @@
 //! `with-rules` takes 1.92 × the tokens (1.61–2.23 ×).
 //! ```
 
+use super::comparison::Proposal;
 use super::comparison::{Beyond, Change, Comparison, EvalEffect, Verdict};
 use super::effect::Effect;
-use super::outlook::Proposal;
 use super::pairs::{Arms, By};
 use super::wording::{
     self, capital, difference, ends, luck, number_word, percent, ratio_interval, score, signed,

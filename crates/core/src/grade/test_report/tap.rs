@@ -56,7 +56,10 @@ fn settle(point: &Point<'_>, levels: &mut Vec<(usize, bool)>, rest: &str, cases:
     if !is_parent || (failed && !failed_below) {
         // A message is looked for only as long as it is kept.
         let is_kept = failed && cases.failed < MOST_KEPT as u64;
-        let said = is_kept.then(|| message(rest)).unwrap_or_default();
+        let said = match is_kept {
+            true => message(rest),
+            false => String::new(),
+        };
         cases.add(point.name, point.end, &said);
     }
     match levels.last_mut() {

@@ -1,6 +1,6 @@
 //! Divides bodies into parts by their content: two bodies with the same text in them have the same parts there.
 
-use crate::agent::delivery::sha256;
+use crate::text::sha256;
 
 /// A part has at least so many bytes, but for the last of a body.
 const SHORTEST: usize = 1024;

@@ -1,9 +1,10 @@
 //! Installs the variant's rules and skills where its agent reads them.
 
 use camino::Utf8Path;
-use terca_core::agent::delivery::{Installed, sha256};
+use terca_core::agent::delivery::Installed;
 use terca_core::plan::Variant;
 use terca_core::text::prose;
+use terca_core::text::sha256;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::sent_parts::Sought;
 
