@@ -31,10 +31,13 @@ use terca_core::stats::wilson::{newcombe, wilson};
 use terca_core::stats::{Interval, miettinen_nurminen, stratified_exact};
 use world::World;
 
+/// The trials that passed, and all trials.
+type Passed = (usize, usize);
+
 /// Strata of equal weight from `(passed, trials)` of the arm and of the baseline.
-fn equal(counts: &[((usize, usize), (usize, usize))]) -> Vec<Stratum> {
+fn equal(counts: &[(Passed, Passed)]) -> Vec<Stratum> {
     let count = |(passed, trials)| Count { passed, trials };
-    let stratum = |(arm, baseline): &((usize, usize), (usize, usize))| Stratum {
+    let stratum = |(arm, baseline): &(Passed, Passed)| Stratum {
         arm: count(*arm),
         baseline: count(*baseline),
         share: counts.len(),
