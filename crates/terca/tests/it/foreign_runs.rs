@@ -1,6 +1,6 @@
 //! Runs that somebody else made, or that an agent changed: nothing outside of them is touched, and nothing hangs.
 
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::common::viewer::View;
@@ -303,7 +303,7 @@ fn links_and_pipes_in_a_part_are_not_copied_from() {
         outcome.stderr
     );
     assert_eq!(outside(&project), before);
-    // A link that a trial left stays a link, and a pipe a pipe.
+    // A link that a trial left stays a link, and a pipe is left out.
     std::fs::remove_file(one.join("a/default.default.01")).unwrap();
     std::fs::create_dir(one.join("a/default.default.01")).unwrap();
     symlink(
@@ -317,8 +317,8 @@ fn links_and_pipes_in_a_part_are_not_copied_from() {
         .expect_status(0);
     let merged = project.run_dir().join("a/default.default.01");
     assert!(merged.join("link").is_symlink());
-    let pipe = merged.join("pipe").symlink_metadata().unwrap();
-    assert!(pipe.file_type().is_fifo(), "nothing was read from it");
+    let pipe = merged.join("pipe").symlink_metadata();
+    assert!(pipe.is_err(), "nothing was read from it");
     project.terca(&["verify"]).expect_status(1);
 }
 
