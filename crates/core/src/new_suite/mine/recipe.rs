@@ -271,7 +271,8 @@ mod tests {
         for part in [
             "--manifest-path crates/a/Cargo.toml",
             "--config 'source.kept.directory=\"vendor\"'",
-            " --lib --bins --test c --test it >",
+            " --lib --bins --test c >",
+            " --test it -- b:: e:: >",
         ] {
             assert!(check.contains(part), "{check}");
         }

@@ -1,6 +1,6 @@
 //! Rust: the crates are kept in the workspace, since neither agents nor tests have a registry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -26,15 +26,17 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let kept = if needs_crates { KEPT } else { "" };
     let inside = part.dir.strip_prefix(&root).unwrap_or(part.dir);
     let manifest = quoted(inside.join("Cargo.toml").as_str());
-    let targets = targets(part, project);
-    let command = format!("cargo test --offline {kept}--manifest-path {manifest} {targets}");
-    let run = traced(&command, r"^test result: ok\. [1-9]");
+    let run = |targets: &String| {
+        let command = format!("cargo test --offline {kept}--manifest-path {manifest} {targets}");
+        traced(&command, r"^test result: ok\. [1-9]")
+    };
+    let runs: String = targets(part, project).iter().map(run).collect();
     let setup = [vendor.as_str(), KEEP].map(|command| within(&root, command));
     Recipe {
         tag: "rust",
         setup: setup.into_iter().filter(|_| needs_crates).collect(),
         // Cargo looks for its settings from the directory that it is started in.
-        check: enter(&root) + &run,
+        check: enter(&root) + &runs,
         settings: vec![root.join(SETTINGS), root.join(".cargo/config")],
         script: None,
     }
@@ -55,25 +57,68 @@ fn root(dir: &Utf8Path, project: &Project<'_>) -> Utf8PathBuf {
         .to_owned()
 }
 
-/// Returns the targets that hold the tests. Tests in a file below `src` are in the library or in a program, and a directory below
-/// `tests` is a target when it has a `main.rs`; otherwise it belongs to all.
-fn targets(part: &Part<'_>, project: &Project<'_>) -> String {
+/// Returns the targets and the names of the tests to run, a text for each time that cargo is started.
+fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
+    // Cargo refuses to test the library of a crate that has none.
     let manifest = project.text(part.dir, "Cargo.toml").unwrap_or_default();
     let has_library =
         project.has(part.dir, "src/lib.rs") || manifest.lines().any(|line| line.trim() == "[lib]");
-    let target = |test: &Utf8Path| {
-        let Ok(inside) = test.strip_prefix("tests") else {
+    let mut whole: BTreeSet<String> = BTreeSet::new();
+    let mut by_module: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (test, inside) in part.tests.iter().zip(part.inside()) {
+        let Some((name, rest)) = below_tests(inside) else {
             let library = if has_library { "--lib " } else { "" };
-            return Some(format!("{library}--bins"));
+            whole.insert(format!("{library}--bins"));
+            continue;
         };
-        let name = inside.components().next()?.as_str();
-        let is_file = inside.as_str() == name;
-        let is_target = is_file || project.has(&part.dir.join("tests").join(name), "main.rs");
-        is_target.then(|| format!("--test {}", quoted(name.trim_end_matches(".rs"))))
-    };
-    let targets: BTreeSet<String> = part.inside().filter_map(target).collect();
-    match targets.is_empty() {
-        true => "--tests".to_owned(),
-        false => Vec::from_iter(targets).join(" "),
+        match rest {
+            None => {
+                whole.insert(format!("--test {}", quoted(name)));
+            }
+            // A directory without it is a module that several targets share.
+            Some(rest) if project.has(&part.dir.join("tests").join(name), "main.rs") => {
+                let modules = by_module.entry(name).or_default();
+                let text = (project.text)(test).unwrap_or_default();
+                modules.extend(module(rest).filter(|_| has_tests(&text)));
+            }
+            Some(_) => {}
+        }
     }
+    let mut runs: Vec<String> = Vec::new();
+    if !whole.is_empty() {
+        runs.push(Vec::from_iter(whole).join(" "));
+    }
+    // A large target has many tests that are of other work, take long, or need what a sandbox has not.
+    for (name, modules) in by_module {
+        let mut words = vec![format!("--test {}", quoted(name))];
+        words.extend((!modules.is_empty()).then(|| "--".to_owned()));
+        words.extend(modules.iter().map(|module| quoted(module)));
+        runs.push(words.join(" "));
+    }
+    if runs.is_empty() {
+        runs.push("--tests".to_owned());
+    }
+    runs
+}
+
+/// Returns the name below `tests`, and the path below that in a directory.
+fn below_tests(test: &Utf8Path) -> Option<(&str, Option<&str>)> {
+    let rest = test.as_str().strip_prefix("tests/")?;
+    Some(match rest.split_once('/') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (rest.strip_suffix(".rs").unwrap_or(rest), None),
+    })
+}
+
+/// Returns the beginning of the names of a file's tests; none for the root of the target.
+fn module(path: &str) -> Option<String> {
+    let path = path.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    (path != "main").then(|| format!("{}::", path.replace('/', "::")))
+}
+
+/// Tells whether a file has tests of its own, by any attribute for one.
+fn has_tests(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| line.starts_with("#[") && line.contains("test") && !line.contains("cfg("))
 }
