@@ -1,7 +1,7 @@
 //! A server by TLS, with a certificate that was made for the test.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{JoinHandle, spawn};
 
@@ -12,7 +12,7 @@ use rustls::{ServerConfig, ServerConnection, Stream};
 /// A server by TLS that answers one request.
 #[derive(Debug)]
 pub struct TlsServer {
-    /// Its port on `localhost`.
+    /// Its port on `127.0.0.1`.
     pub port: u16,
     /// Its certificate as PEM, for those who trust it.
     pub certificate: String,
@@ -28,7 +28,7 @@ impl TlsServer {
     /// Answers the first request with this status line and this JSON document.
     pub fn answering_with(status: &'static str, body: &'static str) -> Self {
         let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+            generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
@@ -62,8 +62,10 @@ impl TlsServer {
         }
     }
 
-    /// Returns the beginning of the request, or `None` if the caller did not trust the server.
+    /// Returns the beginning of the request, or `None` if nobody called, or the caller did not trust the server.
     pub fn asked(self) -> Option<String> {
+        // The end of a server that nobody has called.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
         self.thread.join().expect("the server")
     }
 }

@@ -222,7 +222,7 @@ fn a_large_answer_passes_whole_and_is_not_kept() {
 fn a_server_by_tls_is_asked_with_its_headers() {
     let body = r#"{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"safe"}}}"#;
     let docs = TlsServer::answering_with("200 OK", body);
-    let url = format!("https://localhost:{}/mcp", docs.port);
+    let url = format!("https://127.0.0.1:{}/mcp", docs.port);
     let project = project_with(&url, "post 0 initialize", "mcpPreflight: false\n")
         .file("ca.pem", &docs.certificate);
     let authorities = project.dir().join("ca.pem");

@@ -197,7 +197,7 @@ fn a_server_by_https_is_asked_too() {
     ] {
         let server = TlsServer::answering(status);
         let servers = format!(
-            "docs: {{url: 'https://localhost:{}/mcp?v=1', headers: {{X-Token: '${{SERVER_TOKEN}}'}}}}",
+            "docs: {{url: 'https://127.0.0.1:{}/mcp?v=1', headers: {{X-Token: '${{SERVER_TOKEN}}'}}}}",
             server.port
         );
         let project = project_with(&servers, "").file("ca.pem", &server.certificate);
