@@ -1,8 +1,9 @@
 //! A tree that is hard to compare and to save, and all that must be kept of one.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use terca_testkit::Project;
@@ -61,7 +62,7 @@ pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
             let entries = std::fs::read_dir(&place).unwrap();
             open.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
         } else if meta.is_file() {
-            let content = std::fs::read(&place).unwrap();
+            let content = read_closed(&place, meta.permissions());
             let sum = content.iter().fold(0_u64, |sum, byte| {
                 sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
             });
@@ -74,4 +75,15 @@ pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
         found.insert(path, fact);
     }
     found
+}
+
+/// Reads a file that its owner may have closed to everybody.
+fn read_closed(place: &Path, closed: Permissions) -> Vec<u8> {
+    if let Ok(content) = std::fs::read(place) {
+        return content;
+    }
+    std::fs::set_permissions(place, Permissions::from_mode(0o400)).unwrap();
+    let content = std::fs::read(place).unwrap();
+    std::fs::set_permissions(place, closed).unwrap();
+    content
 }
