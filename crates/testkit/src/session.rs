@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::outcome::Outcome;
 use crate::patience::wait_until;
+use crate::processes::{Process, descendants_of};
 use crate::signals;
 
 #[derive(Debug)]
@@ -28,6 +29,11 @@ impl Session {
     /// The process that was started.
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Returns every live process below it. An ordinary user sees no more of a Terca than its command line.
+    pub fn processes(&self) -> Vec<Process> {
+        descendants_of(self.id() as i32)
     }
 
     pub fn signal(&self, signal: Signal) {

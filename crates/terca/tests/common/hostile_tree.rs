@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use camino::Utf8Path;
+use rustix::fs::Access;
 use terca_testkit::Project;
 
 /// An agent that leaves everything that is hard to save.
@@ -52,17 +53,27 @@ pub fn with_hostile_base(mut suite: Project) -> Project {
 pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![PathBuf::new()];
+    let mut closed = Vec::new();
     while let Some(path) = open.pop() {
         let place = root.as_std_path().join(&path);
         let meta = std::fs::symlink_metadata(&place).unwrap();
         let mut fact = format!("{:o}", meta.mode());
+        let needed = match meta.is_dir() {
+            true => Access::READ_OK | Access::EXEC_OK,
+            false => Access::READ_OK,
+        };
+        // An ordinary user opens it, and closes it again at the end.
+        if !meta.is_symlink() && rustix::fs::access(&place, needed).is_err() {
+            std::fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
+            closed.push((place.clone(), meta.permissions()));
+        }
         if meta.is_symlink() {
             fact = format!("-> {:?}", std::fs::read_link(&place).unwrap());
         } else if meta.is_dir() {
             let entries = std::fs::read_dir(&place).unwrap();
             open.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
         } else if meta.is_file() {
-            let content = read_closed(&place, meta.permissions());
+            let content = std::fs::read(&place).unwrap();
             let sum = content.iter().fold(0_u64, |sum, byte| {
                 sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
             });
@@ -74,16 +85,8 @@ pub fn tree(root: &Utf8Path) -> BTreeMap<PathBuf, String> {
         }
         found.insert(path, fact);
     }
-    found
-}
-
-/// Reads a file that its owner may have closed to everybody.
-fn read_closed(place: &Path, closed: Permissions) -> Vec<u8> {
-    if let Ok(content) = std::fs::read(place) {
-        return content;
+    for (place, permissions) in closed.into_iter().rev() {
+        std::fs::set_permissions(place, permissions).unwrap();
     }
-    std::fs::set_permissions(place, Permissions::from_mode(0o400)).unwrap();
-    let content = std::fs::read(place).unwrap();
-    std::fs::set_permissions(place, closed).unwrap();
-    content
+    found
 }

@@ -143,7 +143,7 @@ fn a_silent_worker_is_taken_for_lost_and_ended() {
     ];
     let mut session = project.start(&args);
     session.wait_until("two work", || started(&project) == 2);
-    let victim = Pid::from_raw(workers(&project)[0]).unwrap();
+    let victim = Pid::from_raw(workers(&session)[0]).unwrap();
     kill_process(victim, Signal::STOP).unwrap();
     session.wait_until("it is noticed", || {
         !events(&project, "attemptFailed").is_empty()

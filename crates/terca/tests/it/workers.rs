@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use terca_testkit::{Outcome, Project};
+use terca_testkit::{Outcome, Project, Session};
 
 use crate::common::{PROGRAM, project};
 
@@ -101,8 +101,8 @@ pub(crate) fn started(project: &Project) -> usize {
 }
 
 /// Returns the processes of workers.
-pub(crate) fn workers(project: &Project) -> Vec<i32> {
-    let processes = project.processes().into_iter();
+pub(crate) fn workers(session: &Session) -> Vec<i32> {
+    let processes = session.processes().into_iter();
     // Not the shells that start them: a worker goes on when its shell is killed.
     let is_worker = |line: &str| {
         let mut words = line.split(['\0', ' ']);
@@ -196,7 +196,7 @@ fn a_worker_that_dies_loses_its_trial_and_nothing_else() {
         "run", "--on", "here", "-n", "2", "--format", "plain", "--seed", "7",
     ]);
     session.wait_until("two work", || started(&project) == 2);
-    let victim = workers(&project)[0];
+    let victim = workers(&session)[0];
     kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
     session.wait_until("it is noticed", || {
         !events(&project, "attemptFailed").is_empty()
