@@ -28,7 +28,8 @@ impl TlsServer {
     /// Answers the first request with this status line and this JSON document.
     pub fn answering_with(status: &'static str, body: &'static str) -> Self {
         let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+            generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
+                .expect("a certificate");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

@@ -19,11 +19,10 @@ use terca_core::run::state::Trial;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::Network;
 
-use super::prove::{Counter, plan};
+use super::prove::{plan, run};
 use super::{MineError, Request};
 use crate::run::files::open_run;
 use crate::run::scheduler::FinishedRun;
-use crate::run::start::{PreparedRun, StartOptions};
 use crate::suite::discover::SUITE_FILE;
 use crate::tree::TreeError;
 
@@ -147,15 +146,7 @@ fn ask(
         questions.map(|(draft, question)| (draft.folder.as_str(), question.as_str())),
     )?;
     let settings = describing.settings(request, spent);
-    let plan = plan(dir, &settings, request)?;
-    let run = PreparedRun::new(
-        &plan,
-        &settings,
-        StartOptions::default(),
-        request.host.clone(),
-    )?;
-    let store = run.create_dir()?;
-    let finished = run.execute(store, None, &mut Counter(request.tell))?;
+    let finished = run(dir, &settings, request)?;
     answers.cost_usd = finished.state.spent().spent.cost_usd;
     answers.is_interrupted = finished.interrupted;
     for trial in finished.state.trials() {

@@ -18,6 +18,7 @@ use super::{MineError, Request, Stage};
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
+use crate::run::scheduler::FinishedRun;
 use crate::run::start::{PreparedRun, StartOptions};
 
 /// Further gradings of the same work, which must end in the same way.
@@ -28,16 +29,7 @@ pub(super) fn prove(
     suite: &Utf8Path,
     request: &Request<'_>,
 ) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
-    let settings = settings(request);
-    let plan = plan(suite, &settings, request)?;
-    let run = PreparedRun::new(
-        &plan,
-        &settings,
-        StartOptions::default(),
-        request.host.clone(),
-    )?;
-    let store = run.create_dir()?;
-    let finished = run.execute(store, None, &mut Counter(request.tell))?;
+    let finished = run(suite, &settings(request), request)?;
     if finished.interrupted {
         return Ok(None);
     }
@@ -70,6 +62,19 @@ pub(super) fn prove(
         }
     }
     Ok(Some(refusals))
+}
+
+/// Runs a suite that was made for a while.
+pub(super) fn run(
+    suite: &Utf8Path,
+    settings: &RunSettings,
+    request: &Request<'_>,
+) -> Result<FinishedRun, MineError> {
+    let plan = plan(suite, settings, request)?;
+    let options = StartOptions::default();
+    let run = PreparedRun::new(&plan, settings, options, request.host.clone())?;
+    let store = run.create_dir()?;
+    Ok(run.execute(store, None, &mut Counter(request.tell))?)
 }
 
 fn settings(request: &Request<'_>) -> RunSettings {
@@ -165,7 +170,7 @@ fn refusal(proof: &Proof<'_>, request: &Request<'_>) -> Option<Refusal> {
 }
 
 /// Counts trials that have ended.
-pub(super) struct Counter<'a>(pub(super) &'a (dyn Fn(Stage) + Sync));
+struct Counter<'a>(&'a (dyn Fn(Stage) + Sync));
 
 impl Observer for Counter<'_> {
     fn event(&mut self, _: &Event, state: &RunState) {
