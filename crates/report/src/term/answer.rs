@@ -56,6 +56,14 @@ impl Answer {
         }
     }
 
+    /// Adds tables as they are, each a part of its own.
+    pub(crate) fn panels(&mut self, panels: &[Grid]) {
+        for panel in panels {
+            self.end_part();
+            self.whole_table(panel, 0);
+        }
+    }
+
     /// Adds the first of several tables that fits the screen, or the last one, cut.
     pub(crate) fn table(&mut self, ways: impl IntoIterator<Item = Grid>) {
         let mut chosen = Vec::new();

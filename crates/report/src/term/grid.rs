@@ -14,13 +14,14 @@ pub enum Side {
 }
 
 /// Cells in rows. A column is as wide as its widest cell.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Grid {
     /// The side of each column, and the space before it. Further ones are set left.
     pub columns: Vec<(Side, usize)>,
     rows: Vec<Row>,
 }
 
+#[derive(Clone)]
 enum Row {
     Cells(Vec<StyledLine>),
     /// A line across all columns.
@@ -79,6 +80,41 @@ impl Grid {
             }
         }
         lines
+    }
+
+    /// Returns the table with these of its columns. A row that is empty then is left out.
+    pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Grid {
+        let mut grid = self.clone();
+        grid.rows.retain_mut(|row| {
+            let Row::Cells(cells) = row else { return true };
+            for (index, cell) in cells.iter_mut().enumerate() {
+                if !is_kept(index) {
+                    *cell = StyledLine::default();
+                }
+            }
+            cells.iter().any(|cell| !cell.is_empty())
+        });
+        grid
+    }
+
+    /// Divides the columns so that each table fits the screen: the labels, and as many groups of so many columns as
+    /// there is room for, but at least one.
+    pub fn panels(&self, labels: usize, group: usize, columns: usize) -> Vec<Grid> {
+        let panel = |first: usize, end: usize| {
+            self.only(|index| index < labels || (first..end).contains(&index))
+        };
+        let last = self.widths().len();
+        let mut panels = Vec::new();
+        let mut first = labels;
+        while first < last {
+            let mut end = first + group;
+            while end < last && panel(first, end + group).fits(columns) {
+                end += group;
+            }
+            panels.push(panel(first, end));
+            first = end;
+        }
+        panels
     }
 
     /// Returns whether no line is wider than the screen.

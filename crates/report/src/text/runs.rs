@@ -75,8 +75,12 @@ impl ListedStatus {
 /// where it would not fit: the size, then the suite, which is mostly the same, then the time, whose day is in the name.
 pub fn runs_table(rows: &[RunRow], zone: &TimeZone, columns: usize) -> Answer {
     let mut answer = Answer::new(columns);
+    let mut grid = Grid::titled(COLUMNS);
+    for row in rows {
+        grid.row(cells(row, zone));
+    }
     let left_out = [&[][..], &[SIZE], &[SIZE, SUITE], &[SIZE, SUITE, STARTED]];
-    let tables = left_out.map(|left_out| table(rows, zone, left_out));
+    let tables = left_out.map(|left_out| grid.only(|index| !left_out.contains(&COLUMNS[index].0)));
     let fitting = tables.iter().find(|table| table.fits(columns));
     if let Some(table) = fitting.or(tables.last())
         && !rows.is_empty()
@@ -89,34 +93,19 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, columns: usize) -> Answer {
 const SUITE: &str = "suite";
 const SIZE: &str = "size";
 const STARTED: &str = "started";
-
-fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
-    let (left, right) = (Side::Left, Side::Right);
-    let columns = [
-        ("run", left),
-        (SUITE, left),
-        ("agents", left),
-        (STARTED, left),
-        ("status", left),
-        ("trials", right),
-        ("passed", right),
-        ("not passed", right),
-        ("errors", right),
-        (SIZE, right),
-        ("", left),
-    ];
-    let is_kept = |title: &str| !left_out.contains(&title);
-    let mut grid = Grid::titled(columns.into_iter().filter(|(title, _)| is_kept(title)));
-    for row in rows {
-        let mut cells = cells(row, zone)
-            .into_iter()
-            .zip(columns)
-            .collect::<Vec<_>>();
-        cells.retain(|(_, (title, _))| is_kept(title));
-        grid.row(cells.into_iter().map(|(cell, _)| cell));
-    }
-    grid
-}
+const COLUMNS: [(&str, Side); 11] = [
+    ("run", Side::Left),
+    (SUITE, Side::Left),
+    ("agents", Side::Left),
+    (STARTED, Side::Left),
+    ("status", Side::Left),
+    ("trials", Side::Right),
+    ("passed", Side::Right),
+    ("not passed", Side::Right),
+    ("errors", Side::Right),
+    (SIZE, Side::Right),
+    ("", Side::Left),
+];
 
 fn cells(row: &RunRow, zone: &TimeZone) -> [StyledLine; 11] {
     [

@@ -15,10 +15,12 @@
 //! Variants that do not fit beside each other continue in a further table below; names that do not fit are
 //! wrapped or get a line of their own. Nothing is cut off.
 
+use std::iter;
+
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::percent;
-use terca_core::analysis::summary::{Figures, VariantSummary};
+use terca_core::analysis::summary::{Figures, Summary, VariantSummary};
 
 use crate::context::Context;
 use crate::metrics;
@@ -43,11 +45,7 @@ pub fn results_table(results: &Results, columns: usize) -> Answer {
             return answer;
         }
     }
-    let matrix = Matrix::of(results, columns);
-    for panel in matrix.panels(columns) {
-        answer.end_part();
-        answer.whole_table(&matrix.panel(panel), 0);
-    }
+    answer.panels(&panels(results, columns));
     answer
 }
 
@@ -55,7 +53,7 @@ pub fn results_table(results: &Results, columns: usize) -> Answer {
 /// evals.
 pub fn brief_table(results: &Results, here: Context<'_>, columns: usize) -> Answer {
     const MOST_PANELS: usize = 2;
-    if Matrix::of(results, columns).panels(columns).len() <= MOST_PANELS {
+    if panels(results, columns).len() <= MOST_PANELS {
         return results_table(results, columns);
     }
     let mut grid = titled("all evals");
@@ -69,6 +67,11 @@ pub fn brief_table(results: &Results, here: Context<'_>, columns: usize) -> Answ
     let mut answer = Answer::new(columns);
     answer.whole_table(&grid, 0);
     answer
+}
+
+/// As many variants beside each other as fit.
+fn panels(results: &Results, columns: usize) -> Vec<Grid> {
+    matrix(results, columns).panels(1, 2, columns)
 }
 
 fn titled(label: &str) -> Grid {
@@ -114,124 +117,60 @@ fn figures_row(label: &str, passed: StyledLine, figures: &Figures) -> Vec<Styled
     row
 }
 
-/// Evals by variants.
-struct Matrix {
-    evals: Vec<String>,
-    variants: Vec<Variant>,
-    /// The titles of the figures over all evals.
-    overall: Vec<String>,
-    label_width: usize,
-    /// The longest name that fits a line of its own.
-    line_width: usize,
-}
-
-/// A variant: all that is in its columns.
-struct Variant {
-    title: Vec<String>,
-    /// The figures of each eval, and a note beside them.
-    cells: Vec<(StyledLine, StyledLine)>,
-    overall: Vec<StyledLine>,
-}
-
-impl Matrix {
-    fn of(results: &Results, columns: usize) -> Self {
-        let summary = &results.summary;
-        let evals = metrics::evals(summary);
-        let names = Names::of_results(results);
-        let cells = metrics::cells(summary);
-        let reliability =
-            metrics::reliability(summary.variants.iter().map(|variant| &variant.figures));
-        let mut variants = Vec::new();
-        for (index, variant) in summary.variants.iter().enumerate() {
-            let (environment, experiment) = (&*variant.environment, &*variant.experiment);
-            let figures: Vec<Option<&Figures>> = evals
-                .iter()
-                .map(|eval| cells.get(&[*eval, environment, experiment]).copied())
-                .collect();
-            let title = title(&names, variant, columns);
-            let mut variant = Variant::of(title, &figures, &variant.figures);
-            let shares = reliability.iter().map(|(_, shares)| shares[index]);
-            variant.overall.extend(shares.map(metrics::share));
-            variants.push(variant);
-        }
-        let titles = METRICS.iter().map(|metric| metric.title.to_owned());
-        Matrix {
-            label_width: label_width(&evals, columns),
-            line_width: columns,
-            overall: titles
-                .chain(reliability.into_iter().map(|(title, _)| title))
-                .collect(),
-            evals: evals.into_iter().map(str::to_owned).collect(),
-            variants,
-        }
+/// Evals by variants, with the figures over all evals below. Two columns for each variant: its figures, and notes beside them.
+fn matrix(results: &Results, columns: usize) -> Grid {
+    let summary = &results.summary;
+    let evals = metrics::evals(summary);
+    let names = Names::of_results(results);
+    let reliability = metrics::reliability(summary.variants.iter().map(|variant| &variant.figures));
+    let titles: Vec<Vec<String>> = summary
+        .variants
+        .iter()
+        .map(|variant| title(&names, variant, columns))
+        .collect();
+    let height = titles.iter().map(Vec::len).max().unwrap_or(0);
+    let mut grid = Grid::default();
+    grid.columns.push((Side::Left, 0));
+    let mut bodies = Vec::new();
+    for (index, (variant, title)) in summary.variants.iter().zip(titles).enumerate() {
+        grid.columns
+            .extend([(Side::Right, GAP), (Side::Left, NOTE_GAP)]);
+        // Titles end right above the figures: a short one begins lower.
+        let mut body = vec![Default::default(); height - title.len()];
+        body.extend(title.iter().map(|line| without_note(bold(line))));
+        body.extend(cells(summary, &evals, variant));
+        let overall = METRICS.iter();
+        let overall = overall.map(|metric| metrics::figure(metric, &variant.figures));
+        let shares = reliability
+            .iter()
+            .map(|(_, shares)| metrics::share(shares[index]));
+        body.extend(overall.chain(shares).map(without_note));
+        bodies.push(body);
     }
-
-    /// As many variants beside each other as fit, but at least one.
-    fn panels(&self, columns: usize) -> Vec<&[Variant]> {
-        let mut panels = Vec::new();
-        let mut rest = self.variants.as_slice();
-        while !rest.is_empty() {
-            let mut used = self.label_width;
-            let fitting = rest.iter().take_while(|variant| {
-                used += GAP + variant.width();
-                used <= columns
-            });
-            let (panel, others) = rest.split_at(fitting.count().max(1));
-            panels.push(panel);
-            rest = others;
+    let label_width = label_width(&evals, columns);
+    let overall = METRICS.iter().map(|metric| metric.title);
+    let overall = overall.chain(reliability.iter().map(|(title, _)| title.as_str()));
+    let labels = iter::repeat_n("", height).chain(evals.iter().copied());
+    for (index, label) in labels.chain(overall).enumerate() {
+        if index == height + evals.len() {
+            grid.rule();
         }
-        panels
-    }
-
-    fn panel(&self, variants: &[Variant]) -> Grid {
-        let mut grid = Grid::default();
-        grid.columns.push((Side::Left, 0));
-        for _ in variants {
-            let columns = [(Side::Right, GAP), (Side::Left, NOTE_GAP)];
-            grid.columns.extend(columns);
-        }
-        let heights = variants.iter().map(|variant| variant.title.len());
-        let height = heights.max().unwrap_or(0);
-        for line in 0..height {
-            grid.row(row("", variants, |variant| variant.title(line, height)));
-        }
-        for (index, eval) in self.evals.iter().enumerate() {
-            let label = clean(eval);
-            let is_short = width(&label) <= self.label_width;
-            // A name that is too long for its column is above its row.
-            if !is_short {
-                for line in wrap(&label, self.line_width) {
-                    grid.line(plain(&line));
-                }
+        let mut label = clean(label);
+        // A name that is too long for its column is above its row.
+        if width(&label) > label_width {
+            for line in wrap(&label, columns) {
+                grid.line(plain(&line));
             }
-            let mut cells = vec![plain(if is_short { &label } else { "" })];
-            for variant in variants {
-                let (figures, note) = &variant.cells[index];
-                cells.extend([figures.clone(), note.clone()]);
-            }
-            grid.row(cells);
+            label = "".into();
         }
-        grid.rule();
-        for (index, title) in self.overall.iter().enumerate() {
-            grid.row(row(title, variants, |variant| {
-                variant.overall[index].clone()
-            }));
-        }
-        grid
+        let figures = bodies.iter().flat_map(|body| body[index].clone());
+        grid.row([plain(&label)].into_iter().chain(figures));
     }
+    grid
 }
 
-/// A row without notes.
-fn row(
-    label: &str,
-    variants: &[Variant],
-    cell: impl Fn(&Variant) -> StyledLine,
-) -> Vec<StyledLine> {
-    let mut cells = vec![plain(label)];
-    for variant in variants {
-        cells.extend([cell(variant), StyledLine::default()]);
-    }
-    cells
+fn without_note(figures: StyledLine) -> [StyledLine; 2] {
+    [figures, StyledLine::default()]
 }
 
 /// As wide as the longest name, of those that leave enough room for figures.
@@ -251,58 +190,27 @@ fn title(names: &Names, variant: &VariantSummary, columns: usize) -> Vec<String>
     parts.iter().flat_map(|part| wrap(part, widest)).collect()
 }
 
-impl Variant {
-    fn of(title: Vec<String>, figures: &[Option<&Figures>], overall: &Figures) -> Self {
-        let widest_pass = figures
-            .iter()
-            .flatten()
-            .map(|figures| metrics::passed(figures).width())
-            .max()
-            .unwrap_or(0);
-        let cells = figures.iter().map(|figures| {
-            figures.map_or_else(Default::default, |figures| cell(figures, widest_pass))
-        });
-        Variant {
-            title,
-            cells: cells.collect(),
-            overall: METRICS
-                .iter()
-                .map(|metric| metrics::figure(metric, overall))
-                .collect(),
+/// The figures of each eval: `3/4  0.75`, and `+1 error`.
+fn cells(summary: &Summary, evals: &[&str], variant: &VariantSummary) -> Vec<[StyledLine; 2]> {
+    let cells = metrics::cells(summary);
+    let figures = evals.iter().map(|eval| {
+        let key = [*eval, &variant.environment, &variant.experiment];
+        cells.get(&key).copied()
+    });
+    let known = figures.clone().flatten();
+    let widths = known.map(|figures| metrics::passed(figures).width());
+    let widest_pass = widths.max().unwrap_or(0);
+    let cell = |figures: &Figures| {
+        let mut body = set(&metrics::passed(figures), widest_pass, Side::Right);
+        if figures.judged > 0 {
+            body.push(Role::Plain, "  ");
+            body.append(metrics::figure(&METRICS[1], figures));
         }
-    }
-
-    /// The figures, and the notes where there are some.
-    fn width(&self) -> usize {
-        let titles = self.title.iter().map(|line| width(line));
-        let figures = self.cells.iter().map(|(figures, _)| figures);
-        let figures = figures.chain(&self.overall).map(StyledLine::width);
-        let notes = self.cells.iter().map(|(_, note)| note.width());
-        let body = titles.chain(figures).max().unwrap_or(0);
-        match notes.max().unwrap_or(0) {
-            0 => body,
-            note => body + NOTE_GAP + note,
-        }
-    }
-
-    /// A line of its title. Titles end right above the figures: a short one begins lower.
-    fn title(&self, line: usize, of: usize) -> StyledLine {
-        let missing = of - self.title.len();
-        let text = line
-            .checked_sub(missing)
-            .and_then(|line| self.title.get(line));
-        text.map_or_else(StyledLine::default, |text| bold(text))
-    }
-}
-
-/// `3/4  0.75`, and `+1 error`.
-fn cell(figures: &Figures, widest_pass: usize) -> (StyledLine, StyledLine) {
-    let mut body = set(&metrics::passed(figures), widest_pass, Side::Right);
-    if figures.judged > 0 {
-        body.push(Role::Plain, "  ");
-        body.append(metrics::figure(&METRICS[1], figures));
-    }
-    (body, metrics::errors(figures))
+        [body, metrics::errors(figures)]
+    };
+    figures
+        .map(|figures| figures.map(cell).unwrap_or_default())
+        .collect()
 }
 
 #[cfg(test)]

@@ -9,16 +9,14 @@
 //! Only evals with several tests, one of which lost points: for the others the table of results says the same.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use terca_core::analysis::results::{Results, TrialResult};
 
 use crate::names::Names;
-use crate::term::{Answer, Grid, Role, Side, StyledLine, dim, plain, shorten, styled, width};
+use crate::term::{Answer, Grid, Role, Side, StyledLine, dim, plain, shorten, styled};
 
 const WIDEST_TITLE: usize = 24;
 const WIDEST_NAME: usize = 32;
-const GAP: usize = 2;
 const MOST_ROWS: usize = 200;
 
 /// The trials of a cell that passed a test, the trials that were graded by it, and the sum of their scores.
@@ -56,10 +54,7 @@ pub fn tests_table(results: &Results, columns: usize) -> Answer {
             shorten(name, WIDEST_TITLE).into_owned()
         })
         .collect();
-    for panel in panels(&rows, &titles, columns) {
-        answer.end_part();
-        answer.whole_table(&table(&rows, &titles, panel), 0);
-    }
+    answer.panels(&table(&rows, &titles).panels(2, 1, columns));
     answer
 }
 
@@ -100,38 +95,16 @@ fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
     rows
 }
 
-/// Divides the columns so that each table fits.
-fn panels(rows: &[Row<'_>], titles: &[String], columns: usize) -> Vec<Range<usize>> {
-    let widest = |name: fn(&Row<'_>) -> usize| rows.iter().map(name).max().unwrap_or(0);
-    let labels = widest(|row| width(&shorten(row.eval, WIDEST_NAME)))
-        + GAP
-        + widest(|row| width(&shorten(row.test, WIDEST_NAME)));
-    let mut panels = Vec::new();
-    let (mut start, mut used) = (0, labels);
-    for (column, title) in titles.iter().enumerate() {
-        let needed = GAP + width(title).max("10/10  0.50".len());
-        if column > start && used + needed > columns {
-            panels.push(start..column);
-            (start, used) = (column, labels);
-        }
-        used += needed;
-    }
-    panels.push(start..titles.len());
-    panels
-}
-
-fn table(rows: &[Row<'_>], titles: &[String], panel: Range<usize>) -> Grid {
+fn table(rows: &[Row<'_>], titles: &[String]) -> Grid {
     let labels = ["eval", "test"].map(|title| (title, Side::Left));
-    let variants = titles[panel.clone()].iter();
-    let variants = variants.map(|title| (title.as_str(), Side::Right));
+    let variants = titles.iter().map(|title| (title.as_str(), Side::Right));
     let mut grid = Grid::titled(labels.into_iter().chain(variants));
     let mut last = "";
     for row in rows {
         let eval = if row.eval == last { "" } else { row.eval };
         last = row.eval;
         let names = [eval, row.test].map(|name| plain(&shorten(name, WIDEST_NAME)));
-        let cells = row.counts[panel.clone()].iter().map(cell);
-        grid.row(names.into_iter().chain(cells));
+        grid.row(names.into_iter().chain(row.counts.iter().map(cell)));
     }
     grid
 }
