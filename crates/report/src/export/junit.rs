@@ -1,9 +1,10 @@
 //! A run as JUnit XML, for CI systems: a suite per variant, a case per eval and repetition.
 //!
-//! Written by hand and not with a library: the schema that Jenkins publishes (`junit-10.xsd`, the strictest that is in
+//! Not with a library for JUnit: the schema that Jenkins publishes (`junit-10.xsd`, the strictest that is in
 //! common use) knows `skipped` on suites, no `disabled` and no `uuid`, and no `properties` in cases. So the figures of
 //! a variant are properties of its suite, and those of a trial are the lines of its `system-out`.
 
+use maud::{Markup, PreEscaped, Render, html};
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::{VariantSummary, wording};
@@ -20,48 +21,62 @@ const FIGURES: [&str; 12] = [
     "costUsd", "agentSeconds", "attempts", "timedOut", "modelObserved", "dir",
 ];
 
+const FAILURES: [Status; 2] = [Status::Partial, Status::Failed];
+const ERRORS: [Status; 1] = [Status::Error];
+const SKIPPED: [Status; 2] = [Status::Interrupted, Status::Pending];
+
 pub fn junit(results: &Results) -> String {
-    let mut xml = Xml::document();
-    let counts = Counts::of(results.trials.iter());
-    let mut attributes = vec![("name", results.suite.clone())];
-    attributes.extend(counts.common());
-    xml.element("testsuites", &attributes, |xml| {
-        for variant in &results.summary.variants {
-            suite(xml, results, variant);
+    let trials: Vec<&TrialResult> = results.trials.iter().collect();
+    let document = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
+        testsuites name=(attribute(&results.suite)) tests=(trials.len()) failures=(count(&trials, &FAILURES))
+            errors=(count(&trials, &ERRORS)) time=(time(&trials)) {
+            "\n"
+            @for variant in &results.summary.variants { (suite(results, variant)) "\n" }
         }
-    });
-    xml.text
+        "\n"
+    };
+    document.into_string()
 }
 
-fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
+fn suite(results: &Results, variant: &VariantSummary) -> Markup {
     let trials = of_variant(results, &variant.environment, &variant.experiment);
     let trials: Vec<&TrialResult> = trials.collect();
-    let counts = Counts::of(trials.iter().copied());
     let name = format!("{}.{}", variant.environment, variant.experiment);
-    let mut attributes = vec![("name", name.clone())];
-    attributes.extend(counts.common());
-    attributes.push(("skipped", counts.skipped.to_string()));
-    if let Some(started_at) = results.started_at {
-        // Without a zone, which older readers do not know; it is UTC.
-        attributes.push((
-            "timestamp",
-            started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
-        ));
-    }
-    xml.element("testsuite", &attributes, |xml| {
-        xml.element("properties", &[], |xml| {
-            properties(xml, results, variant, &trials);
-        });
-        for trial in trials {
-            case(xml, results, trial, &name);
+    // Without a zone, which older readers do not know; it is UTC.
+    let timestamp = results.started_at;
+    let timestamp = timestamp.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S").to_string());
+    html! {
+        testsuite name=(attribute(&name)) tests=(trials.len()) failures=(count(&trials, &FAILURES))
+            errors=(count(&trials, &ERRORS)) time=(time(&trials)) skipped=(count(&trials, &SKIPPED))
+            timestamp=[timestamp] {
+            "\n"
+            properties { "\n" (properties(results, variant, trials.first().copied())) }
+            "\n"
+            @for trial in trials { (case(results, trial, &name)) "\n" }
         }
-    });
+    }
 }
 
-fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials: &[&TrialResult]) {
+fn count(trials: &[&TrialResult], statuses: &[Status]) -> usize {
+    let statuses_of = trials.iter().map(|trial| trial.report.status);
+    statuses_of
+        .filter(|status| statuses.contains(status))
+        .count()
+}
+
+fn time(trials: &[&TrialResult]) -> String {
+    seconds(
+        trials
+            .iter()
+            .map(|trial| trial.report.duration_seconds)
+            .sum(),
+    )
+}
+
+fn properties(results: &Results, variant: &VariantSummary, first: Option<&TrialResult>) -> Markup {
     let spent = &variant.spent.spent;
     let about = &results.descriptions;
-    let first = trials.first();
     let (environment, experiment) = (&variant.environment, &variant.experiment);
     let [input, output] = [spent.input_tokens, spent.output_tokens];
     let told = [
@@ -85,46 +100,39 @@ fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials
     ];
     let figures = METRICS.iter();
     let figures = figures.map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
-    for (name, value) in told.into_iter().chain(figures) {
-        if let Some(value) = value {
-            xml.empty("property", &[("name", name.to_owned()), ("value", value)]);
+    html! {
+        @for (name, value) in told.into_iter().chain(figures) {
+            @if let Some(value) = value { property name=(name) value=(attribute(&value)) {} "\n" }
         }
     }
 }
 
-fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
-    let attributes = [
-        // With the repetition even where there is one: names are what CI systems follow over time.
-        (
-            "name",
-            format!("{} #{:02}", trial.head.eval, trial.head.repetition),
-        ),
-        ("classname", format!("{}.{variant}", results.suite)),
-        ("time", seconds(trial.report.duration_seconds)),
-    ];
-    xml.element("testcase", &attributes, |xml| {
-        let report = &trial.report;
-        let said = reasons(report).join("; ");
-        let attributes = |kind: &str| [("message", said.clone()), ("type", kind.to_owned())];
-        match report.status {
-            Status::Passed => {}
-            Status::Partial | Status::Failed => {
-                let grades = grades(results, trial);
-                xml.text_element("failure", &attributes(report.status.as_str()), &grades);
+fn case(results: &Results, trial: &TrialResult, variant: &str) -> Markup {
+    let report = &trial.report;
+    let said = reasons(report).join("; ");
+    let error = report.error.as_ref();
+    let kind = error.map_or("internal", |error| error.kind.as_str());
+    // With the repetition even where there is one: names are what CI systems follow over time.
+    let name = format!("{} #{:02}", trial.head.eval, trial.head.repetition);
+    let class = format!("{}.{variant}", results.suite);
+    html! {
+        testcase name=(attribute(&name)) classname=(attribute(&class)) time=(seconds(report.duration_seconds)) {
+            @match report.status {
+                Status::Passed => {}
+                Status::Partial | Status::Failed => {
+                    failure message=(attribute(&said)) type=(report.status.as_str()) {
+                        (escaped(&grades(results, trial)))
+                    }
+                }
+                Status::Error => {
+                    error message=(attribute(&said)) type=(kind) { (escaped(&said)) "\n" (escaped(&log(trial))) }
+                }
+                Status::Interrupted => skipped message="interrupted" {},
+                Status::Pending => skipped message="not run" {},
             }
-            Status::Error => {
-                let error = report.error.as_ref();
-                let kind = error.map_or("internal", |error| error.kind.as_str());
-                let text = format!("{said}\n{}", log(trial));
-                xml.text_element("error", &attributes(kind), &text);
-            }
-            Status::Interrupted => xml.empty("skipped", &[("message", "interrupted".to_owned())]),
-            Status::Pending => xml.empty("skipped", &[("message", "not run".to_owned())]),
+            @if report.attempts > 0 { system-out { (escaped(&figures(results, trial))) } }
         }
-        if report.attempts > 0 {
-            xml.text_element("system-out", &[], &figures(results, trial));
-        }
-    });
+    }
 }
 
 /// The messages of all tests, so that nobody has to look elsewhere.
@@ -163,94 +171,6 @@ fn figures(results: &Results, trial: &TrialResult) -> String {
     lines.join("\n")
 }
 
-#[derive(Default)]
-struct Counts {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    skipped: usize,
-    seconds: f64,
-}
-
-impl Counts {
-    fn of<'a>(trials: impl Iterator<Item = &'a TrialResult>) -> Self {
-        let mut counts = Counts::default();
-        for trial in trials {
-            counts.tests += 1;
-            counts.seconds += trial.report.duration_seconds;
-            match trial.report.status {
-                Status::Passed => {}
-                Status::Partial | Status::Failed => counts.failures += 1,
-                Status::Error => counts.errors += 1,
-                Status::Interrupted | Status::Pending => counts.skipped += 1,
-            }
-        }
-        counts
-    }
-
-    fn common(&self) -> [(&'static str, String); 4] {
-        [
-            ("tests", self.tests.to_string()),
-            ("failures", self.failures.to_string()),
-            ("errors", self.errors.to_string()),
-            ("time", seconds(self.seconds)),
-        ]
-    }
-}
-
-/// The name and the value of an attribute.
-type Attribute = (&'static str, String);
-
-struct Xml {
-    text: String,
-    depth: usize,
-}
-
-impl Xml {
-    fn document() -> Self {
-        Xml {
-            text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(),
-            depth: 0,
-        }
-    }
-
-    /// An element with elements in it.
-    fn element(&mut self, name: &str, attributes: &[Attribute], content: impl FnOnce(&mut Self)) {
-        self.open(name, attributes);
-        self.text.push_str(">\n");
-        self.depth += 1;
-        content(self);
-        self.depth -= 1;
-        self.indent();
-        self.text.push_str(&format!("</{name}>\n"));
-    }
-
-    /// An element with text in it, which is kept as it is: no indentation gets into it.
-    fn text_element(&mut self, name: &str, attributes: &[Attribute], content: &str) {
-        self.open(name, attributes);
-        let content = escaped(content, false);
-        self.text.push_str(&format!(">{content}</{name}>\n"));
-    }
-
-    fn empty(&mut self, name: &str, attributes: &[Attribute]) {
-        self.open(name, attributes);
-        self.text.push_str("/>\n");
-    }
-
-    fn open(&mut self, name: &str, attributes: &[Attribute]) {
-        self.indent();
-        self.text.push_str(&format!("<{name}"));
-        for (name, value) in attributes {
-            let value = escaped(value, true);
-            self.text.push_str(&format!(" {name}=\"{value}\""));
-        }
-    }
-
-    fn indent(&mut self) {
-        self.text.push_str(&"  ".repeat(self.depth));
-    }
-}
-
 /// A number with at most six digits after the point, and never an exponent.
 fn number(value: f64) -> String {
     plain(value, 6)
@@ -269,25 +189,20 @@ fn plain(value: f64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Escapes text. Characters that XML 1.0 cannot hold become `U+FFFD`. In attributes white space is written so that it survives.
-fn escaped(text: &str, in_attribute: bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in stripped(text).chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' if in_attribute => escaped.push_str("&quot;"),
-            '\t' | '\n' if in_attribute => escaped.push_str(&format!("&#{};", u32::from(c))),
-            '\r' => escaped.push_str("&#13;"),
-            '\t' | '\n' => escaped.push(c),
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
-                escaped.push('\u{fffd}');
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
+/// Escapes text. Characters that XML 1.0 cannot hold become `U+FFFD`.
+fn escaped(text: &str) -> Markup {
+    let is_impossible = |c: char| {
+        let is_control = c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+        is_control || matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    let text = stripped(text).replace(is_impossible, "\u{fffd}");
+    PreEscaped(text.render().0.replace('\r', "&#13;"))
+}
+
+/// Escapes text, and writes white space so that it survives.
+fn attribute(text: &str) -> Markup {
+    let text = escaped(text).0.replace('\t', "&#9;");
+    PreEscaped(text.replace('\n', "&#10;"))
 }
 
 #[cfg(test)]
