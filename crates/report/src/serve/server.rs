@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request as HttpRequest, Response as HttpResponse};
+use hyper::{Request as HttpRequest, Response as HttpResponse};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use super::gate::Gate;
 use super::request::{Asked, LARGEST_POST, Refusal, Request};
-use super::response::{Response, ResponseBody};
+use super::response::{Body, Response};
 
 /// A browser opens about six, and one more for each page that follows a run.
 const MOST_CONNECTIONS: usize = 64;
@@ -81,8 +81,7 @@ async fn answer(
     request: HttpRequest<Incoming>,
     gate: Arc<Gate>,
     handler: Arc<Handler>,
-) -> Result<HttpResponse<ResponseBody>, Infallible> {
-    let is_head = request.method() == Method::HEAD;
+) -> Result<HttpResponse<Body>, Infallible> {
     let response = match read(request, &gate).await {
         Ok((request, posted)) => spawn_blocking(move || {
             let parts = gate.admit(&request)?;
@@ -98,8 +97,7 @@ async fn answer(
         }),
         Err(refusal) => Err(refusal),
     };
-    let response = response.unwrap_or_else(Response::refusal);
-    Ok(response.into_http(is_head))
+    Ok(response.unwrap_or_else(Response::refusal).0)
 }
 
 /// Reads the body of a request that may bring one. A request that is not admitted is not read.
@@ -138,7 +136,7 @@ mod tests {
         std::thread::spawn(move || {
             let handler: Arc<Handler> = Arc::new(|asked| match asked.parts {
                 ["panic"] => panic!("a page that panics"),
-                ["events"] => Response::events(Box::new(events().into_iter())),
+                ["events"] => Response::events(events().into_iter()),
                 ["kept"] => Response::page(format!("{:?}", asked.posted.map(<[u8]>::len))),
                 parts => Response::page(parts.join("|")),
             });

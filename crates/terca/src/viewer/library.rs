@@ -140,13 +140,13 @@ impl Library {
     fn events(&self, name: &str, seen: &str) -> PageAnswer {
         let seen = seen.parse().map_err(|_| Missing::Page)?;
         let changes = Changes::of(&self.suite_dir, &self.dir_of(name)?, seen);
-        Ok(Response::events(Box::new(changes)))
+        Ok(Response::events(changes))
     }
 
     fn growth(&self, name: &str, id: &str) -> PageAnswer {
         let run = self.open(name)?;
         let growth = Growth::of(&run.dir, &trial_of(&run, id)?.head.dir);
-        Ok(Response::events(Box::new(growth)))
+        Ok(Response::events(growth))
     }
 
     /// Keeps a remark about a trial.
