@@ -1,11 +1,12 @@
 //! The causes of failures: messages that are alike, counted. And the proofs of evals, in a run that validates them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::validation::{Proof, proofs};
+use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::alike::alike;
@@ -14,6 +15,7 @@ use terca_core::text::prose;
 
 use super::matrix::Matrix;
 use super::text::{clean, column_titles, pill, section, wide_table};
+use crate::groups::grouped;
 use crate::text::validation_table::{explained, opening, outcome, verdict_words};
 
 /// The causes that are shown at first, and at all.
@@ -23,17 +25,8 @@ const LONGEST_MESSAGE: usize = 240;
 /// More names than this are only counted.
 const MOST_NAMES: usize = 2;
 
-/// A cause, and the trials that it struck.
-struct Cause<'a> {
-    key: String,
-    /// The test, or the kind of an error.
-    test: &'a str,
-    /// The message of all, or what their messages have alike.
-    message: String,
-    trials: usize,
-    evals: BTreeSet<&'a str>,
-    variants: BTreeSet<String>,
-}
+/// A cause: the test, or the kind of an error, and what the messages have alike; and the messages with the trials that they are of.
+type Cause<'a> = ((&'a str, String), Vec<(&'a str, &'a TrialHead)>);
 
 /// Returns the tests that lost points, or else the error, each with its message.
 fn losses(trial: &Trial) -> impl Iterator<Item = (&str, &str)> {
@@ -56,53 +49,28 @@ fn key(test: &str, pattern: &str) -> String {
     hash[..5].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn causes<'a>(state: &'a RunState, matrix: &Matrix<'_>) -> Vec<Cause<'a>> {
-    let mut causes: Vec<Cause<'a>> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for trial in state.trials() {
-        let head = &trial.head;
-        for (test, message) in losses(trial) {
-            let pattern = alike(message);
-            let key = key(test, &pattern);
-            let place = *places.entry(key.clone()).or_insert_with(|| {
-                causes.push(Cause {
-                    key,
-                    test,
-                    message: message.to_owned(),
-                    trials: 0,
-                    evals: BTreeSet::new(),
-                    variants: BTreeSet::new(),
-                });
-                causes.len() - 1
-            });
-            let cause = &mut causes[place];
-            if cause.message != message {
-                cause.message = pattern;
-            }
-            cause.trials += 1;
-            cause.evals.insert(&head.eval);
-            let variant = matrix.variant_name(&head.environment, &head.experiment);
-            cause.variants.insert(variant);
-        }
-    }
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.trials));
+fn causes(state: &RunState) -> Vec<Cause<'_>> {
+    let mut causes = grouped(state.trials().iter().flat_map(|trial| {
+        losses(trial).map(|(test, message)| ((test, alike(message)), (message, &*trial.head)))
+    }));
+    causes.sort_by_key(|(_, struck)| std::cmp::Reverse(struck.len()));
     causes
 }
 
 /// Returns a table of the causes, the most frequent first. Each leads to its trials.
 pub fn causes_table(state: &RunState, matrix: &Matrix<'_>) -> Markup {
-    let causes = causes(state, matrix);
+    let causes = causes(state);
     let (first, rest) = causes.split_at(causes.len().min(FIRST));
     let rest = &rest[..rest.len().min(MOST - FIRST)];
     let left_out = causes.len() - first.len() - rest.len();
     html! {
         @if !causes.is_empty() {
             h3 #causes-title { "Failures by cause" }
-            (table(first, "Failures by cause"))
+            (table(first, matrix, "Failures by cause"))
             @if !rest.is_empty() {
                 details {
                     summary { (prose::count(rest.len() + left_out, "more cause")) }
-                    (table(rest, "More causes"))
+                    (table(rest, matrix, "More causes"))
                     @if left_out > 0 {
                         p.note { "… " (prose::count(left_out, "cause")) " left out …" }
                     }
@@ -112,40 +80,45 @@ pub fn causes_table(state: &RunState, matrix: &Matrix<'_>) -> Markup {
     }
 }
 
-fn table(causes: &[Cause<'_>], caption: &str) -> Markup {
+fn table(causes: &[Cause<'_>], matrix: &Matrix<'_>, caption: &str) -> Markup {
     html! {
         table.causes {
             caption.unseen { (caption) }
             thead { (column_titles(&["Trials", "Message", "Test", "Evals", "Variants"])) }
-            tbody { @for cause in causes { (row(cause)) } }
+            tbody { @for cause in causes { (row(cause, matrix)) } }
         }
     }
 }
 
-fn row(cause: &Cause<'_>) -> Markup {
-    let count = prose::count(cause.trials, "trial");
+fn row(((test, pattern), struck): &Cause<'_>, matrix: &Matrix<'_>) -> Markup {
+    let count = prose::count(struck.len(), "trial");
+    let (first, _) = struck[0];
+    let is_same = struck.iter().all(|(message, _)| *message == first);
+    let message = if is_same { first } else { pattern };
+    let heads = struck.iter().map(|(_, head)| head);
+    let evals = heads.clone().map(|head| head.eval.clone());
+    let variants = heads.map(|head| matrix.variant_name(&head.environment, &head.experiment));
     html! {
         tr {
             td.num {
-                a href={ "#trials?cause=" (cause.key) } aria-label={ (count) ": " (cause.test) } {
-                    (cause.trials)
+                a href={ "#trials?cause=" (key(test, pattern)) } aria-label={ (count) ": " (test) } {
+                    (struck.len())
                 }
             }
-            th scope="row" { (clean(&without_middle(&cause.message, LONGEST_MESSAGE))) }
-            td { (clean(cause.test)) }
-            td { (names(cause.evals.iter(), "eval")) }
-            td { (names(cause.variants.iter(), "variant")) }
+            th scope="row" { (clean(&without_middle(message, LONGEST_MESSAGE))) }
+            td { (clean(test)) }
+            td { (names(evals, "eval")) }
+            td { (names(variants, "variant")) }
         }
     }
 }
 
-fn names(names: impl Iterator<Item = impl AsRef<str>>, noun: &str) -> String {
-    let names: Vec<_> = names.collect();
-    if names.len() > MOST_NAMES {
-        return prose::count(names.len(), noun);
+fn names(names: impl Iterator<Item = String>, noun: &str) -> String {
+    let names: BTreeSet<String> = names.collect();
+    match names.len() {
+        0..=MOST_NAMES => Vec::from_iter(names).join(", "),
+        number => prose::count(number, noun),
     }
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    names.join(", ")
 }
 
 /// Returns the table of proofs, and what to do about evals that prove nothing.

@@ -64,9 +64,9 @@ fn list(files: &[FileDiff<'_>], trial: u32) -> Markup {
 
 fn counts(file: &FileDiff<'_>) -> Markup {
     html! {
-        span.plus { "+" (file.count(DiffLineKind::Added)) }
+        span.plus { "+" (file.count('+')) }
         " "
-        span.minus { "−" (file.count(DiffLineKind::Removed)) }
+        span.minus { "−" (file.count('-')) }
     }
 }
 
@@ -112,20 +112,18 @@ fn block(block: &Block<'_>, is_numbered: bool) -> Markup {
     let lines = block.lines.iter().map(|line| clean(line).into_owned());
     let text = lines.collect::<Vec<_>>().join("\n");
     let count = block.lines.len();
-    let inner = |sign| {
-        let numbers = block.first..block.first + count;
-        let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-        html! {
-            @if is_numbered { span.numbers aria-hidden="true" { (numbers.join("\n")) } }
-            span.sign { (vec![sign; count].join("\n")) }
-            span.text { (text) }
-        }
+    let numbers = block.first..block.first + count;
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    let inner = html! {
+        @if is_numbered { span.numbers aria-hidden="true" { (numbers.join("\n")) } }
+        span.sign { (vec![block.sign.to_string(); count].join("\n")) }
+        span.text { (text) }
     };
-    match block.kind {
-        DiffLineKind::Hunk | DiffLineKind::Note => html! { div.hunk { (text) } },
-        DiffLineKind::Added => html! { ins.added { (inner("+")) } },
-        DiffLineKind::Removed => html! { del.removed { (inner("-")) } },
-        DiffLineKind::Same => html! { div.same { (inner(" ")) } },
+    match block.sign {
+        '+' => html! { ins.added { (inner) } },
+        '-' => html! { del.removed { (inner) } },
+        ' ' => html! { div.same { (inner) } },
+        _ => html! { div.hunk { (text) } },
     }
 }
 
@@ -192,21 +190,10 @@ fn compared(before: &str, after: &str) -> String {
         .collect()
 }
 
-/// What a line of a diff is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DiffLineKind {
-    /// `@@ … @@`
-    Hunk,
-    Added,
-    Removed,
-    Same,
-    /// `Binary files … differ` and the like.
-    Note,
-}
-
-/// Neighbouring lines of one kind. Many lines are several blocks, which can be left out.
+/// Neighbouring lines with the same sign. Many lines are several blocks, which can be left out.
 struct Block<'a> {
-    kind: DiffLineKind,
+    /// `+`, `-`, a space, `@` for the line above a hunk, or `\\` for a remark such as `Binary files … differ`.
+    sign: char,
     /// The number of the first line: in the old file if they were removed, else in the new one.
     first: usize,
     /// The lines, without their signs.
@@ -237,9 +224,9 @@ impl FileDiff<'_> {
         self.old.filter(|_| self.word == Some("renamed"))
     }
 
-    /// Counts the lines of a kind.
-    fn count(&self, kind: DiffLineKind) -> usize {
-        let blocks = self.blocks.iter().filter(|block| block.kind == kind);
+    /// Counts the lines with a sign.
+    fn count(&self, sign: char) -> usize {
+        let blocks = self.blocks.iter().filter(|block| block.sign == sign);
         blocks.map(|block| block.lines.len()).sum()
     }
 
@@ -296,71 +283,62 @@ struct DiffPosition {
     new: usize,
 }
 
+/// What became of a file, by a line above its first hunk.
+const WORDS: [(&str, &str); 3] = [
+    ("rename from ", "renamed"),
+    ("new file mode", "new"),
+    ("deleted file mode", "deleted"),
+];
+
 impl DiffPosition {
     fn read<'a>(&mut self, line: &'a str, file: &mut FileDiff<'a>) {
         if line.starts_with("@@") {
             (self.old, self.new) = starts(line);
             self.is_in_hunk = true;
-            self.add(DiffLineKind::Hunk, line, file);
+            self.add('@', line, file);
         } else if !self.is_in_hunk {
             self.head(line, file);
         } else {
-            match line.as_bytes().first() {
-                Some(b'+') => self.add(DiffLineKind::Added, &line[1..], file),
-                Some(b'-') => self.add(DiffLineKind::Removed, &line[1..], file),
-                Some(b'\\') => self.add(DiffLineKind::Note, line, file),
-                Some(b' ') => self.add(DiffLineKind::Same, &line[1..], file),
-                _ => self.add(DiffLineKind::Same, line, file),
+            match line.chars().next() {
+                Some(sign @ ('+' | '-' | ' ')) => self.add(sign, &line[1..], file),
+                Some('\\') => self.add('\\', line, file),
+                _ => self.add(' ', line, file),
             }
         }
     }
 
     /// Reads a line above the first hunk.
-    fn head<'a>(&self, line: &'a str, file: &mut FileDiff<'a>) {
-        if let Some(name) = line.strip_prefix("rename from ") {
+    fn head<'a>(&mut self, line: &'a str, file: &mut FileDiff<'a>) {
+        let after = |prefix| line.strip_prefix(prefix);
+        let word = WORDS.iter().find(|(prefix, _)| line.starts_with(prefix));
+        file.word = word.map(|(_, word)| *word).or(file.word);
+        if let Some(name) = after("rename from ").or(after("--- a/")) {
             file.old = Some(name);
-            file.word = Some("renamed");
-        } else if let Some(name) = line.strip_prefix("rename to ") {
+        } else if let Some(name) = after("rename to ").or(after("+++ b/")) {
             file.new = Some(name);
-        } else if line.starts_with("new file mode") {
-            file.word = Some("new");
-        } else if line.starts_with("deleted file mode") {
-            file.word = Some("deleted");
-        } else if let Some(name) = line.strip_prefix("--- a/") {
-            file.old = Some(name);
-        } else if let Some(name) = line.strip_prefix("+++ b/") {
-            file.new = Some(name);
-        } else if !["index ", "similarity ", "--- ", "+++ "]
-            .iter()
-            .any(|word| line.starts_with(word))
+        } else if word.is_none()
+            && !["index ", "similarity ", "--- ", "+++ "]
+                .iter()
+                .any(|word| line.starts_with(word))
         {
-            self.push(DiffLineKind::Note, 0, line, file);
+            self.add('\\', line, file);
         }
     }
 
-    fn add<'a>(&mut self, kind: DiffLineKind, line: &'a str, file: &mut FileDiff<'a>) {
-        let number = if kind == DiffLineKind::Removed {
-            self.old
-        } else {
-            self.new
-        };
-        self.push(kind, number, line, file);
-        self.old += usize::from(matches!(kind, DiffLineKind::Removed | DiffLineKind::Same));
-        self.new += usize::from(matches!(kind, DiffLineKind::Added | DiffLineKind::Same));
-    }
-
-    fn push<'a>(&self, kind: DiffLineKind, number: usize, line: &'a str, file: &mut FileDiff<'a>) {
+    fn add<'a>(&mut self, sign: char, line: &'a str, file: &mut FileDiff<'a>) {
         const MOST_LINES: usize = 20;
         match file.blocks.last_mut() {
-            Some(block) if block.kind == kind && block.lines.len() < MOST_LINES => {
+            Some(block) if block.sign == sign && block.lines.len() < MOST_LINES => {
                 block.lines.push(line);
             }
             _ => file.blocks.push(Block {
-                kind,
-                first: number,
+                sign,
+                first: if sign == '-' { self.old } else { self.new },
                 lines: vec![line],
             }),
         }
+        self.old += usize::from(matches!(sign, '-' | ' '));
+        self.new += usize::from(matches!(sign, '+' | ' '));
     }
 }
 
@@ -408,20 +386,12 @@ mod tests {
         let text =
             "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -3,3 +5,3 @@ fn\n same\n-old\n+new\n same\n";
         let file = files(text).pop().unwrap();
-        let blocks: Vec<(DiffLineKind, usize)> = file
+        let blocks: Vec<(char, usize)> = file
             .blocks
             .iter()
-            .map(|one| (one.kind, one.first))
+            .map(|one| (one.sign, one.first))
             .collect();
-        assert_eq!(
-            blocks[1..],
-            [
-                (DiffLineKind::Same, 5),
-                (DiffLineKind::Removed, 4),
-                (DiffLineKind::Added, 6),
-                (DiffLineKind::Same, 7)
-            ]
-        );
+        assert_eq!(blocks[1..], [(' ', 5), ('-', 4), ('+', 6), (' ', 7)]);
     }
 
     #[test]
@@ -441,14 +411,8 @@ mod tests {
             ]
         );
         assert_eq!(files[2].renamed_from(), Some("a.js"));
-        assert_eq!(files[3].count(DiffLineKind::Note), 1);
-        assert_eq!(
-            (
-                files[1].count(DiffLineKind::Removed),
-                files[1].count(DiffLineKind::Added)
-            ),
-            (1, 0)
-        );
+        assert_eq!(files[3].count('\\'), 1);
+        assert_eq!((files[1].count('-'), files[1].count('+')), (1, 0));
     }
 
     #[test]
