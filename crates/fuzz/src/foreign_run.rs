@@ -178,7 +178,6 @@ fn page(run: &PastRun) {
     let bodies = Bodies {
         run_dir: &run.dir,
         prompts: &prompts,
-        remarks: &terca_engine::run::remarks::read(&run.dir),
         read: &read,
         is_full: false,
     };

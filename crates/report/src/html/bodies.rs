@@ -1,7 +1,7 @@
 //! The trials' own pages in a file: compressed, some in each chunk, in the order of the list. The room of the file is
 //! shared out among them: those that did not pass come first.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io;
 use std::io::{Read, Write};
@@ -11,14 +11,13 @@ use camino::Utf8Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{Session, TrialFiles};
 
 use super::matrix::Matrix;
 use super::text::{clean, without_control_characters};
-use super::trial::{Files, TrialPage, trial_page};
+use super::trial::{TrialPage, trial_page};
 use super::trials::{Prompts, Tools, is_troubled, worst_first};
 
 /// The most trials of a chunk, which is opened as a whole.
@@ -32,10 +31,8 @@ const MOST_TOOLS: usize = 40;
 pub struct Bodies<'a> {
     /// The run's directory, to be named in the page.
     pub run_dir: &'a Utf8Path,
-    /// The prompts of the run.
+    /// The prompts of the run, and what people said about its trials.
     pub prompts: &'a Prompts,
-    /// What people said about trials, by their ids.
-    pub remarks: &'a BTreeMap<u32, Remark>,
     /// Reads the files of a trial when they are needed, so that they are not all in memory. The number is how many
     /// bytes of each can be shown at most.
     pub read: &'a dyn Fn(&Trial, usize) -> TrialFiles,
@@ -74,9 +71,8 @@ impl Bodies<'_> {
                 state,
                 matrix,
                 prompts: self.prompts,
-                remark: self.remarks.get(&trial.head.id),
                 bodies: &files,
-                files: Files::In(self.run_dir),
+                run_dir: Some(self.run_dir),
             };
             let markup = without_control_characters(trial_page(&page, room).into_string());
             chunk.add(trial.head.id, &markup)?;

@@ -106,7 +106,7 @@ fn row(((test, pattern), struck): &Cause<'_>, matrix: &Matrix<'_>) -> Markup {
                 }
             }
             th scope="row" { (clean(&without_middle(message, LONGEST_MESSAGE))) }
-            td { (clean(test)) }
+            td { (test) }
             td { (names(evals, "eval")) }
             td { (names(variants, "variant")) }
         }

@@ -11,7 +11,7 @@ use terca_core::run::event::TrialHead;
 use super::changed::{Sides, what_changed};
 use super::overview::agents;
 use super::shell::{PageSource, document};
-use super::text::{clean, navigation, run_status, section, sentence, time};
+use super::text::{navigation, run_status, section, sentence, time};
 use super::verdicts::{Row, table};
 use crate::metrics;
 use crate::text::compared::{remarks, title};
@@ -31,7 +31,7 @@ pub fn compare_page(first: &Results, second: &Results, found: Result<&Compared, 
             }
             @match found {
                 Ok(found) => (compared(first, second, found)),
-                Err(reason) => div.callout { (clean(reason)) },
+                Err(reason) => div.callout { (reason) },
             }
         }
     };

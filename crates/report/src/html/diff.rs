@@ -3,12 +3,12 @@
 
 use maud::{Markup, html};
 use similar::TextDiff;
-use terca_core::text::excerpt::Excerpt;
+use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::text::prose;
 use terca_core::transcript::edits::{Change, Edit};
 use terca_core::transcript::trial_files::even_cut;
 
-use super::text::{clean, ends, fit, fit_text, left_out, note, size};
+use super::text::{clean, ends, fit, left_out, note, size};
 
 /// The file with all changes.
 const FILE: &str = "changes.diff";
@@ -51,7 +51,7 @@ fn list(files: &[FileDiff<'_>], trial: u32) -> Markup {
         ul.files {
             @for (index, file) in files.iter().take(MOST_LISTED).enumerate() {
                 li {
-                    a href={ "#trial-" (trial) "/file-" (index + 1) } { (clean(file.name())) }
+                    a href={ "#trial-" (trial) "/file-" (index + 1) } { (file.name()) }
                     (counts(file))
                 }
             }
@@ -78,15 +78,15 @@ fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
         .collect();
     let lines: usize = blocks.iter().map(|(lines, _)| lines).sum();
     html! {
-        details.file id={ "file-" (number) } data-file=(clean(file.name())) open[lines <= MOST_LINES_OPEN] {
+        details.file id={ "file-" (number) } data-file=(file.name()) open[lines <= MOST_LINES_OPEN] {
             summary {
-                b { (clean(file.name())) }
+                b { (file.name()) }
                 (counts(file))
                 @if let Some(word) = file.word { span.pill { (word) } }
-                @if let Some(old) = file.renamed_from() { span.quiet { "from " (clean(old)) } }
+                @if let Some(old) = file.renamed_from() { span.quiet { "from " (old) } }
             }
             @if lines > 0 {
-                div.lines tabindex="0" role="group" aria-label={ "Changes of " (clean(file.name())) } {
+                div.lines tabindex="0" role="group" aria-label={ "Changes of " (file.name()) } {
                     (within(&blocks, room))
                 }
             }
@@ -136,11 +136,12 @@ const FIRST_LINES: usize = 24;
 pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
     let patch = match &edit.change {
         Change::Unknown => String::new(),
-        Change::Written(text) => compared("", &fit_text(text, room)),
+        Change::Written(text) => compared("", &without_middle(text, room)),
         Change::Replaced { before, after } => {
-            compared(&fit_text(before, room / 2), &fit_text(after, room / 2))
+            let half = |text| without_middle(text, room / 2);
+            compared(&half(before), &half(after))
         }
-        Change::Patched(lines) => fit_text(&lines.join("\n"), room),
+        Change::Patched(lines) => without_middle(&lines.join("\n"), room),
     };
     let mut file = FileDiff::default();
     let mut place = DiffPosition {
@@ -150,13 +151,13 @@ pub fn edit(edit: &Edit<'_>, room: usize) -> Markup {
     patch.lines().for_each(|line| place.read(line, &mut file));
     let lines: usize = file.blocks.iter().map(|block| block.lines.len()).sum();
     let body = html! {
-        div.lines tabindex="0" role="group" aria-label={ "Change of " (clean(edit.path)) } {
+        div.lines tabindex="0" role="group" aria-label={ "Change of " (edit.path) } {
             @for one in &file.blocks { (block(one, false)) }
         }
     };
     html! {
         div.edit {
-            p.who { code { (clean(edit.path)) } (counts(&file)) }
+            p.who { code { (edit.path) } (counts(&file)) }
             @if lines > FIRST_LINES {
                 details.fold {
                     summary { (prose::count(lines, "line")) }

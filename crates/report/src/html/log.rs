@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::text::prose;
 
-use super::text::{clean, fit, left_out, note, preformatted};
+use super::text::{fit, left_out, note, preformatted};
 
 /// Splits a log into titles, such as `── test: unit ──`, and the lines below them. The title of lines before the first is empty.
 fn parts(text: &str) -> Vec<(&str, &str)> {
@@ -62,7 +62,7 @@ fn chunks(text: &str) -> Vec<Markup> {
     let mut chunks = Vec::new();
     for (title, text) in parts(text) {
         if !title.is_empty() {
-            chunks.push(html! { h4 aria-level="3" { (clean(title)) } });
+            chunks.push(html! { h4 aria-level="3" { (title) } });
         }
         let lines = text.trim_end_matches('\n').split_inclusive('\n');
         let lines: Vec<&str> = lines.collect();

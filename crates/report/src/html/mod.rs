@@ -46,5 +46,5 @@ pub use matrix::Matrix;
 pub use page::{Bound, Told, rows_json, run_page, write_run_page};
 pub use runs::{ListedRun, runs_page};
 pub use shell::{PageSource, message_page};
-pub use trial::{Files, TrialPage, trial_document, trial_page};
+pub use trial::{TrialPage, trial_document, trial_page};
 pub use trials::Prompts;

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use terca_core::agent::control::is_control;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::validation::is_validation;
-use terca_core::run::event::{Phase, RunStatus};
+use terca_core::run::event::RunStatus;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::prose;
@@ -19,6 +19,7 @@ use super::heat_map::heat_map;
 use super::matrix::Matrix;
 use super::scale::stacked_bar;
 use super::text::{clean, fit_text, run_status, time};
+use super::trials::phase;
 use super::variants::{LONGEST_DESCRIPTION, descriptions, mcp_servers, variants};
 use super::verdicts::{parts, remarks, verdicts};
 use crate::groups::grouped;
@@ -71,7 +72,7 @@ pub fn masthead(results: &Results) -> Markup {
         header.masthead {
             h1 { (results.suite) }
             @if let Some(about) = &results.descriptions.suite {
-                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+                p.about { (fit_text(about, LONGEST_DESCRIPTION)) }
             }
             p.facts {
                 (run_status(results.status))
@@ -151,17 +152,13 @@ fn line(trial: &Trial, matrix: &Matrix<'_>, at: Timestamp) -> Markup {
     let Some(live) = &trial.live else {
         return html! {};
     };
-    let phase = match live.phase {
-        Phase::Agent => "agent at work",
-        other => other.as_str(),
-    };
     let doing: String = live.doing.chars().take(LONGEST_LINE).collect();
     html! {
         li {
             a href={ "#trial-" (head.id) } { "#" (head.id) " " (head.eval) }
             span.quiet { (matrix.variant_name(&head.environment, &head.experiment)) " · " (head.repetition) }
-            span { (phase) " " (since(live.phase_since, at)) }
-            @if let Some(on) = &live.on { span.quiet { "on " (clean(on)) } }
+            span { (phase(live.phase)) " " (since(live.phase_since, at)) }
+            @if let Some(on) = &live.on { span.quiet { "on " (on) } }
             code.doing { (clean(&doing)) }
         }
     }

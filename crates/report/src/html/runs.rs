@@ -14,7 +14,7 @@ use terca_core::text::prose;
 
 use super::scale;
 use super::shell::{PageSource, document};
-use super::text::{clean, navigation, or_dash, pill, time, wide_table};
+use super::text::{navigation, or_dash, pill, time, wide_table};
 use crate::groups::grouped;
 use crate::metrics;
 use crate::outcome::{agent, model};
@@ -67,8 +67,8 @@ fn row(run: &ListedRun) -> Markup {
             td data-title="suite" {
                 (row.suite)
                 @if let Some(commit) = &run.commit {
-                    small title={ "The suite was at commit " (clean(commit)) } {
-                        (clean(&commit.chars().take(8).collect::<String>()))
+                    small title={ "The suite was at commit " (commit) } {
+                        (commit.chars().take(8).collect::<String>())
                     }
                 }
             }

@@ -4,7 +4,7 @@ use base64::prelude::*;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::text::{clean, navigation, without_control_characters};
+use super::text::{navigation, without_control_characters};
 
 /// Returns a whole document.
 ///
@@ -39,7 +39,7 @@ pub fn message_page(message: &str, next: &Markup) -> String {
     let body = html! {
         (navigation(&html! {}))
         main #content {
-            h1 { (clean(message)) }
+            h1 { (message) }
             (next)
         }
     };

@@ -58,23 +58,22 @@ pub fn step(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
 
 /// Returns the sizes of the texts of a step.
 pub fn text_sizes(shown: &ShownStep<'_>) -> [usize; 2] {
-    let output = shown.result.and_then(output_of).map_or(0, str::len);
     let lead = match &shown.lead.step {
         Step::ToolCall { input, .. } => input.to_string().len(),
+        _ => text_of(shown.lead).map_or(0, str::len),
+    };
+    [lead, shown.result.and_then(text_of).map_or(0, str::len)]
+}
+
+/// Returns what was said, or what a tool printed.
+fn text_of(record: &Record) -> Option<&str> {
+    match &record.step {
         Step::Message { text, .. }
         | Step::Reasoning { text }
         | Step::Notice { text }
-        | Step::Error { text } => text.len(),
-        _ => output_of(shown.lead).map_or(0, str::len),
-    };
-    [lead, output]
-}
-
-/// Returns what a tool printed.
-fn output_of(record: &Record) -> Option<&str> {
-    match &record.step {
+        | Step::Error { text } => Some(text),
         Step::ToolResult { output, .. } => output.as_deref(),
-        _ => None,
+        Step::ToolCall { .. } | Step::Omitted { .. } => None,
     }
 }
 
@@ -94,33 +93,32 @@ fn said(shown: &ShownStep<'_>, step: &Step, look: Look<'_>) -> Markup {
     html! {
         div class={ "step " (class) } id={ "step-" (shown.number) } data-step=(shown.number) data-title=(title) {
             p.who { span.title { (title) } (marks(shown, look)) (link(shown, look)) }
-            (words(step, shown.lead, look))
+            (words(shown.lead, look))
             (raw(shown, look))
         }
     }
 }
 
-fn words(step: &Step, record: &Record, look: Look<'_>) -> Markup {
-    let text = match step {
-        Step::Message { text, role } => {
-            let is_known = look
-                .prompt
-                .is_some_and(|prompt| prompt.trim() == text.trim());
-            if *role == Role::User && is_known {
-                return html! { p.quiet { "as above" } };
-            }
-            text
+fn words(record: &Record, look: Look<'_>) -> Markup {
+    let step = &record.step;
+    if matches!(step, Step::Omitted { .. }) {
+        let (headline, line) = (step.headline(), record.line);
+        return note(&format!("{headline} from line {line} of its raw output"));
+    }
+    let text = text_of(record).unwrap_or("(nothing)");
+    let is_known = look
+        .prompt
+        .is_some_and(|prompt| prompt.trim() == text.trim());
+    if matches!(
+        step,
+        Step::Message {
+            role: Role::User,
+            ..
         }
-        Step::Reasoning { text } | Step::Notice { text } | Step::Error { text } => text,
-        Step::ToolResult { output, .. } => output.as_deref().unwrap_or("(nothing)"),
-        other => {
-            let line = record.line;
-            return note(&format!(
-                "{} from line {line} of its raw output",
-                other.headline()
-            ));
-        }
-    };
+    ) && is_known
+    {
+        return html! { p.quiet { "as above" } };
+    }
     let is_prose = matches!(step, Step::Message { .. } | Step::Reasoning { .. });
     if look.room < LEAST_ROOM {
         return html! { p.brief { (clean(&step.headline())) } (cut()) };
@@ -150,12 +148,12 @@ fn call(
     let is_failed = matches!(result, Some(Step::ToolResult { ok: false, .. }));
     html! {
         details.step.tool.failed[is_failed] id={ "step-" (shown.number) } data-step=(shown.number)
-            data-title=(clean(&headline)) {
+            data-title=(headline) {
             summary {
-                b { (clean(tool)) }
-                @if let Some(server) = server { span.pill { "MCP " (clean(server)) } }
+                b { (tool) }
+                @if let Some(server) = server { span.pill { "MCP " (server) } }
                 " "
-                code.brief { (clean(brief)) }
+                code.brief { (brief) }
                 @if is_failed { (pill("failed", "failed")) }
                 @if result.is_none() { span.pill { "no result" } }
                 (marks(shown, look))
@@ -169,7 +167,7 @@ fn call(
 
 fn call_texts(shown: &ShownStep<'_>, input: &Value, look: Look<'_>) -> Markup {
     let edits = edits(&shown.lead.step);
-    let output = shown.result.and_then(output_of).unwrap_or_default();
+    let output = shown.result.and_then(text_of).unwrap_or_default();
     html! {
         @if edits.is_empty() {
             p.who { "Input" }

@@ -52,13 +52,13 @@ fn test(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
         li class=(class) {
             (pill(class, &wording::score(grade.score)))
             b { (name) }
-            span.message { (clean(&fit_text(&grade.message, 2_000))) }
+            span.message { (fit_text(&grade.message, 2_000)) }
             small.quiet {
                 @if let Some(weight) = grade.weight { "weight " (weight) ", " }
                 (prose::duration(grade.duration_seconds))
             }
             @if let Some(about) = about {
-                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+                p.about { (fit_text(about, LONGEST_DESCRIPTION)) }
             }
             @if let Some(judge) = &grade.judge { (judgement(judge, room)) }
             @if let Some(report) = &grade.report { (cases(report)) }
@@ -118,7 +118,7 @@ fn cases(report: &Cases) -> Markup {
         html! {
             li {
                 (pill(case.end.as_str(), case.end.as_str()))
-                b { (clean(&case.name)) }
+                b { (case.name) }
                 span.message { (clean(&case.message)) }
             }
         }
@@ -146,9 +146,9 @@ pub fn judgement(judge: &JudgeRecord, room: usize) -> Markup {
                         @for reason in &judge.reasons {
                             @let criterion = reason.criterion.as_deref().unwrap_or("–");
                             tr {
-                                th scope="row" { (clean(&fit_text(criterion, each / 4 + 100))) }
+                                th scope="row" { (fit_text(criterion, each / 4 + 100)) }
                                 td.num { (or_dash(reason.score.map(wording::score))) }
-                                td { (clean(&fit_text(&reason.reason, each))) }
+                                td { (fit_text(&reason.reason, each)) }
                             }
                         }
                     }
@@ -174,5 +174,5 @@ fn by(judge: &JudgeRecord) -> String {
     ];
     let figures = figures.into_iter().flatten();
     words.extend(figures.map(|figure| format!(", {figure}")));
-    clean(&words).into_owned()
+    words
 }

@@ -1,12 +1,10 @@
 //! Whole pages, from made-up runs.
 
-use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use serde_json::json;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::RunStatus;
-use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
@@ -14,14 +12,12 @@ use terca_core::transcript::trial_files::{Session, TrialFiles};
 
 use super::matrix::Matrix;
 use super::{
-    Bodies, Bound, Files, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page,
-    runs_page, trial_page, unpacked,
+    Bodies, Bound, ListedRun, Prompts, TrialPage, compare_page, heat_map, run_page, runs_page,
+    trial_page, unpacked,
 };
 use super::{causes, changed, effects, overview, shell, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::text::runs::{ListedStatus, RunRow};
-
-static NO_REMARKS: BTreeMap<u32, Remark> = BTreeMap::new();
 
 /// One element a line, to be read and compared.
 fn lines(html: &str) -> String {
@@ -121,7 +117,6 @@ fn within<'a>(
     Bound::Within(Bodies {
         run_dir: Utf8Path::new(run_dir),
         prompts,
-        remarks: &NO_REMARKS,
         read,
         is_full: false,
     })
@@ -188,9 +183,8 @@ fn a_trial() {
             state: &state,
             matrix: &matrix,
             prompts: &prompts,
-            remark: None,
             bodies: &bodies,
-            files: Files::Served,
+            run_dir: None,
         };
         insta::assert_snapshot!(
             format!("html_trial_{id}"),

@@ -97,12 +97,12 @@ pub fn ends(sizes: &[usize], room: usize) -> (usize, usize) {
     (head, fitting(&mut sizes[head..].iter().rev(), room / 4))
 }
 
-/// Returns the text, cut in its middle until its markup fits.
+/// Returns the text, cleaned, and cut in its middle until its markup fits.
 pub fn fit_text(text: &str, room: usize) -> String {
     let mut limit = text.len();
     loop {
-        let short = without_middle(text, limit);
-        if size(&clean(&short).render()) <= room || limit < 64 {
+        let short = clean(&without_middle(text, limit)).into_owned();
+        if size(&short.render()) <= room || limit < 64 {
             return short;
         }
         limit = (limit / 2).min(room);

@@ -8,7 +8,6 @@ use terca_core::transcript::trial_files::{ModelRequest, Session};
 
 use super::scale::{round, stacked_bar};
 use super::step::ShownStep;
-use super::text::clean;
 use super::transcript::steps;
 use super::turns::{Clock, in_and_out};
 
@@ -109,8 +108,7 @@ fn of_request(request: &ModelRequest) -> Bar {
 }
 
 fn calls(session: &Session, clock: Clock) -> Vec<Bar> {
-    let mut all = steps(&session.head);
-    all.extend(steps(&session.tail));
+    let mut all = steps(session.records());
     all.retain(|shown| matches!(shown.lead.step, Step::ToolCall { .. }));
     let bar = |shown: &ShownStep<'_>| {
         Some(Bar {
@@ -132,8 +130,8 @@ fn row(bar: &Bar, end: f64, trial: u32) -> Markup {
         li {
             span.name {
                 @match bar.step {
-                    Some(step) => a href={ "#trial-" (trial) "/step-" (step) } { (clean(&bar.name)) },
-                    None => (clean(&bar.name)),
+                    Some(step) => a href={ "#trial-" (trial) "/step-" (step) } { (bar.name) },
+                    None => (bar.name),
                 }
             }
             svg.line viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
@@ -141,7 +139,7 @@ fn row(bar: &Bar, end: f64, trial: u32) -> Markup {
             }
             span.quiet {
                 "+" (prose::duration(bar.from)) ", " (prose::duration(bar.seconds))
-                @if !bar.detail.is_empty() { ", " (clean(&bar.detail)) }
+                @if !bar.detail.is_empty() { ", " (bar.detail) }
             }
         }
     }

@@ -14,9 +14,8 @@ use super::text::{ends, left_out, note, size};
 
 /// Returns a session in so many bytes of markup. The room of `look` is chosen here.
 pub fn transcript(session: &Session, look: Look<'_>, room: usize) -> Markup {
-    let mut all = steps(&session.head);
-    let gap = all.len();
-    all.extend(steps(&session.tail));
+    let all = steps(session.records());
+    let gap = steps(session.head.iter()).len();
     let bare = Look {
         room: 0,
         raw: false,
@@ -73,8 +72,8 @@ fn written(
 }
 
 /// Joins the records of each step.
-pub fn steps(records: &[Numbered]) -> Vec<ShownStep<'_>> {
-    let mut steps: Vec<ShownStep<'_>> = Vec::new();
+pub fn steps<'a>(records: impl Iterator<Item = &'a Numbered>) -> Vec<ShownStep<'a>> {
+    let mut steps: Vec<ShownStep<'a>> = Vec::new();
     let mut places: HashMap<u32, usize> = HashMap::new();
     for Numbered { number, record } in records {
         let known = places.get(number).copied();

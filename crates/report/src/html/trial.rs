@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
-use terca_core::run::remark::Remark;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
@@ -20,7 +19,7 @@ use super::pair::siblings;
 use super::shell::{PageSource, document};
 use super::step::Look;
 use super::test_list::{Tested, tests};
-use super::text::{clean, fit_text, navigation, note, preview, sentence, size};
+use super::text::{fit_text, navigation, note, preview, sentence, size};
 use super::timeline::{timeline, waterfall};
 use super::transcript::transcript;
 use super::trials::{Prompts, status};
@@ -40,23 +39,13 @@ pub struct TrialPage<'a> {
     pub state: &'a RunState,
     /// The evals and variants of the run.
     pub matrix: &'a Matrix<'a>,
-    /// What agents were given, if the run's plan is there.
+    /// What agents were given, if the run's plan is there, and what people said.
     pub prompts: &'a Prompts,
-    /// What a person said about it.
-    pub remark: Option<&'a Remark>,
     /// Its transcript, changes and log.
     pub bodies: &'a TrialFiles,
-    /// The place of its files.
-    pub files: Files<'a>,
-}
-
-/// The place of a trial's files.
-#[derive(Debug, Clone, Copy)]
-pub enum Files<'a> {
-    /// A run's directory, perhaps beside the report: the page names it.
-    In(&'a Utf8Path),
-    /// The server: the page links to them.
-    Served,
+    /// The run's directory, perhaps beside the report: the page names it. With a server, there is none: the page links
+    /// to files.
+    pub run_dir: Option<&'a Utf8Path>,
 }
 
 /// Returns the page in about so many bytes. Its heading is the first of the page, since the overview is not shown with
@@ -108,7 +97,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
             (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
             (facts(&page.trial.head, report))
             (section("earlier", "Earlier attempts", earlier(&page.trial.earlier)))
-            (remark(page.remark, matches!(page.files, Files::Served)))
+            (remark(page))
             (before)
             (section("transcript", "Transcript", Some(session(page, room.saturating_sub(spent)))))
             (after)
@@ -164,7 +153,7 @@ fn heading(page: &TrialPage<'_>) -> Markup {
             (siblings(page.state, page.matrix, page.trial))
         }
         @if let Some(about) = page.state.descriptions().evals.get(&head.eval) {
-            p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            p.about { (fit_text(about, LONGEST_DESCRIPTION)) }
         }
     }
 }
@@ -254,7 +243,7 @@ fn fact(name: &str, value: Option<impl ToString>) -> Markup {
         @if let Some(value) = value {
             div {
                 dt { (name) }
-                dd { (clean(&value.to_string())) }
+                dd { (value.to_string()) }
             }
         }
     }
@@ -271,7 +260,7 @@ fn earlier_attempt(attempt: &Attempt) -> Markup {
         li {
             @match &attempt.error {
                 Some(error) => {
-                    (error.kind.as_str()) ": " (clean(&fit_text(&error.message, 500)))
+                    (error.kind.as_str()) ": " (fit_text(&error.message, 500))
                 }
                 None => "no error",
             }
@@ -303,13 +292,13 @@ fn files(page: &TrialPage<'_>) -> Markup {
         "run.log", "changes.diff", "transcript.jsonl", "trajectory.json",
     ];
     let head = &page.trial.head;
-    match page.files {
-        Files::In(run) => note(&format!(
+    match page.run_dir {
+        Some(run) => note(&format!(
             "All files are in {}: run.log, changes.diff, transcript.jsonl, artifacts (the session in ATIF: \
              artifacts/trajectory.json). `terca workspace` makes the workspace again.",
             run.join(&head.dir)
         )),
-        Files::Served => {
+        None => {
             let list = html! {
                 ul.legend {
                     @for name in NAMES {
@@ -334,7 +323,7 @@ fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) -> O
             @for (name, value) in rows {
                 div data-given=(name) {
                     dt { (name) }
-                    dd { pre { (clean(&fit_text(value, each))) } }
+                    dd { pre { (fit_text(value, each)) } }
                 }
             }
             @if let Some(rules) = rules {
@@ -349,16 +338,13 @@ fn given(rows: &[(&'static str, String)], rules: Option<&str>, room: usize) -> O
 }
 
 /// Returns the remark. It can be changed where there is a server.
-fn remark(remark: Option<&Remark>, is_served: bool) -> Markup {
-    let (text, tags) = remark.map_or(("", &[][..]), |remark| {
-        (remark.text.as_str(), remark.tags.as_slice())
-    });
-    html! {
-        @if is_served {
-            (form(text, tags))
-        } @else if remark.is_some() {
-            (shown(text, tags))
-        }
+fn remark(page: &TrialPage<'_>) -> Markup {
+    let remark = page.prompts.remarks.get(&page.trial.head.id);
+    let (text, tags) = remark.map_or(("", &[][..]), |remark| (&remark.text, &remark.tags));
+    match remark {
+        _ if page.run_dir.is_none() => form(text, tags),
+        Some(_) => shown(text, tags),
+        None => html! {},
     }
 }
 
@@ -366,8 +352,8 @@ fn shown(text: &str, tags: &[String]) -> Markup {
     html! {
         div.callout.remark {
             b { "Remark" }
-            @for tag in tags { " " span.pill { (clean(tag)) } }
-            @if !text.is_empty() { p { (clean(text)) } }
+            @for tag in tags { " " span.pill { (tag) } }
+            @if !text.is_empty() { p { (text) } }
         }
     }
 }
@@ -376,11 +362,11 @@ fn shown(text: &str, tags: &[String]) -> Markup {
 fn form(text: &str, tags: &[String]) -> Markup {
     html! {
         details.remark open[!text.is_empty() || !tags.is_empty()] {
-            summary { "Remark" @for tag in tags { " " span.pill { (clean(tag)) } } }
+            summary { "Remark" @for tag in tags { " " span.pill { (tag) } } }
             form.remark aria-label="Remark about this trial" {
                 label {
                     "What do you see? "
-                    textarea name="text" rows="3" maxlength="10000" { (clean(text)) }
+                    textarea name="text" rows="3" maxlength="10000" { (text) }
                 }
                 label {
                     "Tags, with commas between them "

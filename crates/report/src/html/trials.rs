@@ -55,7 +55,7 @@ const MOST_ROWS: usize = 200;
 
 /// Returns the list. The script shows the rows that are in sight.
 pub fn trials(state: &RunState, matrix: &Matrix<'_>, prompts: Option<&Prompts>) -> Markup {
-    let remarked = |id| prompts.and_then(|prompts| prompts.tags_of_remark(id));
+    let remarked = |id| prompts?.tags_of_remark(id);
     let all = state.trials().len();
     html! {
         section #trials aria-labelledby="trials-title" {
@@ -315,7 +315,7 @@ pub fn row(trial: &Trial, matrix: &Matrix<'_>, remarked: Option<&[String]>) -> M
             td.num.col-cost { (or_dash(usage.cost_usd.map(prose::dollars))) }
             td.message {
                 @if let Some(tags) = remarked {
-                    span.remarked title="A person's remark" { "✎ " (clean(&tags.join(", "))) }
+                    span.remarked title="A person's remark" { "✎ " (tags.join(", ")) }
                     " "
                 }
                 (message(trial))
@@ -329,10 +329,15 @@ pub fn status(trial: &Trial) -> Markup {
     let word = trial.report.status.as_str();
     match &trial.live {
         None => pill(word, word),
-        Some(live) => match live.phase {
-            Phase::Agent => pill("running", "agent at work"),
-            other => pill("running", other.as_str()),
-        },
+        Some(live) => pill("running", phase(live.phase)),
+    }
+}
+
+/// Returns what is done in a phase.
+pub fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Agent => "agent at work",
+        other => other.as_str(),
     }
 }
 
@@ -347,7 +352,8 @@ fn message(trial: &Trial) -> String {
 pub struct Prompts {
     pub(super) of: HashMap<[String; 3], (String, Rows)>,
     tags: HashMap<String, Vec<String>>,
-    remarked: HashMap<u32, Vec<String>>,
+    /// What people said about trials, by their ids.
+    pub remarks: BTreeMap<u32, Remark>,
 }
 
 impl From<&RunFile> for Prompts {
@@ -377,14 +383,6 @@ impl Prompts {
         self.of.get(&key(head)).map_or(&[], |(_, rows)| rows)
     }
 
-    /// Adds the tags of people's remarks, by trial.
-    #[must_use]
-    pub fn with_remarks(mut self, remarks: &BTreeMap<u32, Remark>) -> Self {
-        let tags = |(id, remark): (&u32, &Remark)| (*id, remark.tags.clone());
-        self.remarked = remarks.iter().map(tags).collect();
-        self
-    }
-
     /// Returns the tags of a trial: those of its eval, and those of a person's remark.
     pub fn tags_of(&self, head: &TrialHead) -> impl Iterator<Item = &String> {
         let of_eval = self.tags.get(&head.eval).into_iter().flatten();
@@ -393,7 +391,7 @@ impl Prompts {
 
     /// Returns the tags of a person's remark about a trial. They may be none.
     pub fn tags_of_remark(&self, trial: u32) -> Option<&[String]> {
-        self.remarked.get(&trial).map(Vec::as_slice)
+        self.remarks.get(&trial).map(|remark| &*remark.tags)
     }
 }
 

@@ -14,7 +14,6 @@ use terca_core::transcript::tool_use::{UseKind, uses};
 use terca_core::transcript::trial_files::{ModelRequest, Numbered, Session};
 use terca_core::transcript::{Record, Role, Step};
 
-use super::text::clean;
 use crate::groups::grouped;
 
 /// A request that began so many seconds after its step was made did not make it.
@@ -76,8 +75,7 @@ pub fn requests_of_steps(
         .iter()
         .filter(|request| request.failure.is_none())
         .collect();
-    let mut turns = turns_of(&session.head, clock);
-    turns.extend(turns_of(&session.tail, clock));
+    let turns = turns_of(session, clock);
     let pairs = turns.iter().zip(&answered);
     let is_possible = pairs
         .clone()
@@ -90,10 +88,10 @@ pub fn requests_of_steps(
     by_time(&turns, &answered)
 }
 
-fn turns_of(records: &[Numbered], clock: Clock) -> Vec<Turn> {
+fn turns_of(session: &Session, clock: Clock) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut is_open = false;
-    for Numbered { number, record } in records {
+    for Numbered { number, record } in session.records() {
         match &record.step {
             Step::Message {
                 role: Role::Assistant,
@@ -255,7 +253,7 @@ fn list(kind: UseKind, entries: &[Entry], trial: u32) -> Markup {
             ul {
                 @for (about, steps) in entries.iter().take(MOST_ENTRIES) {
                     li {
-                        code { (clean(&beginning(about, LONGEST))) }
+                        code { (beginning(about, LONGEST)) }
                         span.steps {
                             @for step in steps.iter().take(MOST_STEPS) {
                                 " "

@@ -12,7 +12,7 @@ use terca_core::text::prose;
 use terca_core::wire::sent_parts::{Part, Sent};
 
 use super::matrix::Matrix;
-use super::text::{clean, column_titles, fit, fit_text, left_out, or_dash, section, wide_table};
+use super::text::{column_titles, fit, fit_text, left_out, or_dash, section, wide_table};
 use crate::outcome::{model, of_variant};
 
 /// The digits of a hash that tell two files apart.
@@ -62,7 +62,7 @@ fn row(
         tr {
             th scope="row" {
                 (matrix.variant_name(environment, experiment))
-                @if let Some(text) = about { small { (clean(&fit_text(text, LONGEST_DESCRIPTION))) } }
+                @if let Some(text) = about { small { (fit_text(text, LONGEST_DESCRIPTION)) } }
             }
             @for (own, other) in own.iter().zip(&baseline) {
                 td {
@@ -275,7 +275,7 @@ fn list(kind: &str, texts: &BTreeMap<String, String>) -> Vec<Markup> {
                 span.quiet { (kind) " " }
                 b { (name) }
                 ": "
-                (clean(&fit_text(text, LONGEST_DESCRIPTION)))
+                (fit_text(text, LONGEST_DESCRIPTION))
             }
         }
     };

@@ -8,7 +8,7 @@ use terca_core::run::state::Trial;
 use terca_core::text::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
-use terca_engine::run::{remarks, trial_files};
+use terca_engine::run::trial_files;
 use terca_report::github::Printed;
 use terca_report::html::{Bodies, Bound, run_page, write_run_page};
 
@@ -64,14 +64,12 @@ fn write_page(
     run: &PastRun,
 ) -> io::Result<()> {
     let prompts = past::prompts(run);
-    let remarks = remarks::read(&run.dir);
     let read = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
     // A page that is sent to others does not show the suite's path.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
     let within = Bound::Within(Bodies {
         run_dir,
         prompts: &prompts,
-        remarks: &remarks,
         read: &read,
         is_full: args.full,
     });

@@ -89,11 +89,12 @@ pub fn complain_of_damage(damage: Option<&RunsError>, common: &Common) -> Option
 
 /// Returns the prompts and tags of a run. A run without a readable `run.json` still has results.
 pub fn prompts(run: &PastRun) -> Prompts {
-    let prompts = match past_runs::run_file(&run.dir) {
+    let mut prompts = match past_runs::run_file(&run.dir) {
         Ok(file) => Prompts::from(&file),
         Err(_) => Prompts::default(),
     };
-    prompts.with_remarks(&remarks::read(&run.dir))
+    prompts.remarks = remarks::read(&run.dir);
+    prompts
 }
 
 /// Returns a run's row in a list. A run that cannot be read has the reason in it.

@@ -28,7 +28,7 @@ use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::{PastRun, RunsError};
 use terca_engine::run::{files, remarks, trial_files};
 use terca_report::html::{
-    Bound, Files, Matrix, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
+    Bound, Matrix, TrialPage, compare_page, rows_json, run_page, runs_page, tools_of,
     trial_document,
 };
 use terca_report::serve::{Asked, Refusal, Response};
@@ -199,15 +199,13 @@ impl Library {
         // Without the comparisons, which take a moment.
         let summary = summarise_figures(&run.state);
         let head = &trial.head;
-        let remark = remarks::read(&run.dir).remove(&head.id);
         let page = TrialPage {
             trial,
             state: &run.state,
             matrix: &Matrix::of(&summary),
             prompts: &past::prompts(&run),
-            remark: remark.as_ref(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
-            files: Files::Served,
+            run_dir: None,
         };
         Ok(Response::page(trial_document(&page, ROOM)))
     }
