@@ -2,7 +2,6 @@
 //! shared out among them: those that did not pass come first.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Write as _;
 use std::io;
 use std::io::{Read, Write};
 
@@ -61,68 +60,36 @@ impl Bodies<'_> {
         let troubled = trials.iter().filter(|trial| is_troubled(trial)).count();
         let mut budget = Budget::new(self.is_full, troubled, trials.len() - troubled);
         let mut tools = HashMap::new();
-        let mut chunk = Chunk::new();
-        for trial in trials {
-            let room = budget.next();
-            let files = (self.read)(trial, room);
-            tools.insert(trial.head.id, tools_of(&files.transcript));
-            let page = TrialPage {
-                trial,
-                state,
-                matrix,
-                prompts: self.prompts,
-                bodies: &files,
-                run_dir: Some(self.run_dir),
-            };
-            let markup = without_control_characters(trial_page(&page, room).into_string());
-            chunk.add(trial.head.id, &markup)?;
-            if chunk.is_full() {
-                chunk.write(&mut budget, to)?;
-                chunk = Chunk::new();
+        let mut trials = trials.into_iter().peekable();
+        while trials.peek().is_some() {
+            let mut chunk = gzip();
+            // The number and the bytes of each trial in it.
+            let mut index = Vec::new();
+            let mut bytes = 0;
+            while index.len() < MOST_TRIALS
+                && bytes < LARGEST_CHUNK
+                && let Some(trial) = trials.next()
+            {
+                let room = budget.next();
+                let files = (self.read)(trial, room);
+                tools.insert(trial.head.id, tools_of(&files.transcript));
+                let page = TrialPage {
+                    trial,
+                    state,
+                    matrix,
+                    prompts: self.prompts,
+                    bodies: &files,
+                    run_dir: Some(self.run_dir),
+                };
+                let markup = without_control_characters(trial_page(&page, room).into_string());
+                index.push(format!("{} {}", trial.head.id, markup.len()));
+                bytes += markup.len();
+                chunk.write_all(markup.as_bytes())?;
             }
+            let packed = write_packed(chunk, ("data-trials", &index.join(" ")), to)?;
+            budget.spend(bytes, packed);
         }
-        chunk.write(&mut budget, to)?;
         Ok(tools)
-    }
-}
-
-/// Trials that are compressed together.
-struct Chunk {
-    packed: Packed,
-    /// The number and the bytes of each trial.
-    index: String,
-    trials: usize,
-}
-
-impl Chunk {
-    fn new() -> Self {
-        Chunk {
-            packed: Packed::new(),
-            index: String::new(),
-            trials: 0,
-        }
-    }
-
-    fn add(&mut self, id: u32, markup: &str) -> io::Result<()> {
-        let space = if self.trials == 0 { "" } else { " " };
-        // A text takes everything.
-        let _ = write!(self.index, "{space}{id} {}", markup.len());
-        self.trials += 1;
-        self.packed.write_all(markup.as_bytes())
-    }
-
-    fn is_full(&self) -> bool {
-        self.trials >= MOST_TRIALS || self.packed.bytes >= LARGEST_CHUNK
-    }
-
-    fn write(self, budget: &mut Budget, to: &mut dyn Write) -> io::Result<()> {
-        if self.trials == 0 {
-            return Ok(());
-        }
-        let markup = self.packed.bytes;
-        let packed = self.packed.write(("data-trials", &self.index), to)?;
-        budget.spend(markup, packed);
-        Ok(())
     }
 }
 
@@ -151,43 +118,21 @@ pub fn tools_of(session: &Session) -> Vec<String> {
     tools.into_iter().collect()
 }
 
-/// Bytes that are compressed as they come.
-pub struct Packed {
+/// Compresses bytes as they come.
+pub fn gzip() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::default())
+}
+
+/// Writes compressed bytes as an element. Returns how many they are. The attribute must need no escapes.
+pub fn write_packed(
     gzip: GzEncoder<Vec<u8>>,
-    /// The bytes that have come.
-    pub bytes: usize,
-}
-
-impl Packed {
-    /// Starts without any.
-    pub fn new() -> Self {
-        Packed {
-            gzip: GzEncoder::new(Vec::new(), Compression::default()),
-            bytes: 0,
-        }
-    }
-
-    /// Writes the element. Returns how many bytes the compressed form has. The attribute must need no escapes.
-    pub fn write(self, attribute: (&str, &str), to: &mut dyn Write) -> io::Result<usize> {
-        let packed = self.gzip.finish()?;
-        let (name, value) = attribute;
-        write!(to, "<template {name}=\"{value}\">")?;
-        to.write_all(BASE64_STANDARD.encode(&packed).as_bytes())?;
-        to.write_all(b"</template>")?;
-        Ok(packed.len())
-    }
-}
-
-impl Write for Packed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.gzip.write(bytes)?;
-        self.bytes += count;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.gzip.flush()
-    }
+    (name, value): (&str, &str),
+    to: &mut dyn Write,
+) -> io::Result<usize> {
+    let packed = gzip.finish()?;
+    let text = BASE64_STANDARD.encode(&packed);
+    write!(to, "<template {name}=\"{value}\">{text}</template>")?;
+    Ok(packed.len())
 }
 
 /// Returns a page with its compressed parts opened, for those who look for something in it without a browser.
@@ -209,25 +154,25 @@ pub fn unpacked(page: &str) -> String {
 }
 
 /// The bytes that all bodies of a file may take together, compressed.
-const LARGEST: u64 = 13_000_000;
+const LARGEST: usize = 13_000_000;
 /// The bytes of markup that one body may take.
-const LARGEST_BODY: u64 = 400_000;
-const SMALLEST_BODY: u64 = 4_000;
+const LARGEST_BODY: usize = 400_000;
+const SMALLEST_BODY: usize = 4_000;
 /// The room in a file that shows everything.
 const EVERYTHING: usize = usize::MAX / 4;
 /// Markup takes about so many times the room of its compressed form. What is written corrects this.
-const USUAL_RATIO: u64 = 8;
+const USUAL_RATIO: usize = 8;
 
 /// The room that is left.
 pub struct Budget {
     is_unlimited: bool,
-    left: u64,
+    left: usize,
     /// The markup that was written, and its compressed size.
-    markup: u64,
-    packed: u64,
+    markup: usize,
+    packed: usize,
     /// The trials that are still to be written.
-    troubled: u64,
-    others: u64,
+    troubled: usize,
+    others: usize,
 }
 
 impl Budget {
@@ -238,8 +183,8 @@ impl Budget {
             left: LARGEST,
             markup: USUAL_RATIO,
             packed: 1,
-            troubled: troubled as u64,
-            others: others as u64,
+            troubled,
+            others,
         }
     }
 
@@ -257,14 +202,14 @@ impl Budget {
         let share = self.left.saturating_sub(kept) / (*waiting).max(1);
         *waiting = waiting.saturating_sub(1);
         let room = share * self.markup / self.packed;
-        usize::try_from(room.clamp(SMALLEST_BODY, LARGEST_BODY)).unwrap_or(EVERYTHING)
+        room.clamp(SMALLEST_BODY, LARGEST_BODY)
     }
 
     /// Notes that so much markup was written in so many bytes.
     pub fn spend(&mut self, markup: usize, packed: usize) {
-        self.left = self.left.saturating_sub(packed as u64);
-        self.markup += markup as u64;
-        self.packed += packed as u64;
+        self.left = self.left.saturating_sub(packed);
+        self.markup += markup;
+        self.packed += packed;
     }
 }
 

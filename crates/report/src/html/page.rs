@@ -11,7 +11,7 @@ use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::summarise_figures;
 use terca_core::run::state::RunState;
 
-use super::bodies::{Bodies, Packed};
+use super::bodies::{Bodies, gzip, write_packed};
 use super::matrix::Matrix;
 use super::overview::overview;
 use super::shell::{PageSource, frame, keys};
@@ -79,7 +79,11 @@ pub fn write_run_page(state: &RunState, bound: &Bound<'_>, to: &mut dyn Write) -
     to.write_all(before.as_bytes())?;
     to.write_all(without_control_characters(body.into_string()).as_bytes())?;
     if let Bound::Within(bodies) = bound {
-        write_packed(state, &matrix, bodies, to)?;
+        let tools = bodies.write(state, &matrix, to)?;
+        // The rows come last, because they name the tools that a trial used.
+        let mut rows = gzip();
+        write_rows(state, &matrix, bodies.prompts, &tools, &mut rows)?;
+        write_packed(rows, ("id", "all-rows"), to)?;
     }
     to.write_all(after.as_bytes())
 }
@@ -109,21 +113,6 @@ fn footer(results: &Results) -> Markup {
             }
         }
     }
-}
-
-/// Writes what the script opens when it is needed: the trials' own pages, and all rows of the list. The rows come last,
-/// because they name the tools that a trial used.
-fn write_packed(
-    state: &RunState,
-    matrix: &Matrix<'_>,
-    bodies: &Bodies<'_>,
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let tools = bodies.write(state, matrix, to)?;
-    let mut rows = Packed::new();
-    write_rows(state, matrix, bodies.prompts, &tools, &mut rows)?;
-    rows.write(("id", "all-rows"), to)?;
-    Ok(())
 }
 
 /// What a page has, by the hashes of its parts and rows.

@@ -1,6 +1,5 @@
 //! Whole pages, from made-up runs.
 
-
 use camino::Utf8Path;
 use serde_json::json;
 use terca_core::analysis::results::Results;

@@ -5,7 +5,7 @@ use std::io;
 use std::io::Write;
 
 use maud::{Markup, html};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use terca_core::analysis::summary::wording;
 use terca_core::run::event::{Phase, TrialHead};
 use terca_core::run::outcome::Status;
@@ -216,7 +216,7 @@ struct Row<'a> {
     time: Option<f64>,
     tokens: Option<u64>,
     cost: Option<f64>,
-    outcome: &'a str,
+    outcome: String,
     html: String,
 }
 
@@ -228,33 +228,24 @@ pub fn write_rows(
     tools: &Tools,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut before = "[";
-    for trial in worst_first(state) {
-        to.write_all(before.as_bytes())?;
-        before = ",\n";
-        let message = message(trial);
+    let rows = worst_first(state).into_iter().map(|trial| {
         let tools = tools.get(&trial.head.id).map_or(&[][..], Vec::as_slice);
-        serde_json::to_writer(
-            &mut *to,
-            &row_data(trial, matrix, &message, (prompts, tools)),
-        )?;
-    }
-    let end = if before == "[" { "[]" } else { "]" };
-    to.write_all(end.as_bytes())
+        row_data(trial, matrix, prompts, tools)
+    });
+    serde_json::Serializer::new(to).collect_seq(rows)?;
+    Ok(())
 }
 
 /// Returns a row as JSON. The tools that its trial used are not in it: to know them takes a moment.
 pub fn row_json(trial: &Trial, matrix: &Matrix<'_>, prompts: &Prompts) -> String {
-    let message = message(trial);
-    let row = row_data(trial, matrix, &message, (prompts, &[]));
-    serde_json::to_string(&row).unwrap_or_default()
+    serde_json::to_string(&row_data(trial, matrix, prompts, &[])).unwrap_or_default()
 }
 
 fn row_data<'a>(
     trial: &Trial,
     matrix: &Matrix<'_>,
-    message: &'a str,
-    (prompts, tool): (&Prompts, &'a [String]),
+    prompts: &Prompts,
+    tool: &'a [String],
 ) -> Row<'a> {
     let (head, report) = (&trial.head, &trial.report);
     let usage = &report.stats.usage;
@@ -288,7 +279,7 @@ fn row_data<'a>(
         time: report.stats.duration_seconds,
         tokens: usage.tokens(),
         cost: usage.cost_usd,
-        outcome: message,
+        outcome: message(trial),
         html: without_control_characters(
             row(trial, matrix, prompts.tags_of_remark(head.id)).into_string(),
         ),
