@@ -18,3 +18,14 @@ pub(crate) fn grouped<K: Clone + Eq + Hash, T>(
     }
     groups
 }
+
+/// Joins names: so many of them, and the number of the others.
+pub(crate) fn first_few(names: &[String], most: usize) -> String {
+    match names.get(most..) {
+        Some([_, ..]) => {
+            let more = names.len() - most;
+            format!("{} and {more} more", names[..most].join(", "))
+        }
+        _ => names.join(", "),
+    }
+}

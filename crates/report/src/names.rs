@@ -20,11 +20,12 @@ pub struct Names {
     environments: bool,
     experiments: bool,
     repetitions: bool,
-    eval_width: usize,
-    variant_width: usize,
-    /// The width of the brief name of a variant.
-    brief_width: usize,
-    number_width: usize,
+    /// The widths of evals and variants.
+    pub(crate) widths: [usize; 2],
+    /// The widths of evals and of variants as brief as they can be.
+    pub(crate) brief_widths: [usize; 2],
+    /// The width of the number of a repetition.
+    pub(crate) number_width: usize,
     /// There are several environments, several experiments.
     several: (bool, bool),
 }
@@ -47,14 +48,11 @@ impl Names {
             let widths = heads.iter().map(|head| width(&name(head)));
             widths.max().unwrap_or(0)
         };
-        let [eval, variant, brief, number] = [
-            widest(&|head| clean(&head.eval).into_owned()),
-            widest(&|head| names.variant(&head.environment, &head.experiment)),
-            widest(&|head| names.brief(&head.environment, &head.experiment)),
-            widest(&|head| names.repetition(head.repetition)),
-        ];
-        (names.eval_width, names.variant_width) = (eval, variant);
-        (names.brief_width, names.number_width) = (brief, number);
+        let eval = widest(&|head| clean(&head.eval).into_owned());
+        let variant = widest(&|head| names.variant(&head.environment, &head.experiment));
+        let brief = widest(&|head| names.brief(&head.environment, &head.experiment));
+        names.number_width = widest(&|head| names.repetition(head.repetition));
+        (names.widths, names.brief_widths) = ([eval, variant], [eval, brief]);
         names
     }
 
@@ -123,33 +121,16 @@ impl Names {
         words([self.cell(head), self.repetition(head.repetition)])
     }
 
-    /// The width of the number of a repetition.
-    pub fn number_width(&self) -> usize {
-        self.number_width
-    }
-
-    /// The widths of evals and variants.
-    pub fn widths(&self) -> [usize; 2] {
-        [self.eval_width, self.variant_width]
-    }
-
-    /// The widths of evals and of variants as brief as they can be.
-    pub fn brief_widths(&self) -> [usize; 2] {
-        [self.eval_width, self.brief_width]
-    }
-
     /// The columns that a name takes beside these two.
     pub fn beside(&self) -> usize {
-        let [gap, space] = [
-            self.variant_width + self.number_width,
-            self.variant_width.min(self.number_width),
-        ];
-        usize::from(gap > 0) * 2 + usize::from(space > 0) + self.number_width
+        let ([_, variant], number) = (self.widths, self.number_width);
+        usize::from(variant + number > 0) * 2 + usize::from(variant.min(number) > 0) + number
     }
 
     /// The width of a name without columns.
     pub fn longest(&self) -> usize {
-        self.eval_width + self.brief_width + self.beside() - usize::from(self.beside() > 0)
+        let beside = self.beside();
+        self.brief_widths.iter().sum::<usize>() + beside - usize::from(beside > 0)
     }
 
     /// The name in `columns` at most, as brief as it can be and its number kept.

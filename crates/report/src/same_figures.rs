@@ -57,7 +57,7 @@ fn a_retried_attempt_is_paid_for_in_every_format() {
     assert!(terminal.contains("$1.50"), "{terminal}");
     assert!(html(&script).contains("$1.50"), "the page");
     let document = junit(&results);
-    let property = r#"<property name="costUsd" value="1.5"/>"#;
+    let property = r#"<property name="costUsd" value="1.5"></property>"#;
     assert!(document.contains(property), "{document}");
     let summary = markdown(&results, usize::MAX);
     assert!(summary.contains("1.50"), "{summary}");

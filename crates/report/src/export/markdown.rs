@@ -4,7 +4,7 @@ use terca_core::analysis::compare::Compared;
 use terca_core::analysis::metrics::{COMPARISON_METRICS, METRICS, UNKNOWN};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::{percent, score as score_in_words};
-use terca_core::analysis::summary::{Comparison, Figures, Summary, remarks};
+use terca_core::analysis::summary::{Comparison, Figures, remarks};
 use terca_core::text::prose;
 
 use crate::export::markdown_text::{escaped, row, sentence};
@@ -67,8 +67,11 @@ fn verdicts(results: &Results) -> String {
     }
     for comparison in &summary.comparisons {
         text += &verdict_item(comparison);
-        for line in beside(comparison, summary) {
-            text += &format!("  - {line}\n");
+        for line in delivered(comparison, summary) {
+            text += &format!("  - {}\n", sentence(&line));
+        }
+        for line in &comparison.warnings {
+            text += &format!("  - ⚠️ {}\n", sentence(line));
         }
     }
     if text.is_empty() { text } else { text + "\n" }
@@ -87,31 +90,16 @@ fn list(sentences: &[String]) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-fn beside(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let delivered = delivered(comparison, summary)
-        .into_iter()
-        .map(|text| sentence(&text));
-    let warnings = comparison
-        .warnings
-        .iter()
-        .map(|text| format!("⚠️ {}", sentence(text)));
-    delivered.chain(warnings).collect()
-}
-
 /// `**24 trials: 16 passed, 5 failed, in 3m 05s** · $0.82`, and the run's name.
 fn totals(results: &Results) -> String {
     let counted = counts(results).render(Palette::new(false));
     let used = metrics::spent(&results.summary.spent);
-    let used = if used.is_empty() {
-        String::new()
-    } else {
-        format!(" · {}", escaped(&used))
+    let used = match used.as_str() {
+        "" => String::new(),
+        used => format!(" · {}", escaped(used)),
     };
-    let mut text = format!(
-        "**{}**{used} · run {}\n\n",
-        escaped(&counted),
-        escaped(&results.run)
-    );
+    let (counted, run) = (escaped(&counted), escaped(&results.run));
+    let mut text = format!("**{counted}**{used} · run {run}\n\n");
     for said in stopped(results) {
         text += &format!("⚠️ {}.\n\n", escaped(&said));
     }
@@ -200,39 +188,33 @@ fn descriptions(results: &Results) -> String {
             rows += &row(["test".to_owned(), name, escaped(text)]);
         }
     }
+    folded("Descriptions", "| | name | description |", &rows)
+}
+
+/// A table of three columns that readers open on demand. Nothing without rows.
+fn folded(title: &str, head: &str, rows: &str) -> String {
     if rows.is_empty() {
-        return rows;
+        return String::new();
     }
     format!(
-        "<details>\n<summary>Descriptions</summary>\n\n| | name | description |\n|---|---|---|\n{rows}\n</details>\n\n"
+        "<details>\n<summary>{title}</summary>\n\n{head}\n|---|---|---|\n{rows}\n</details>\n\n"
     )
 }
 
-/// Folded: readers open it on demand.
 fn failures(results: &Results, names: &Names) -> String {
     let entries = entries(results);
-    if entries.is_empty() {
-        return String::new();
-    }
     let number: usize = entries.iter().map(|entry| entry.trials.len()).sum();
-    let mut text = format!(
-        "<details>\n<summary>{} did not pass</summary>\n\n| trial | score | why |\n|---|---|---|\n",
-        prose::count(number, "trial")
-    );
+    let mut rows = String::new();
     for entry in entries.iter().take(MOST_FAILURES) {
-        let name = escaped(&entry.name(names));
-        let score = entry
-            .trials
-            .first()
-            .map(|trial| verdict(&trial.report))
-            .unwrap_or_default();
+        let score = verdict(&entry.trials[0].report);
         let why: Vec<String> = entry.reasons.iter().map(|reason| escaped(reason)).collect();
-        text += &row([name, score, why.join("<br>")]);
+        rows += &row([escaped(&entry.name(names)), score, why.join("<br>")]);
     }
     if entries.len() > MOST_FAILURES {
-        text += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);
+        rows += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);
     }
-    text + "\n</details>\n\n"
+    let title = format!("{} did not pass", prose::count(number, "trial"));
+    folded(&title, "| trial | score | why |", &rows)
 }
 
 /// Shows what `terca compare` found.

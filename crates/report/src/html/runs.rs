@@ -15,7 +15,7 @@ use terca_core::text::prose;
 use super::scale;
 use super::shell::{PageSource, document};
 use super::text::{navigation, or_dash, pill, time, wide_table};
-use crate::groups::grouped;
+use crate::groups::{first_few, grouped};
 use crate::metrics;
 use crate::outcome::{agent, model};
 use crate::text::runs::{ListedStatus, RunRow};
@@ -186,12 +186,8 @@ fn changes(before: &ListedRun, now: &ListedRun) -> Vec<(char, String)> {
     if let (Some(old), Some(new)) = (&before.prints, &now.prints) {
         let evals: Vec<String> = Changes::between(old, new).evals.into_keys().collect();
         if !evals.is_empty() {
-            let more = match evals.len().saturating_sub(MOST_NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let named = evals[..evals.len().min(MOST_NAMED)].join(", ");
-            changes.push(('E', format!("evals changed: {named}{more}")));
+            let named = first_few(&evals, MOST_NAMED);
+            changes.push(('E', format!("evals changed: {named}")));
         }
     }
     let sets = [
@@ -333,24 +329,24 @@ pub struct ListedRun {
 impl ListedRun {
     /// Lists a run, with the facts of its `run.json` where that is there.
     pub fn of(row: RunRow, state: &RunState, file: Option<RunFile>) -> Self {
-        let mut run = ListedRun {
-            row,
-            ..ListedRun::default()
+        let trials = || {
+            state
+                .trials()
+                .iter()
+                .map(|trial| (&trial.head, &trial.report))
         };
-        for trial in state.trials() {
-            let (head, report) = (&trial.head, &trial.report);
-            if report.agent_version.is_some() {
-                run.agents.insert(agent(head, report));
-            }
-            run.models.extend(model(head, report).cloned());
-        }
+        let started = trials().filter(|(_, report)| report.agent_version.is_some());
         let summary = summarise_figures(state);
         ListedRun {
             variants: summary.variants,
             spent: summary.spent,
             commit: file.as_ref().and_then(|file| file.suite_commit.clone()),
             prints: file.map(|file| file.fingerprints),
-            ..run
+            agents: started.map(|(head, report)| agent(head, report)).collect(),
+            models: trials()
+                .filter_map(|(head, report)| model(head, report).cloned())
+                .collect(),
+            row,
         }
     }
 }

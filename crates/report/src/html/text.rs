@@ -15,6 +15,7 @@ use terca_core::text::prose;
 use terca_core::text::stripped::stripped;
 
 use crate::term::visible;
+use crate::text::runs::ListedStatus;
 
 /// Returns foreign text without terminal sequences and control characters.
 pub fn clean(text: &str) -> Cow<'_, str> {
@@ -237,11 +238,7 @@ pub fn pill(class: &str, word: &str) -> Markup {
 
 /// Returns the status of a run.
 pub fn run_status(status: RunStatus) -> Markup {
-    let word = match status {
-        RunStatus::Running => "running",
-        RunStatus::Complete => "complete",
-        RunStatus::Interrupted => "interrupted",
-    };
+    let word = ListedStatus::of(status, 0).as_str();
     pill(word, word)
 }
 

@@ -16,8 +16,6 @@ use crate::term::{Role, StyledLine, bold, dim, pad_left, plain, styled, width};
 
 const SHORTEST_BAR: usize = 8;
 const LONGEST_BAR: usize = 30;
-/// ` 78%`.
-const SHARE_COLUMNS: usize = 4;
 /// `1h 55m left`.
 const LEFT_COLUMNS: usize = 11;
 /// `at least ` and `about `.
@@ -26,25 +24,21 @@ const HEDGE_COLUMNS: usize = 9;
 /// For a screen that has another line for how trials ended.
 pub fn bar(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
     let counts = &so_far(state);
-    for (is_wide, has_left) in [(true, true), (false, true), (false, false)] {
-        let (mut share, mut rest) = (StyledLine::default(), StyledLine::default());
-        let mut figures = fraction(counts).width() + GAP.len() + TIME_COLUMNS;
-        if is_wide {
-            let finished = counts.finished() * 100 / counts.total.max(1);
-            share = plain(&format!("{finished:>3}%"));
-            figures += GAP.len() + SHARE_COLUMNS + HEDGE_COLUMNS;
-        }
-        if has_left {
-            rest = left(state, clock, is_wide);
-            figures += GAP.len() + LEFT_COLUMNS;
-        }
-        let room = columns.saturating_sub(figures + GAP.len());
-        if room >= SHORTEST_BAR {
-            let gauge = gauge(counts, room.min(LONGEST_BAR));
-            return join([gauge, fraction(counts), share, elapsed(state, clock), rest]);
-        }
-    }
-    without_gauge(state, clock, columns)
+    let finished = counts.finished() * 100 / counts.total.max(1);
+    let share = plain(&format!("{finished:>3}%"));
+    let [fraction, elapsed] = [fraction(counts), elapsed(state, clock)];
+    // It has its place, whether there is something in it or not.
+    let left = |hedged: bool| {
+        let mut left = left(state, clock, hedged);
+        left.pad_to(LEFT_COLUMNS + usize::from(hedged) * HEDGE_COLUMNS);
+        left
+    };
+    let forms = [
+        join([fraction.clone(), share, elapsed.clone(), left(true)]),
+        join([fraction.clone(), elapsed.clone(), left(false)]),
+        join([fraction, elapsed]),
+    ];
+    with_gauge(forms, state, clock, columns)
 }
 
 /// For a screen that has no other line: the counts are told here, and the bar goes first.
@@ -53,21 +47,27 @@ pub fn only(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
     let told = join([fraction(counts), in_marks(counts), elapsed(state, clock)]);
     let left = left(state, clock, true);
     let cost = known(dollars(&state.spent_with_live()));
-    for figures in [
+    let forms = [
         join([told.clone(), left.clone(), cost]),
         join([told.clone(), left]),
         told,
-    ] {
-        let room = columns.saturating_sub(figures.width() + GAP.len());
-        if room >= SHORTEST_BAR {
-            return join([gauge(counts, room.min(LONGEST_BAR)), figures]);
-        }
-    }
-    without_gauge(state, clock, columns)
+    ];
+    with_gauge(forms, state, clock, columns)
 }
 
-fn without_gauge(state: &RunState, clock: Clock, columns: usize) -> StyledLine {
+/// The first figures that leave room for the bar, with the bar before them. Without that room, what fits.
+fn with_gauge(
+    forms: [StyledLine; 3],
+    state: &RunState,
+    clock: Clock,
+    columns: usize,
+) -> StyledLine {
     let counts = &so_far(state);
+    let longest = columns.saturating_sub(GAP.len() + SHORTEST_BAR);
+    if let Some(figures) = first_fitting(forms, longest) {
+        let room = columns - GAP.len() - figures.width();
+        return join([gauge(counts, room.min(LONGEST_BAR)), figures]);
+    }
     let (fraction, marks) = (fraction(counts), in_marks(counts));
     let elapsed = elapsed(state, clock);
     let candidates = [

@@ -40,7 +40,7 @@ impl Layout {
     pub fn new(names: &Names, tokens: bool, max_width: usize) -> Self {
         let (brief, [eval, variant], unit) = match max_width {
             UNLIMITED => {
-                let widths = names.widths().map(|wanted| wanted.min(WIDEST_ALIGNED));
+                let widths = names.widths.map(|wanted| wanted.min(WIDEST_ALIGNED));
                 (false, widths, Some("tokens"))
             }
             columns => fitting(names, columns),
@@ -63,7 +63,7 @@ impl Layout {
             names.variant(&head.environment, &head.experiment)
         };
         let variant = self.cell(&variant, self.variant);
-        let number = pad(&names.repetition(head.repetition), names.number_width());
+        let number = pad(&names.repetition(head.repetition), names.number_width);
         match (variant.is_empty(), number.is_empty()) {
             (true, true) => eval,
             (true, false) => format!("{eval}  {number}"),
@@ -94,7 +94,7 @@ fn fitting(names: &Names, columns: usize) -> (bool, [usize; 2], Option<&'static 
     };
     // How much of what an agent is doing is to be seen, and how short names may get for it.
     let forms = [(Some("tokens"), 32), (Some("tok"), 16), (None, 16)];
-    let whole_names = [(false, names.widths()), (true, names.brief_widths())];
+    let whole_names = [(false, names.widths), (true, names.brief_widths)];
     // A whole name is worth more than the tokens.
     for (unit, detail) in forms {
         let left = left(unit, detail);
@@ -103,7 +103,7 @@ fn fitting(names: &Names, columns: usize) -> (bool, [usize; 2], Option<&'static 
             return (brief, widths, unit);
         }
     }
-    let brief = names.brief_widths().map(|wanted| wanted.min(columns / 4));
+    let brief = names.brief_widths.map(|wanted| wanted.min(columns / 4));
     for (unit, detail) in &forms[1..] {
         if let Some(widths) = share(brief, left(*unit, *detail), SHORTEST_NAME) {
             return (true, widths, *unit);
@@ -260,7 +260,7 @@ mod tests {
             unit: None,
         };
         assert_eq!(narrow.name(&names, &heads[1]), "a-ra…eval  gemi…ules #02");
-        assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
+        assert_eq!((names.widths, names.beside()), ([18, 17], 6));
         assert_eq!(names.longest(), width("a-rather-long-eval with-rules #02"));
         assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
     }

@@ -1,6 +1,5 @@
 //! Notices of a run besides the beginnings and ends of its trials, in one line each.
 
-use terca_core::config::adaptive::Adaptive;
 use terca_core::run::event::{EventKind, StoppedVariant};
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
@@ -111,15 +110,14 @@ pub fn title(state: &RunState) -> StyledLine {
         title = title.plain(&format!(" ({factors})"));
     }
     match state.adaptive() {
-        Some(bounds) => title.plain(&format!(", {}", until_decided(bounds))),
+        Some(bounds) => {
+            let most = prose::count(bounds.max, "repetition");
+            title.plain(&format!(
+                ", then more, until every comparison is decided, up to {most}"
+            ))
+        }
         None => title,
     }
-}
-
-/// `then more, until every comparison is decided, up to 20 repetitions`.
-fn until_decided(bounds: Adaptive) -> String {
-    let most = prose::count(bounds.max as usize, "repetition");
-    format!("then more, until every comparison is decided, up to {most}")
 }
 
 /// `4 at a time, run 2026-11-14-001, seed 7`. Of one trial there is never more than one at a time.

@@ -11,28 +11,20 @@ use crate::groups::grouped;
 use crate::names::{Names, plan_size};
 use crate::term::{Answer, Grid, Role, Side, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
-/// A plan that is shown.
-#[derive(Debug, Clone, Copy)]
-pub struct PlanOverview<'a> {
-    /// Its trials.
-    pub heads: &'a [TrialHead],
-    /// Sentences about its variants.
-    pub remarks: &'a [Remark],
-    /// The descriptions of evals, environments and experiments.
-    pub descriptions: &'a Descriptions,
-}
-
-/// The matrix in brief, its evals, its variants.
-pub fn plan_overview(plan: PlanOverview<'_>) -> Answer {
+/// The matrix in brief, its evals, its variants with sentences about them, and the descriptions of all.
+pub fn plan_overview(
+    heads: &[TrialHead],
+    remarks: &[Remark],
+    descriptions: &Descriptions,
+) -> Answer {
     let mut answer = Answer::new(UNLIMITED);
-    let descriptions = plan.descriptions;
     if let Some(about) = &descriptions.suite {
         answer.line(described(about, ""));
     }
-    answer.line(plan_title(plan.heads));
+    answer.line(plan_title(heads));
     let parts = [
-        ("evals", evals(plan)),
-        ("variants", variants(plan)),
+        ("evals", evals(heads, &descriptions.evals)),
+        ("variants", variants(heads, remarks)),
         ("environments", setups(&descriptions.environments)),
         ("experiments", setups(&descriptions.experiments)),
     ];
@@ -83,9 +75,9 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize]) -> Answer {
     answer
 }
 
-fn evals(plan: PlanOverview<'_>) -> Grid {
+fn evals(heads: &[TrialHead], descriptions: &BTreeMap<String, String>) -> Grid {
     let mut grid = Grid::default();
-    for (eval, repetitions) in grouped(plan.heads.iter().map(|head| (&head.eval, head))) {
+    for (eval, repetitions) in grouped(heads.iter().map(|head| (&head.eval, head))) {
         let numbers = repetitions.iter().map(|head| head.repetition);
         let most = numbers.max().unwrap_or(0);
         let mut repeated = prose::count(repetitions.len(), "trial");
@@ -93,17 +85,17 @@ fn evals(plan: PlanOverview<'_>) -> Grid {
             repeated += &format!(", {}", prose::count(most as usize, "repetition"));
         }
         grid.row([plain(eval), dim(&repeated)]);
-        if let Some(description) = plan.descriptions.evals.get(eval) {
+        if let Some(description) = descriptions.get(eval) {
             grid.line(described(description, "  "));
         }
     }
     grid
 }
 
-fn variants(plan: PlanOverview<'_>) -> Grid {
-    let names = Names::of(plan.heads);
+fn variants(heads: &[TrialHead], remarks: &[Remark]) -> Grid {
+    let names = Names::of(heads);
     let mut grid = Grid::default();
-    let heads = plan.heads.iter();
+    let heads = heads.iter();
     let heads = heads.map(|head| ((&head.environment, &head.experiment), head));
     for ((environment, experiment), trials) in grouped(heads) {
         let name = names.variant_or_default(environment, experiment);
@@ -112,7 +104,7 @@ fn variants(plan: PlanOverview<'_>) -> Grid {
         let is_about = |remark: &&Remark| {
             remark.environment == *environment && remark.experiment == *experiment
         };
-        for remark in plan.remarks.iter().filter(is_about) {
+        for remark in remarks.iter().filter(is_about) {
             grid.line(styled(Role::Fair, &format!("  {}", remark.sentence)));
         }
     }
@@ -133,12 +125,7 @@ mod tests {
     const PALETTE: Palette = Palette { colour: false };
 
     fn shown(heads: &[TrialHead]) -> String {
-        let plan = PlanOverview {
-            heads,
-            remarks: &[],
-            descriptions: &Descriptions::default(),
-        };
-        plan_overview(plan).render(PALETTE)
+        plan_overview(heads, &[], &Descriptions::default()).render(PALETTE)
     }
 
     #[test]

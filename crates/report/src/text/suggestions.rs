@@ -45,27 +45,23 @@ pub struct Circumstances<'a> {
 }
 
 /// A command, and what it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    pub command: String,
-    pub purpose: String,
-}
+type Step = (String, String);
 
 /// Empty when there is nothing to suggest.
 pub fn suggestions(results: &Results, around: &Circumstances<'_>, columns: usize) -> Answer {
     let mut answer = Answer::new(columns);
     let steps = steps(results, around);
-    let Some(widest) = steps.iter().map(|step| width(&step.command)).max() else {
+    let Some(widest) = steps.iter().map(|(command, _)| width(command)).max() else {
         return answer;
     };
-    let line = |step: &Step, widest: usize| {
-        let line = format!("  {}    # {}", pad(&step.command, widest), step.purpose);
+    let line = |(command, purpose): &Step, widest: usize| {
+        let line = format!("  {}    # {purpose}", pad(command, widest));
         Some(line).filter(|line| width(line) < columns)
     };
     // A command that goes on in the next line is hard to copy, so what it is for goes first.
     let aligned: Option<Vec<String>> = steps.iter().map(|step| line(step, widest)).collect();
     let lines = aligned.unwrap_or_else(|| {
-        let bare = |step: &Step| format!("  {}", step.command);
+        let bare = |(command, _): &Step| format!("  {command}");
         let steps = steps.iter();
         steps
             .map(|step| line(step, 0).unwrap_or(bare(step)))
@@ -76,7 +72,7 @@ pub fn suggestions(results: &Results, around: &Circumstances<'_>, columns: usize
     answer
 }
 
-pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
+fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     if results.status != RunStatus::Complete || results.trials.is_empty() {
         return Vec::new();
     }
@@ -89,10 +85,7 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     let judged = summary.passed + summary.partial + summary.failed;
     let mut steps = Vec::new();
     let mut suggest = |arguments: &str, purpose: &str| {
-        steps.push(Step {
-            command: format!("{} {arguments}", around.terca),
-            purpose: purpose.to_owned(),
-        });
+        steps.push((format!("{} {arguments}", around.terca), purpose.to_owned()));
     };
     if of(&[ErrorKind::AgentMissing, ErrorKind::Auth]) {
         suggest("doctor", "see which agents are installed and signed in");

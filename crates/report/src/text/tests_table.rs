@@ -8,116 +8,86 @@
 //!
 //! Only evals with several tests, one of which lost points: for the others the table of results says the same.
 
-use std::collections::HashMap;
+use terca_core::analysis::results::Results;
+use terca_core::stats::sample::mean;
 
-use terca_core::analysis::results::{Results, TrialResult};
-
+use crate::groups::grouped;
 use crate::names::Names;
-use crate::term::{Answer, Grid, Role, Side, StyledLine, dim, plain, shorten, styled};
+use crate::term::{Answer, Grid, Role, Side, StyledLine, bold, dim, plain, shorten, styled};
 
 const WIDEST_TITLE: usize = 24;
 const WIDEST_NAME: usize = 32;
 const MOST_ROWS: usize = 200;
 
-/// The trials of a cell that passed a test, the trials that were graded by it, and the sum of their scores.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    passed: usize,
-    graded: usize,
-    score: f64,
-}
-
-/// A test of an eval, with its counts by variant.
-struct Row<'a> {
-    eval: &'a str,
-    test: &'a str,
-    counts: Vec<Count>,
-}
+/// The environment and the experiment of a variant.
+type Variant<'a> = (&'a str, &'a str);
+/// A test of an eval, with the scores that it gave, by variant.
+type Row<'a> = (&'a str, &'a str, Vec<(Variant<'a>, f64)>);
 
 /// The table; empty where it would say no more than the results.
 pub fn tests_table(results: &Results, columns: usize) -> Answer {
-    let variants = results.summary.variants.iter();
-    let variants: Vec<(&str, &str)> = variants
-        .map(|variant| (&*variant.environment, &*variant.experiment))
-        .collect();
-    let rows = rows(results, &variants);
+    let rows = rows(results);
     let mut answer = Answer::new(columns);
-    if rows.is_empty() {
-        return answer;
+    if !rows.is_empty() {
+        answer.panels(&table(results, &rows).panels(2, 1, columns));
     }
-    let names = Names::of_results(results);
-    let titles: Vec<String> = variants
-        .iter()
-        .map(|(environment, experiment)| {
-            let name = names.variant(environment, experiment);
-            let name = if name.is_empty() { "passed" } else { &name };
-            shorten(name, WIDEST_TITLE).into_owned()
-        })
-        .collect();
-    answer.panels(&table(&rows, &titles).panels(2, 1, columns));
     answer
 }
 
-fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
-    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
-    for TrialResult { head, report, .. } in &results.trials {
-        let variant = (head.environment.as_str(), head.experiment.as_str());
-        let Some(column) = variants.iter().position(|known| *known == variant) else {
-            continue;
-        };
-        for (test, grade) in report.tests.iter() {
-            let place = *places.entry((&head.eval, test)).or_insert_with(|| {
-                rows.push(Row {
-                    eval: &head.eval,
-                    test,
-                    counts: vec![Count::default(); variants.len()],
-                });
-                rows.len() - 1
-            });
-            let count = &mut rows[place].counts[column];
-            count.passed += usize::from(grade.score >= 1.0);
-            count.graded += 1;
-            count.score += grade.score;
+fn rows(results: &Results) -> Vec<Row<'_>> {
+    let graded = results.trials.iter().flat_map(|trial| {
+        let head = &*trial.head;
+        let variant = (&*head.environment, &*head.experiment);
+        let tests = trial.report.tests.iter();
+        tests.map(move |(test, grade)| (&*head.eval, (test, (variant, grade.score))))
+    });
+    let mut rows = Vec::new();
+    for (eval, graded) in grouped(graded) {
+        let is_lost = graded.iter().any(|(_, (_, score))| *score < 1.0);
+        let tests = grouped(graded);
+        if tests.len() > 1 && is_lost {
+            rows.extend(tests.into_iter().map(|(test, scores)| (eval, test, scores)));
         }
     }
-    // The place of each eval, its number of tests, and whether one of them lost points.
-    let mut evals: HashMap<&str, (usize, usize, bool)> = HashMap::new();
-    for (place, row) in rows.iter().enumerate() {
-        let (_, tests, is_lost) = evals.entry(row.eval).or_insert((place, 0, false));
-        *tests += 1;
-        *is_lost |= row.counts.iter().any(|count| count.passed < count.graded);
-    }
-    rows.retain(|row| evals[row.eval].1 > 1 && evals[row.eval].2);
-    // Trials run in any order; the tests of an eval belong together.
-    rows.sort_by_key(|row| evals[row.eval].0);
     rows.truncate(MOST_ROWS);
     rows
 }
 
-fn table(rows: &[Row<'_>], titles: &[String]) -> Grid {
-    let labels = ["eval", "test"].map(|title| (title, Side::Left));
-    let variants = titles.iter().map(|title| (title.as_str(), Side::Right));
-    let mut grid = Grid::titled(labels.into_iter().chain(variants));
+fn table(results: &Results, rows: &[Row<'_>]) -> Grid {
+    let names = Names::of_results(results);
+    let variants = results.summary.variants.iter();
+    let variants: Vec<Variant<'_>> = variants
+        .map(|variant| (&*variant.environment, &*variant.experiment))
+        .collect();
+    let titles = variants.iter().map(|(environment, experiment)| {
+        let name = names.variant(environment, experiment);
+        let name = if name.is_empty() { "passed" } else { &name };
+        (bold(&shorten(name, WIDEST_TITLE)), Side::Right)
+    });
+    let labels = ["eval", "test"].map(|title| (bold(title), Side::Left));
+    let mut grid = Grid::headed(labels.into_iter().chain(titles));
     let mut last = "";
-    for row in rows {
-        let eval = if row.eval == last { "" } else { row.eval };
-        last = row.eval;
-        let names = [eval, row.test].map(|name| plain(&shorten(name, WIDEST_NAME)));
-        grid.row(names.into_iter().chain(row.counts.iter().map(cell)));
+    for (eval, test, scores) in rows {
+        let shown = if *eval == last { "" } else { eval };
+        last = eval;
+        let names = [shown, test].map(|name| plain(&shorten(name, WIDEST_NAME)));
+        let cells = variants.iter().map(|variant| cell(*variant, scores));
+        grid.row(names.into_iter().chain(cells));
     }
     grid
 }
 
 /// `3/4`, with the mean score where some trials have a part of it.
-fn cell(count: &Count) -> StyledLine {
-    if count.graded == 0 {
+fn cell(variant: Variant<'_>, scores: &[(Variant<'_>, f64)]) -> StyledLine {
+    let own = scores.iter().filter(|(other, _)| *other == variant);
+    let scores: Vec<f64> = own.map(|(_, score)| *score).collect();
+    let Some(mean) = mean(&scores) else {
         return dim("–");
-    }
-    let mean = count.score / count.graded as f64;
-    let share = count.passed as f64 / count.graded as f64;
-    let mut text = format!("{}/{}", count.passed, count.graded);
-    if (mean - share).abs() > 1e-9 {
+    };
+    let passed = scores.iter().filter(|score| **score >= 1.0).count();
+    let graded = scores.len();
+    let mut text = format!("{passed}/{graded}");
+    if (mean - passed as f64 / graded as f64).abs() > 1e-9 {
         text += &format!("  {mean:.2}");
     }
     styled(Role::of_score(mean), &text)

@@ -14,6 +14,7 @@ use terca_core::text::prose;
 
 use super::ablation::in_sentences;
 use crate::context::Context;
+use crate::groups::first_few;
 use crate::term::{Answer, Role};
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT, role};
 
@@ -83,13 +84,8 @@ fn changed(comparisons: &[Comparison]) -> Vec<String> {
                 named.push(format!("`{}` ({place}, {})", eval.eval, comparison.arm));
             }
         }
-        let more = match named.len().saturating_sub(MOST_NAMED) {
-            0 => String::new(),
-            number => format!(" and {number} more"),
-        };
-        named.truncate(MOST_NAMED);
         if !named.is_empty() {
-            lines.push(format!("{word}: {}{more}", named.join(", ")));
+            lines.push(format!("{word}: {}", first_few(&named, MOST_NAMED)));
         }
     }
     lines

@@ -14,7 +14,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::load::{LoadedPlan, RunPlan, load as load_plan};
 use terca_engine::run::machine_lints;
 use terca_engine::suite::discover;
-use terca_report::{PlanOverview, agent_inputs, plan_overview};
+use terca_report::{agent_inputs, plan_overview};
 
 use self::answer::CheckAnswer;
 use crate::args::{Common, SelectionArgs, TableFormat};
@@ -112,12 +112,11 @@ fn show(
     let Some(plan) = &loaded.plan else {
         return;
     };
-    let overview = PlanOverview {
-        heads: &plan.heads(),
-        remarks,
-        descriptions: &Descriptions::of(&plan.suite, &plan.trials),
-    };
-    screen::out_view(&plan_overview(overview), common);
+    let descriptions = Descriptions::of(&plan.suite, &plan.trials);
+    screen::out_view(
+        &plan_overview(&plan.heads(), remarks, &descriptions),
+        common,
+    );
     if args.verbose {
         screen::out("");
         screen::out_view(&agent_inputs(cases, &plan.suite.root), common);

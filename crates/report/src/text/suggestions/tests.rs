@@ -17,7 +17,7 @@ const AROUND: Circumstances<'_> = Circumstances {
 fn commands(script: &Script, around: &Circumstances<'_>) -> Vec<String> {
     steps(&script.results(), around)
         .into_iter()
-        .map(|step| step.command)
+        .map(|(command, _)| command)
         .collect()
 }
 
@@ -148,8 +148,8 @@ fn an_open_question_is_settled_by_what_it_takes() {
         let steps = steps(&script.results(), &around);
         let step = steps
             .iter()
-            .find(|step| step.command.contains("-n ") || step.command.contains("create-eval"));
-        step.map(|step| (step.command.clone(), step.purpose.clone()))
+            .find(|(command, _)| command.contains("-n ") || command.contains("create-eval"));
+        step.cloned()
     };
     // As good as the toss of a coin.
     let noisy = compared(8, 10, coin);
