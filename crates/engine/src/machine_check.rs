@@ -4,7 +4,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,6 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::run::load::RunPlan;
 use crate::run::signals;
-use crate::run::trial_thread::Message;
 use crate::sandbox::limits;
 use crate::sandbox::{self, Strength};
 use crate::workers::{Call, Connection, Ending, FromWorker, ToWorker, Variables, WorkerError};
@@ -214,19 +212,9 @@ impl RemoteMachines {
         let dir = work.new_dir()?;
         let launcher = Launcher::of_this_program();
         let interrupt = Arc::new(Interrupt::new()?);
-        let (sender, messages) = channel();
-        signals::forward(&sender, &interrupt)?;
-        let ending = Ending::new(interrupt);
-        let for_signals = ending.clone();
-        std::thread::Builder::new()
-            .name("signals of looks".into())
-            .spawn(move || {
-                // A pause is over by itself when this is dropped.
-                for message in messages {
-                    let is_signal = matches!(message, Message::Signal);
-                    for_signals.is_over.fetch_or(is_signal, Ordering::Release);
-                }
-            })?;
+        // Nobody needs the messages: who waits looks at the interrupt.
+        signals::forward(&channel().0, &interrupt)?;
+        let ending = Ending::new(interrupt, true);
         let places = self.pools.iter().flat_map(WorkerPool::places);
         std::thread::scope(|scope| {
             let looks: Vec<_> = places

@@ -103,6 +103,12 @@ impl Host {
         }
     }
 
+    /// Adds variables, in the place of those of the same name.
+    pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.variables.extend(more);
+        self
+    }
+
     /// Returns the value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)

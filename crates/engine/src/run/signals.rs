@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, kill_process};
@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::{own_process, pause};
 use crate::run::trial_thread::Message;
@@ -106,7 +107,7 @@ impl Stopper {
     }
 
     fn hear(&self, signal: Option<i32>) {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = locked(&self.heard);
         if heard.is_echo(signal, Instant::now()) {
             return;
         }

@@ -86,7 +86,6 @@ impl Slots {
                 place,
                 reason,
             } => {
-                counted.idle.retain(|(idle, _)| *idle != slot);
                 counted.alive = counted.alive.saturating_sub(1);
                 counted.given_up.insert(place, reason);
             }

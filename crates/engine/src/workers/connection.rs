@@ -74,15 +74,12 @@ impl WorkerError {
     /// Returns the next step.
     pub fn help(&self) -> Option<String> {
         match self {
-            WorkerError::Missing(_) => Some(format!(
+            WorkerError::Missing(_) | WorkerError::OtherVersion(_) => Some(format!(
                 "install Terca {VERSION} on that machine, or set `terca:` of the pool to its path there"
             )),
             WorkerError::NoGreeting(_) => Some(
                 "run the command by hand; it must start `terca worker` with its input and output connected".to_owned(),
             ),
-            WorkerError::OtherVersion(_) => Some(format!(
-                "install Terca {VERSION} on that machine, or set `terca:` of the pool to the path of that version"
-            )),
             WorkerError::Refused { help, .. } => help.clone(),
             WorkerError::Lost(_) | WorkerError::Interrupted => None,
         }
@@ -106,18 +103,23 @@ pub struct Ending {
     pub interrupt: Arc<Interrupt>,
     /// The run is over.
     pub is_over: AtomicBool,
+    /// No worker has a trial to end.
+    pub without_trials: bool,
 }
 
 impl Ending {
     /// Makes one that has not come.
-    pub fn new(interrupt: Arc<Interrupt>) -> Arc<Self> {
-        let is_over = AtomicBool::new(false);
-        Arc::new(Ending { interrupt, is_over })
+    pub fn new(interrupt: Arc<Interrupt>, without_trials: bool) -> Arc<Self> {
+        Arc::new(Ending {
+            interrupt,
+            is_over: AtomicBool::new(false),
+            without_trials,
+        })
     }
 
     /// Returns whether a worker is of no use: one that is ready may still end its trial.
     pub fn has_come(&self, is_ready: bool) -> bool {
-        let is_asked = match is_ready {
+        let is_asked = match is_ready && !self.without_trials {
             true => self.interrupt.is_kill(),
             false => self.interrupt.is_stop(),
         };
@@ -170,10 +172,7 @@ impl Connection {
             output: BufReader::with_capacity(64 * 1024, output),
             input,
             errors,
-            hello: Hello {
-                node: String::new(),
-                now: jiff::Timestamp::UNIX_EPOCH,
-            },
+            hello: Hello::default(),
         };
         let words = match wire::await_greeting(&mut connection.output) {
             Ok(Ok((version, _))) if version != VERSION => {

@@ -38,6 +38,7 @@ use std::thread::JoinHandle;
 use terca_core::plan::{Case, TrialSpec};
 use terca_core::run::settings::RunSettings;
 
+use crate::locked;
 use crate::process::supervise::Launcher;
 use crate::run::slots::{RemoteSlots, Slots};
 use crate::run::start::PreparedRun;
@@ -46,7 +47,7 @@ use crate::tree::archive::Packer;
 use crate::trial::Context;
 pub use connection::{Call, Connection, Ending, STARTS_WORKER, WorkerError};
 pub use serve::serve;
-use slot::{Job, Link, Request, SlotThread, locked};
+use slot::{Job, Link, Request, SlotThread};
 use wire::Order;
 pub use wire::{FromWorker, Hello, ToWorker, Variables};
 
@@ -126,7 +127,7 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
         archive,
         dir,
         launcher: Launcher::of_this_program(),
-        ending: Ending::new(run.context.interrupt.clone()),
+        ending: Ending::new(run.context.interrupt.clone(), false),
         local: (run.places.is_local).then(|| run.containment().sandboxes),
         first: OnceLock::new(),
         news: run.mailbox.0.clone(),

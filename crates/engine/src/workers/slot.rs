@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -19,6 +19,7 @@ use terca_core::worker_pool::WorkerPool;
 use super::connection::{Call, Connection, Ending, WorkerError, shown};
 use super::most_bytes;
 use super::wire::{self, FromWorker, Order, ToWorker};
+use crate::locked;
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error, tell_end};
@@ -369,8 +370,4 @@ impl SlotThread {
         drop(link);
         self.tell(SlotNews::Gone { slot: self.slot });
     }
-}
-
-pub(super) fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
