@@ -12,9 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use terca_core::agent::{self, AgentChoice, Profile};
 use terca_core::config::sandbox::ContainerEngine;
-use terca_core::plan::workers::chosen_workers;
-use terca_core::run::settings::RunSettings;
-use terca_core::text::diagnostic::Diagnostics;
 use terca_core::worker_pool::WorkerPool;
 
 use crate::host::credentials;
@@ -185,13 +182,10 @@ pub struct RemoteMachines {
 }
 
 impl RemoteMachines {
-    /// Returns the machines of the workers that the settings name.
-    pub fn new(plan: &RunPlan, settings: &RunSettings, host: &Host) -> Self {
-        // Unknown names were reported when the plan was made.
-        let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
-        let pools = chosen.map_or_else(Vec::new, |chosen| chosen.pools);
+    /// Returns the machines of the workers of a plan.
+    pub fn new(plan: &RunPlan, host: &Host) -> Self {
         RemoteMachines {
-            pools: pools.into_iter().cloned().collect(),
+            pools: plan.workers.pools.clone(),
             variables: Variables(plan.variables_for_workers(host)),
         }
     }

@@ -415,7 +415,7 @@ impl From<MergeRunsError> for CliError {
             MergeRunsError::Different { .. } => {
                 "run the shards from the same commit, with the same selection and repetitions"
             }
-            MergeRunsError::Missing { .. } => "name the runs of all shards",
+            MergeRunsError::Missing(_) => "name the runs of all shards",
             _ => "",
         };
         let (status, code) = match error {
@@ -433,7 +433,7 @@ impl From<MergeRunsError> for CliError {
             MergeRunsError::Merge(_)
             | MergeRunsError::NotAPart(_)
             | MergeRunsError::Different { .. }
-            | MergeRunsError::Missing { .. } => (MISUSE, Code::CannotMerge),
+            | MergeRunsError::Missing(_) => (MISUSE, Code::CannotMerge),
         };
         CliError::told(error, (status, code, help))
     }

@@ -163,16 +163,18 @@ pub fn given(access: &Access) -> Option<String> {
     (!given.is_empty()).then(|| format!("its credentials: {}", prose::list(&given, "and")))
 }
 
-/// Says that an agent was given nothing to sign in with, and what to do about it.
-pub fn missing(profile: &Profile) -> String {
+/// Says which variables an agent can sign in with; `None` where it has none.
+pub fn how_to_sign_in(profile: &Profile) -> Option<String> {
     const NAMED: usize = 3;
     let names = profile.credential_variables.iter().take(NAMED);
-    let names: Vec<&str> = names.copied().collect();
+    let names: Vec<String> = names.map(|name| format!("${name}")).collect();
+    (!names.is_empty()).then(|| format!("set {}", prose::list(&names, "or")))
+}
+
+/// Says that an agent was given nothing to sign in with, and what to do about it.
+pub fn missing(profile: &Profile) -> String {
     let missing = format!("no credentials for {}", profile.name);
-    match names.as_slice() {
-        [] => missing,
-        names => format!("{missing}: set {}", prose::list(names, "or")),
-    }
+    how_to_sign_in(profile).map_or(missing.clone(), |help| format!("{missing}: {help}"))
 }
 
 /// Returns every value that must not be written down: those of the variables, and the tokens in the files.

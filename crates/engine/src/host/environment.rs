@@ -5,19 +5,17 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{self, Profile};
-use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::workspace::trial_dirs::CommandDirs;
 
 /// Environment variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// The variables that are passed on from Terca's own environment: for programs, the language and the network.
-const PASSED_ON: [&str; 22] = [
+/// The variables that are passed on from Terca's own environment, beside [`PATHS`]: for programs, the language and the
+/// network.
+const PASSED_ON: [&str; 15] = [
     "PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "HTTP_PROXY", "HTTPS_PROXY",
-    "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy", "SSL_CERT_FILE",
-    "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "JAVA_HOME",
-    "GOROOT",
+    "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 ];
 
 /// Version managers whose programs on `PATH` find their toolchains through the home directory. The trial's home
@@ -92,7 +90,7 @@ impl Host {
         for name in outside_paths().chain(["PATH", "HOME", "SHELL"]) {
             variables.remove(name);
         }
-        for name in PASSED_ON {
+        for name in PASSED_ON.into_iter().chain(PATHS) {
             if let Some(value) = of_image.get(name) {
                 variables.insert(name.to_owned(), value.clone());
             }
@@ -123,7 +121,9 @@ impl Host {
 
     /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
-        let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
+        let passed = |name: &str| {
+            PASSED_ON.contains(&name) || PATHS.contains(&name) || name.starts_with("LC_")
+        };
         let quiet = QUIET.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut variables = Variables::from(quiet);
         variables.extend(self.of_image.clone());
@@ -180,61 +180,22 @@ impl Host {
         own.chain(env.iter().cloned()).collect()
     }
 
-    /// Returns the variables for commands of `prepare`, whose result all variants share.
-    pub fn for_layer(
+    /// Returns the variables for commands of a suite: the base, those that they are given, and these facts. Their `PATH`
+    /// ends with the directory beside their YAML file, and the workspace.
+    pub fn for_suite<const N: usize>(
         &self,
         dirs: CommandDirs<'_>,
-        layer: &PreparedLayer,
-        suite_dir: &Utf8Path,
+        given: impl IntoIterator<Item = (String, String)>,
         beside: &Utf8Path,
-        registries: Variables,
+        facts: [(&str, String); N],
     ) -> Variables {
         let mut variables = self.base(dirs);
-        variables.extend(registries);
-        variables.extend(layer.env.iter().cloned());
-        add_to_path(&mut variables, beside, dirs);
-        variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
-        variables.extend(
-            layer
-                .eval
-                .iter()
-                .map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())),
-        );
+        variables.extend(given);
+        let path = variables.entry("PATH".into()).or_default();
+        *path = format!("{path}:{beside}:{}", dirs.workspace);
+        variables.extend(facts.map(|(name, value)| (name.to_owned(), value)));
         variables
     }
-
-    /// Returns the variables for commands of `before` and tests, which may know their trial. The agent may not.
-    pub fn for_command(
-        &self,
-        dirs: CommandDirs<'_>,
-        trial: &TrialSpec,
-        suite_dir: &Utf8Path,
-        trial_dir: &Utf8Path,
-        beside: &Utf8Path,
-        registries: Variables,
-    ) -> Variables {
-        let mut variables = self.base(dirs);
-        variables.extend(registries);
-        variables.extend(trial.case.env.iter().cloned());
-        add_to_path(&mut variables, beside, dirs);
-        let variant = &trial.case.variant;
-        let known = [
-            ("TERCA_SUITE_DIR", suite_dir.to_string()),
-            ("TERCA_EVAL", trial.case.eval.name.clone()),
-            ("TERCA_ENVIRONMENT", variant.told_environment.clone()),
-            ("TERCA_EXPERIMENT", variant.told_experiment.clone()),
-            ("TERCA_REPETITION", trial.repetition.to_string()),
-            ("TERCA_TRIAL_DIR", trial_dir.to_string()),
-        ];
-        variables.extend(known.map(|(name, value)| (name.to_owned(), value)));
-        variables
-    }
-}
-
-/// Adds the last places for a suite's commands to `PATH`: beside their YAML file, and the workspace.
-fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: CommandDirs<'_>) {
-    let path = variables.get("PATH").cloned().unwrap_or_default();
-    variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
 }
 
 /// Returns a `PATH` without its relative entries. `.` and the empty entry are the workspace here, where an agent could

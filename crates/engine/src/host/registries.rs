@@ -3,13 +3,13 @@
 //! A suite that says `passRegistries: true` gets them for `prepare`, `before` and tests. The agent does not: the variables
 //! are not its own, and the files are in the home only while commands of the suite run.
 
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::PlacedFiles;
+use crate::suite::create::new_file;
 
 /// The files in a home that name registries, or have the tokens for them.
 const FILES: [&str; 10] = [
@@ -112,15 +112,9 @@ pub fn place(host: &Host, home: &Utf8Path) -> io::Result<PlacedFiles> {
         if target.symlink_metadata().is_ok() {
             continue;
         }
-        fs_err::create_dir_all(target.parent().unwrap_or(home))?;
         let content = fs_err::read(path)?;
-        let mut copy = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&target)?;
-        placed.paths.push(target);
-        copy.write_all(&content)?;
+        placed.paths.push(target.clone());
+        new_file(&target, &content, 0o600)?;
     }
     Ok(placed)
 }

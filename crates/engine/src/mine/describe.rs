@@ -35,10 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The agent that writes tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Describing {
-    /// Its name.
-    pub agent: String,
-    /// Its model, instead of its own choice.
-    pub model: Option<String>,
+    /// Its name, and a model instead of its own choice.
+    pub by: Writer,
     /// Its time limit for a task, in seconds.
     pub seconds: f64,
     /// No further task is asked for once those before have cost this much.
@@ -46,19 +44,12 @@ pub struct Describing {
 }
 
 impl Describing {
-    fn writer(&self) -> Writer {
-        Writer {
-            agent: self.agent.clone(),
-            model: self.model.clone(),
-        }
-    }
-
     fn settings(&self, request: &Request<'_>, spent: Option<f64>) -> RunSettings {
         RunSettings {
             selection: SelectionSettings {
                 repetitions: Some(1),
-                agent: Some(self.agent.clone()),
-                model: self.model.clone(),
+                agent: Some(self.by.agent.clone()),
+                model: self.by.model.clone(),
                 timeout: Some(self.seconds),
                 sandbox: Some(request.sandbox.clone()),
                 network: Some(Network::Model),
@@ -155,11 +146,12 @@ fn ask(
             continue;
         };
         let answer = answer(trial, &finished, draft);
+        let by = describing.by.clone();
         let (reason, detail) = answer.as_ref().err().cloned().unzip();
         let described = Described {
             by: Writer {
-                model: (trial.report.delivery.model_observed.clone()).or(describing.model.clone()),
-                ..describing.writer()
+                model: (trial.report.delivery.model_observed.clone()).or(by.model),
+                agent: by.agent,
             },
             cost_usd: trial.report.stats.usage.cost_usd,
             reason,
@@ -221,7 +213,7 @@ impl Answers {
         detail: Option<String>,
     ) {
         let described = Described {
-            by: describing.writer(),
+            by: describing.by.clone(),
             cost_usd: None,
             reason: Some(reason),
             detail,

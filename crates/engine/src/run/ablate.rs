@@ -57,10 +57,10 @@ pub enum AblateError {
     #[error(transparent)]
     Tools(#[from] ToolsError),
     /// The parts or the trials do not allow a design.
-    #[error("{context}: {error}")]
+    #[error("the experiment `{experiment}`: {error}")]
     Design {
-        /// The experiment and its file.
-        context: String,
+        /// The experiment's name.
+        experiment: String,
         /// The reason.
         error: DesignError,
     },
@@ -85,7 +85,6 @@ pub fn design(
     let parts = match question.kind {
         Kind::Rules => {
             let texts = rules(experiment)?.ok_or_else(nothing)?;
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let by = question.split.unwrap_or_else(|| Split::usual(&texts));
             (split, hash) = (Some(by), Some(hash_of(&texts)));
             Rules::of(&texts, by).parts()
@@ -117,7 +116,7 @@ pub fn design(
         seed: plan.seed,
     };
     Ablation::new(wanted).map_err(|error| AblateError::Design {
-        context: format!("the experiment `{}`", experiment.name),
+        experiment: experiment.name.clone(),
         error,
     })
 }
@@ -127,7 +126,6 @@ pub fn slim(suite: &Suite, design: &Ablation, kept: &[usize]) -> Result<String, 
     let changed = || AblateError::Changed(design.experiment.clone());
     let experiment = named(suite, &design.experiment)?;
     let texts = rules(experiment)?.ok_or_else(changed)?;
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let split = design.split.ok_or_else(changed)?;
     if design.sha256.as_ref() != Some(&hash_of(&texts)) {
         return Err(changed());
@@ -172,17 +170,13 @@ fn own_servers(experiment: &Setup) -> Option<Vec<&str>> {
 }
 
 fn rules(experiment: &Setup) -> io::Result<Option<Vec<String>>> {
-    let Some(files) = experiment.rules.set() else {
-        return Ok(None);
-    };
-    let mut texts = Vec::new();
-    for file in files {
-        texts.push(fs_err::read_to_string(file)?);
-    }
-    Ok(Some(texts))
+    let files = experiment.rules.set();
+    files
+        .map(|files| files.iter().map(fs_err::read_to_string).collect())
+        .transpose()
 }
 
-fn hash_of(texts: &[&str]) -> String {
+fn hash_of(texts: &[String]) -> String {
     sha256(texts.join("\0").as_bytes())
 }
 

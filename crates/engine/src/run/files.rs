@@ -91,14 +91,12 @@ impl<R: Read> Write for Compared<R> {
 }
 
 /// Returns the end of a file, of so many bytes at most.
-pub(super) fn end_of(dir: &Dir, name: &str, most: u64) -> Option<String> {
-    let mut file = dir.open_file(name).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most)))
-        .ok()?;
+pub(crate) fn end_of(mut file: File, most: u64) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut end = Vec::new();
-    file.take(most).read_to_end(&mut end).ok()?;
-    Some(String::from_utf8_lossy(&end).into_owned())
+    file.take(most).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.

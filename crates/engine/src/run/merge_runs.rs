@@ -52,13 +52,8 @@ pub enum MergeRunsError {
         reasons: String,
     },
     /// Parts are missing.
-    #[error("{missing} of the plan {verb} missing")]
-    Missing {
-        /// The parts.
-        missing: String,
-        /// "is" or "are".
-        verb: &'static str,
-    },
+    #[error("shards of the plan are missing: {0}")]
+    Missing(String),
     /// The files of a trial cannot be copied.
     #[error("the files of {from} could not be copied: {source}")]
     Copy {
@@ -178,7 +173,15 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     if reasons.is_empty() && a.trials != b.trials {
         reasons.push("the selections or repetitions differ".into());
     }
-    reasons.extend(differences_of_verdicts(a.verdict, b.verdict));
+    // Their whole could be compared in one way only.
+    let compared = |verdict: VerdictSettings| {
+        let margin = margin_in_points(verdict.margin);
+        format!("by `{}` with a margin of {margin}", verdict.measure.word())
+    };
+    if a.verdict != b.verdict {
+        let (a, b) = (compared(a.verdict), compared(b.verdict));
+        reasons.push(format!("one is compared {a}, the other {b}"));
+    }
     if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
         && a.count() != b.count()
     {
@@ -194,26 +197,6 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     })
 }
 
-/// Tells how the parts would be compared differently: their whole could be compared in one way only.
-fn differences_of_verdicts(a: VerdictSettings, b: VerdictSettings) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if a.margin != b.margin {
-        reasons.push(format!(
-            "the margins are {} and {}",
-            margin_in_points(a.margin),
-            margin_in_points(b.margin)
-        ));
-    }
-    if a.measure != b.measure {
-        reasons.push(format!(
-            "the verdicts are about `{}` and `{}`",
-            a.measure.word(),
-            b.measure.word()
-        ));
-    }
-    reasons
-}
-
 fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     let present: Vec<Shard> = parts
         .iter()
@@ -227,14 +210,7 @@ fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let (noun, verb) = match missing.len() {
-        1 => ("shard", "is"),
-        _ => ("shards", "are"),
-    };
-    Err(MergeRunsError::Missing {
-        missing: format!("{noun} {}", prose::list(&missing, "and")),
-        verb,
-    })
+    Err(MergeRunsError::Missing(prose::list(&missing, "and")))
 }
 
 fn refused(from: Utf8PathBuf) -> impl Fn(TreeError) -> MergeRunsError {

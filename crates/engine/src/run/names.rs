@@ -44,16 +44,14 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
     })
 }
 
-/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One that cannot be read has
-/// that of its file, but none after the day in its name: a copy has younger files than its run. None means that the folder
-/// is no run.
+/// Returns the time at which a run was made: that of `run.json`, which a merged run has too, or else the end of the day in
+/// its name. None means that the folder is no run.
 fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     let dir = open_run(dir).ok()?;
     let meta_at = |file| dir.meta_at(file).ok().flatten();
-    let written = meta_at(RUN).or_else(|| meta_at(EVENTS))?.modified.0;
-    let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
-    let day_is_over = day_is_over(name).unwrap_or(Timestamp::MAX);
-    Some(created_at(&dir).unwrap_or(by_file.min(day_is_over)))
+    meta_at(RUN).or_else(|| meta_at(EVENTS))?;
+    let made = created_at(&dir).or_else(|| day_is_over(name));
+    Some(made.unwrap_or(Timestamp::MIN))
 }
 
 /// Returns the time at which the day in a run's name is over everywhere on earth.
@@ -66,7 +64,7 @@ fn day_is_over(name: &str) -> Option<Timestamp> {
 
 /// Returns the time in `run.json`, reading no more than its end.
 fn created_at(dir: &Dir) -> Option<Timestamp> {
-    let text = end_of(dir, RUN, 256)?;
+    let text = end_of(dir.open_file(RUN).ok()?, 256).ok()?;
     let time = text.split_once("\"createdAt\": \"")?.1.split_once('"')?.0;
     time.parse().ok()
 }

@@ -16,6 +16,7 @@ use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 
 use crate::host::steady_clock;
+use crate::locked;
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::resume::OpenRun;
@@ -141,7 +142,7 @@ impl Regrading {
                 let Some(report) = regrade(trial, old, grading, context) else {
                     return;
                 };
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut done = locked(&done);
                 done.push((index, report));
                 progress(done.len());
             }

@@ -81,11 +81,7 @@ impl Slots {
         match news {
             SlotNews::Ready { slot, node } => counted.idle.push_back((slot, node)),
             SlotNews::Gone { slot } => counted.idle.retain(|(idle, _)| *idle != slot),
-            SlotNews::Failed {
-                slot,
-                place,
-                reason,
-            } => {
+            SlotNews::Failed { place, reason } => {
                 counted.alive = counted.alive.saturating_sub(1);
                 counted.given_up.insert(place, reason);
             }

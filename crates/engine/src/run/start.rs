@@ -15,14 +15,11 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
-use terca_core::plan::workers::chosen_workers;
 use terca_core::run::event::RunStart;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{CaseSandbox, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
-use terca_core::text::diagnostic::Diagnostics;
-use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
 use crate::VERSION;
@@ -106,45 +103,6 @@ pub struct Containment {
     pub not_contained: Option<String>,
 }
 
-/// The machines that the trials of a run are for.
-#[derive(Debug)]
-pub(crate) struct Places {
-    /// Trials run on this machine, too.
-    pub(crate) is_local: bool,
-    /// The slots of this machine, where there are others beside it.
-    pub(crate) local_slots: Option<usize>,
-    /// The pools of other machines.
-    pub(crate) pools: Vec<WorkerPool>,
-}
-
-impl Places {
-    /// Returns the places that the settings name. Unknown names were reported when the plan was made.
-    fn chosen(plan: &RunPlan, settings: &RunSettings) -> Self {
-        let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
-        let (is_local, pools) = match chosen {
-            Some(chosen) => (chosen.is_local, chosen.pools.into_iter().cloned().collect()),
-            None => (true, Vec::new()),
-        };
-        let own = match plan.suite.local_slots {
-            Some(slots) => slots as usize,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        Places {
-            is_local,
-            local_slots: (is_local && !pools.is_empty()).then_some(own),
-            pools,
-        }
-    }
-
-    /// Returns the number of slots; `None` where trials run on this machine alone.
-    fn slots(&self) -> Option<usize> {
-        let pools = self.pools.iter();
-        let remote = pools.map(|pool| pool.places().len() * pool.slots as usize);
-        let slots = remote.sum::<usize>() + self.local_slots.unwrap_or(0);
-        (!self.pools.is_empty()).then_some(slots)
-    }
-}
-
 /// Fewer trials at once than were asked for, because of the limit of open files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reduced {
@@ -170,7 +128,6 @@ pub struct PreparedRun<'a> {
     /// The hand that stops the run as Ctrl+C does.
     pub stopper: Stopper,
     pub(crate) mailbox: Mailbox,
-    pub(crate) places: Places,
     slots: Slots,
     /// How agents are contained elsewhere, if no trial runs on this machine.
     elsewhere: Option<Containment>,
@@ -185,14 +142,13 @@ impl<'a> PreparedRun<'a> {
         options: StartOptions<'a>,
         host: Host,
     ) -> Result<Self, StartError> {
-        let places = Places::chosen(plan, settings);
-        let context = context(plan, settings, &options, &places, host)?;
+        let context = context(plan, settings, &options, host)?;
         let fingerprints =
             (context.sealed).fingerprint(&context.mask, options.files_below, |all| {
                 all.plan(&plan.plan)
             });
-        let mut limits = plan.limits(settings.concurrency, places.slots());
-        let reduced = reduced(plan, &limits, &places);
+        let mut limits = plan.limits(settings.concurrency);
+        let reduced = reduced(plan, &limits);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
@@ -210,14 +166,13 @@ impl<'a> PreparedRun<'a> {
             slots: Slots::local(mailbox.0.clone()),
             mailbox,
             context,
-            places,
             elsewhere: None,
         })
     }
 
     /// Returns the names of the pools whose machines it runs on.
     pub fn pools(&self) -> Vec<String> {
-        let pools = self.places.pools.iter();
+        let pools = self.plan.workers.pools.iter();
         pools.map(|pool| pool.name.clone()).collect()
     }
 
@@ -396,10 +351,10 @@ fn context(
     plan: &RunPlan,
     settings: &RunSettings,
     options: &StartOptions<'_>,
-    places: &Places,
     host: Host,
 ) -> Result<Context, StartError> {
     let suite_dir = plan.suite.root.clone();
+    let is_local = plan.workers.is_local;
     let launcher = Launcher::of_this_program();
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
@@ -410,19 +365,26 @@ fn context(
             Ok(SealedSuite::create(dir, &suite_dir, &inputs)?)
         })
         .map_err(StartError::NoCopyOfSuite)?;
-    let sandboxes = if places.is_local {
+    let sandboxes = if is_local {
         sandboxes(plan, &options.settled, &host, &work, &sealed)?
     } else {
         Sandboxes::default()
     };
     // The engine of a container keeps those of its own.
-    let cases = plan.plan.cases().filter(|_| places.is_local);
+    let cases = plan.plan.cases().filter(|_| is_local);
     let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
     let limits = LimitKeeper::set_up(outside.map(|case| case.limits), &work);
     let run_dir = Utf8PathBuf::new();
+    let replay = settings.replay.as_ref().map(|replay| {
+        past_runs::find(&suite_dir, Some(&replay.run)).map(|dir| ReplaySource {
+            run: replay.run.clone(),
+            dir,
+            on_miss: replay.on_miss,
+        })
+    });
     Ok(Context {
         mask: plan.mask(&host),
-        replay: replay_source(plan, settings)?,
+        replay: replay.transpose()?,
         limits: limits.map_err(StartError::NoWorkDir)?,
         interrupt: Arc::new(Interrupt::new().map_err(StartError::Signals)?),
         layers: LayerCache::new(&suite_dir, options.rebuild_layers),
@@ -433,7 +395,7 @@ fn context(
         run_dir,
         suite_dir,
         overlays: Overlays::new(
-            match places.is_local {
+            match is_local {
                 true => wish,
                 false => Wish::Copy,
             },
@@ -459,22 +421,6 @@ fn is_played(variant: &Variant) -> bool {
     variant.agent.agent.profile().is_built_in()
 }
 
-/// Finds the run that is to be replayed, if one is.
-fn replay_source(
-    plan: &RunPlan,
-    settings: &RunSettings,
-) -> Result<Option<ReplaySource>, RunsError> {
-    let Some(replay) = &settings.replay else {
-        return Ok(None);
-    };
-    let dir = past_runs::find(&plan.suite.root, Some(&replay.run))?;
-    Ok(Some(ReplaySource {
-        run: replay.run.clone(),
-        dir,
-        on_miss: replay.on_miss,
-    }))
-}
-
 /// Settles how the sandboxes of a plan are made.
 fn sandboxes(
     plan: &RunPlan,
@@ -496,11 +442,11 @@ fn sandboxes(
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.
-fn reduced(plan: &RunPlan, limits: &Limits, places: &Places) -> Option<Reduced> {
+fn reduced(plan: &RunPlan, limits: &Limits) -> Option<Reduced> {
     let wanted = plan.total(limits).min(plan.trials.len());
-    let local = match places.pools.is_empty() {
+    let local = match plan.workers.pools.is_empty() {
         true => wanted,
-        false => places.local_slots.unwrap_or(0).min(wanted),
+        false => plan.local_slots().min(wanted),
     };
     let possible = open_file_limit::make_room_for(local, wanted - local);
     (possible < wanted).then_some(Reduced { wanted, possible })

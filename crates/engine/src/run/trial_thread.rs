@@ -33,8 +33,6 @@ pub enum SlotNews {
     },
     /// It will not take another trial.
     Failed {
-        /// The slot.
-        slot: SlotId,
         /// The name of its place.
         place: String,
         /// The reason.

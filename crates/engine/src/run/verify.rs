@@ -71,7 +71,9 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
         notes.push("the run has no event yet".to_owned());
     }
     if problems.is_empty() {
-        check_results(&record, going_on, &mut problems, &mut notes);
+        if !going_on {
+            check_results(&record, &mut problems, &mut notes);
+        }
         problems.extend(
             state
                 .trials()
@@ -156,16 +158,11 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
     }
 }
 
-/// Compares `results.json` with the results of the events that it was made from.
-fn check_results(
-    record: &Record,
-    going_on: bool,
-    problems: &mut Vec<Problem>,
-    notes: &mut Vec<String>,
-) {
-    let made_from = match &record.results {
+/// Compares `results.json` with the results of the events that it was made from, where nobody is at work on it.
+fn check_results(record: &Record, problems: &mut Vec<Problem>, notes: &mut Vec<String>) {
+    let header = match &record.results {
         ResultsFile::Missing => {
-            if record.journal.events > 0 && !going_on {
+            if record.journal.events > 0 {
                 notes.push("results.json is missing; `terca show` writes it".to_owned());
             }
             return;
@@ -175,17 +172,14 @@ fn check_results(
             problems.push(Problem::new(RESULTS, None, text));
             return;
         }
-        ResultsFile::Present { made_from, .. } => made_from,
+        ResultsFile::Present(header) => header,
     };
-    if record.has_stale_results(going_on) && !going_on {
+    if record.has_stale_results() {
         notes.push(
             "results.json is older than the journal; `terca show` writes it again".to_owned(),
         );
     }
-    if going_on {
-        return;
-    }
-    if let Some(text) = contradiction(record, made_from) {
+    if let Some(text) = contradiction(record, &header.journal) {
         problems.push(Problem::new(RESULTS, None, text));
     }
 }

@@ -1,7 +1,7 @@
 //! The coordinator's side of one worker: the command that starts it, and the conversation.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::interrupt::Interrupt;
 use crate::process::pause::Stopwatch;
 use crate::process::supervise::Launcher;
+use crate::run::files::end_of;
 use crate::run::trial_thread::GivenUp;
 
 /// Set for the command that starts a worker. A command line that loses the last word would start Terca itself.
@@ -278,13 +279,8 @@ impl Connection {
 
     /// Returns the last words of the command: its errors, and the reason or what it said instead.
     fn last_words(&self, said: &str) -> String {
-        let mut words = Vec::new();
-        if let Ok(mut file) = File::open(&self.errors) {
-            let length = file.metadata().map_or(0, |meta| meta.len());
-            let _ = file.seek(SeekFrom::Start(length.saturating_sub(MOST_WORDS)));
-            let _ = file.take(MOST_WORDS).read_to_end(&mut words);
-        }
-        let errors = String::from_utf8_lossy(&words);
+        let errors = File::open(&self.errors).and_then(|file| end_of(file, MOST_WORDS));
+        let errors = errors.unwrap_or_default();
         let lines: Vec<&str> = errors.trim().lines().chain(said.trim().lines()).collect();
         match &lines[lines.len().saturating_sub(3)..] {
             [] => "it printed nothing".to_owned(),

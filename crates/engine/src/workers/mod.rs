@@ -73,12 +73,12 @@ pub enum NoWorkers {
 
 /// Starts the workers of a run, if it has any, and waits until the first slot is ready.
 pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
-    if run.places.pools.is_empty() {
+    if run.plan.workers.pools.is_empty() {
         return Ok(());
     }
     let request = Arc::new(request(run).map_err(NoWorkers::Io)?);
     let most = run.at_once().min(run.plan.order.len()).max(1);
-    let local = run.places.local_slots.unwrap_or(0).min(most);
+    let local = run.plan.local_slots().min(most);
     let workers = Workers::start(&request, most - local).map_err(NoWorkers::Io)?;
     let (remote, news) = (workers.links.len(), run.mailbox.0.clone());
     let mut slots = Slots::with_remote(Box::new(workers), remote, local, news);
@@ -94,7 +94,7 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
             return Err(NoWorkers::GivenUp(place, reason));
         }
     }
-    let first = request.first.get().filter(|_| !run.places.is_local);
+    let first = request.first.get().filter(|_| !run.plan.workers.is_local);
     run.use_slots(slots, first.cloned());
     Ok(())
 }
@@ -103,7 +103,7 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
 fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
     let dir = run.context.work.new_dir()?;
     let archive = dir.join("suite.tar");
-    let pools = run.places.pools.clone();
+    let pools = run.plan.workers.pools.clone();
     let mut length = 0;
     if pools.iter().any(|pool| pool.dir.is_none()) {
         let file = io::BufWriter::new(fs_err::File::create_new(&archive)?);
@@ -128,7 +128,7 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
         dir,
         launcher: Launcher::of_this_program(),
         ending: Ending::new(run.context.interrupt.clone(), false),
-        local: (run.places.is_local).then(|| run.containment().sandboxes),
+        local: (run.plan.workers.is_local).then(|| run.containment().sandboxes),
         first: OnceLock::new(),
         news: run.mailbox.0.clone(),
     })

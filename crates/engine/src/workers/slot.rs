@@ -202,7 +202,6 @@ impl SlotThread {
             if failures >= MOST_FAILURES || !error.may_pass() {
                 let (pool, host) = self.place;
                 return self.tell(SlotNews::Failed {
-                    slot: self.slot,
                     place: self.request.pools[pool].places()[host].name(),
                     reason: GivenUp {
                         help: error.help(),
