@@ -242,8 +242,9 @@ impl RemoteMachines {
         let latency = asked.elapsed();
         connection.send(&ToWorker::Inspect(self.variables.clone()))?;
         let findings = match connection.receive()? {
-            FromWorker::Inspected(found) => serde_json::from_value(found)
-                .map_err(|error| WorkerError::Lost(error.to_string()))?,
+            FromWorker::Inspected(found) => {
+                serde_json::from_value(found).map_err(io::Error::from)?
+            }
             _ => return Err(WorkerError::unexpected()),
         };
         // Its words were half of a round trip on their way.

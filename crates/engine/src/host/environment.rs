@@ -138,8 +138,7 @@ impl Host {
             .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
         *path = without_here(path);
         self.add_toolchains(&mut variables);
-        add_private_directories(&mut variables, dirs);
-        add_git(&mut variables, dirs);
+        add_own(&mut variables, dirs);
         variables
     }
 
@@ -207,34 +206,32 @@ fn without_here(path: &str) -> String {
         .join(":")
 }
 
-fn add_private_directories(variables: &mut Variables, dirs: CommandDirs<'_>) {
-    let CommandDirs { home, tmp, .. } = dirs;
-    let directories = [
-        ("HOME", home.to_owned()),
-        ("XDG_CONFIG_HOME", home.join(".config")),
-        ("XDG_CACHE_HOME", home.join(".cache")),
-        ("XDG_DATA_HOME", home.join(".local/share")),
-        ("XDG_STATE_HOME", home.join(".local/state")),
-        ("TMPDIR", tmp.to_owned()),
-    ];
-    variables.extend(directories.map(|(name, path)| (name.to_owned(), path.into_string())));
-}
-
-/// Adds an identity for git, which a private home has not, and keeps git from looking above the workspace.
-fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
-    let above = dirs
-        .workspace
-        .parent()
-        .unwrap_or(dirs.workspace)
-        .to_string();
-    let git = [
-        ("GIT_CEILING_DIRECTORIES", above),
+/// Adds directories of the command's own, an identity for git, which a private home has not, and keeps git from looking
+/// above the workspace.
+fn add_own(variables: &mut Variables, dirs: CommandDirs<'_>) {
+    let CommandDirs {
+        home,
+        tmp,
+        workspace,
+        ..
+    } = dirs;
+    let own = [
+        ("HOME", home.to_string()),
+        ("XDG_CONFIG_HOME", format!("{home}/.config")),
+        ("XDG_CACHE_HOME", format!("{home}/.cache")),
+        ("XDG_DATA_HOME", format!("{home}/.local/share")),
+        ("XDG_STATE_HOME", format!("{home}/.local/state")),
+        ("TMPDIR", tmp.to_string()),
+        (
+            "GIT_CEILING_DIRECTORIES",
+            workspace.parent().unwrap_or(workspace).to_string(),
+        ),
         ("GIT_AUTHOR_NAME", "terca".into()),
         ("GIT_AUTHOR_EMAIL", "terca@localhost".into()),
         ("GIT_COMMITTER_NAME", "terca".into()),
         ("GIT_COMMITTER_EMAIL", "terca@localhost".into()),
     ];
-    variables.extend(git.map(|(name, value)| (name.to_owned(), value)));
+    variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// Returns whether a path leads to a file that can be run.

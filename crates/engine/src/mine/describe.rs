@@ -64,6 +64,9 @@ impl Describing {
     }
 }
 
+/// The reason why there is no answer, and its particulars.
+type NoAnswer = (NoTask, Option<String>);
+
 /// The answers to the questions about some drafts.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
@@ -100,6 +103,9 @@ pub(super) fn describe(
 ) -> Answers {
     let mut answers = Answers::default();
     let mut asked: Vec<(&Draft, String)> = Vec::new();
+    let not = |answers: &mut Answers, draft: &Draft, why: NoAnswer| {
+        answers.note(describing.by.clone(), None, draft, Err(why));
+    };
     let is_spent =
         (describing.budget_usd).is_some_and(|budget| spent.is_some_and(|spent| spent >= budget));
     for (_, draft) in proven {
@@ -107,9 +113,9 @@ pub(super) fn describe(
         let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
         let fence = format!("{:032x}", fastrand::u128(..));
         match question(&chosen.commit.message, &source, &tests, &fence) {
-            _ if is_spent => answers.not(describing, draft, NoTask::Budget, None),
+            _ if is_spent => not(&mut answers, draft, (NoTask::Budget, None)),
             Ok(question) => asked.push((draft, question)),
-            Err((reason, detail)) => answers.not(describing, draft, reason, Some(detail)),
+            Err((reason, detail)) => not(&mut answers, draft, (reason, Some(detail))),
         }
     }
     if !asked.is_empty()
@@ -117,7 +123,7 @@ pub(super) fn describe(
     {
         for (draft, _) in asked {
             let reason = NoTask::Error(ErrorKind::Internal);
-            answers.not(describing, draft, reason, Some(error.to_string()));
+            not(&mut answers, draft, (reason, Some(error.to_string())));
         }
     }
     answers
@@ -145,30 +151,16 @@ fn ask(
         let Some(draft) = drafts.find(|draft| draft.folder == trial.head.eval) else {
             continue;
         };
-        let answer = answer(trial, &finished, draft);
-        let by = describing.by.clone();
-        let (reason, detail) = answer.as_ref().err().cloned().unzip();
-        let described = Described {
-            by: Writer {
-                model: (trial.report.delivery.model_observed.clone()).or(by.model),
-                agent: by.agent,
-            },
-            cost_usd: trial.report.stats.usage.cost_usd,
-            reason,
-            detail: detail.flatten(),
-        };
-        let folder = draft.folder.clone();
-        answers.by_draft.insert(folder, (answer.ok(), described));
+        let mut by = describing.by.clone();
+        by.model = trial.report.delivery.model_observed.clone().or(by.model);
+        let cost = trial.report.stats.usage.cost_usd;
+        answers.note(by, cost, draft, answer(trial, &finished, draft));
     }
     Ok(())
 }
 
 /// Returns the prompt that a trial has ended with, or the reason why there is none.
-fn answer(
-    trial: &Trial,
-    run: &FinishedRun,
-    draft: &Draft,
-) -> Result<String, (NoTask, Option<String>)> {
+fn answer(trial: &Trial, run: &FinishedRun, draft: &Draft) -> Result<String, NoAnswer> {
     let report = &trial.report;
     if let Some(error) = &report.error {
         return Err((NoTask::Error(error.kind), Some(error.message.clone())));
@@ -191,7 +183,7 @@ fn answer(
     task(&written, &draft.chosen).map_err(|(reason, detail)| (reason, Some(detail)))
 }
 
-fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
+fn not_started(run: &FinishedRun) -> NoAnswer {
     // The first question has met an error that each would have met.
     if let [stopped, ..] = run.state.stopped_variants() {
         let error = &stopped.error;
@@ -204,22 +196,23 @@ fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
 }
 
 impl Answers {
-    /// Notes that the prompt is the commit's message.
-    fn not(
+    /// Notes the answer about a draft. Without one, the prompt stays the commit's message.
+    fn note(
         &mut self,
-        describing: &Describing,
+        by: Writer,
+        cost_usd: Option<f64>,
         draft: &Draft,
-        reason: NoTask,
-        detail: Option<String>,
+        answer: Result<String, NoAnswer>,
     ) {
+        let (reason, detail) = answer.as_ref().err().cloned().unzip();
         let described = Described {
-            by: describing.by.clone(),
-            cost_usd: None,
-            reason: Some(reason),
-            detail,
+            by,
+            cost_usd,
+            reason,
+            detail: detail.flatten(),
         };
-        self.by_draft
-            .insert(draft.folder.clone(), (None, described));
+        let folder = draft.folder.clone();
+        self.by_draft.insert(folder, (answer.ok(), described));
     }
 }
 

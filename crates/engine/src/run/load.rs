@@ -286,24 +286,16 @@ impl RunPlan {
     /// and keys
     /// that are written in their `config`.
     pub fn mask(&self, host: &Host) -> Mask {
-        let credentials = self
-            .plan
-            .agents()
-            .into_iter()
-            .flat_map(|agent| credentials::secrets(host, agent.profile()));
-        let registries = self
-            .suite
-            .pass_registries
-            .then(|| registries::secrets(host));
+        let mut secrets: BTreeSet<String> = self.plan.secrets.iter().cloned().collect();
+        for agent in self.plan.agents() {
+            secrets.extend(credentials::secrets(host, agent.profile()));
+        }
+        if self.suite.pass_registries {
+            secrets.extend(registries::secrets(host));
+        }
         let configs = self.plan.cases().flat_map(Case::configs);
-        let in_config: BTreeSet<String> = configs.flat_map(agent::secrets_in_config).collect();
-        let secrets = self.plan.secrets.iter().cloned();
-        Mask::new(
-            secrets
-                .chain(credentials)
-                .chain(registries.into_iter().flatten())
-                .chain(in_config),
-        )
+        secrets.extend(configs.flat_map(agent::secrets_in_config));
+        Mask::new(secrets)
     }
 
     /// Returns the names of the registries' variables and files that this machine has and the plan's commands may need.
@@ -395,20 +387,17 @@ impl RunPlan {
             .map(|trial| &*trial.head)
             .chain(state.spare());
         let known: HashMap<_, &TrialHead> = heads.map(|head| (trial_name(head), head)).collect();
-        let mut trials = Vec::new();
-        let mut order = Vec::new();
-        for index in &self.order {
+        let adopted = self.order.iter().filter_map(|index| {
             let trial = &self.trials[*index];
-            let Some(known) = known.get(&trial_name(&TrialHead::of(trial))) else {
-                continue;
-            };
-            order.push(known.id);
-            trials.push(TrialSpec {
+            let known = known.get(&trial_name(&TrialHead::of(trial)))?;
+            Some(TrialSpec {
                 id: known.id,
                 dir: known.dir.clone(),
                 ..trial.clone()
-            });
-        }
+            })
+        });
+        let mut trials: Vec<TrialSpec> = adopted.collect();
+        let order: Vec<u32> = trials.iter().map(|trial| trial.id).collect();
         trials.sort_by_key(|trial| trial.id);
         self.order = order
             .iter()

@@ -32,14 +32,15 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
             continue;
         }
         match started(entry.path(), &name) {
-            Some(started) => runs.push((started, by_age(&name))),
+            Some(started) => runs.push((started, day(&name), number(&name), name)),
             None => others.push(name),
         }
     }
+    // By number, so that `-1000` comes after `-999`.
     runs.sort();
     others.sort();
     Ok(Folders {
-        runs: runs.into_iter().map(|(_, (_, _, name))| name).collect(),
+        runs: runs.into_iter().map(|(.., name)| name).collect(),
         others,
     })
 }
@@ -54,10 +55,14 @@ fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     Some(made.unwrap_or(Timestamp::MIN))
 }
 
+/// Returns the day in a run's name.
+pub(super) fn day(name: &str) -> Option<jiff::civil::Date> {
+    name.rsplit_once('-')?.0.parse().ok()
+}
+
 /// Returns the time at which the day in a run's name is over everywhere on earth.
 fn day_is_over(name: &str) -> Option<Timestamp> {
-    let day: jiff::civil::Date = name.rsplit_once('-')?.0.parse().ok()?;
-    let noon_of_the_next = day.tomorrow().ok()?.at(12, 0, 0, 0);
+    let noon_of_the_next = day(name)?.tomorrow().ok()?.at(12, 0, 0, 0);
     let utc = noon_of_the_next.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(utc.timestamp())
 }
@@ -67,12 +72,6 @@ fn created_at(dir: &Dir) -> Option<Timestamp> {
     let text = end_of(dir.open_file(RUN).ok()?, 256).ok()?;
     let time = text.split_once("\"createdAt\": \"")?.1.split_once('"')?.0;
     time.parse().ok()
-}
-
-/// The sort key of a name: by day, then by number, so that `-1000` comes after `-999`.
-fn by_age(name: &str) -> (String, u32, String) {
-    let day = name.rsplit_once('-').map_or(name, |(day, _)| day);
-    (day.to_owned(), number(name).unwrap_or(0), name.to_owned())
 }
 
 /// Returns the number at the end of a name.

@@ -56,12 +56,8 @@ pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
     Ok(folders(suite_dir)?.runs)
 }
 
-/// Returns the names of what is among the runs and is none.
-pub fn strangers(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
-    Ok(folders(suite_dir)?.others)
-}
-
-fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
+/// Returns the names of all runs, and of what is among them and is none.
+pub fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
     run_names::folders(suite_dir).map_err(|source| RunsError::Read {
         path: runs_dir(suite_dir),
         source,
@@ -70,9 +66,7 @@ fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
 
 /// Tells whether a word has the form of a run's name, such as `2026-11-14-001`.
 pub fn is_run_name(word: &str) -> bool {
-    let parts: Vec<&str> = word.split('-').collect();
-    let is_number = |part: &&str| part.parse::<u32>().is_ok();
-    parts.len() == 4 && parts.iter().all(is_number)
+    run_names::day(word).is_some() && run_names::number(word).is_some()
 }
 
 /// Returns the directory of a run: by name, by number (the latest of that number), or the latest.

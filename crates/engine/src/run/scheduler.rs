@@ -116,7 +116,7 @@ pub fn run(
         suite_changes: Vec::new(),
         not_removed: Vec::new(),
         is_without_slots: run.slots.have_failed(),
-        given_up: run.slots.given_up(),
+        given_up: run.slots.given_up,
         interrupted: run.signals > 0,
         damage: run.damage,
         state: run.state,

@@ -58,11 +58,9 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
         heard: Arc::default(),
     };
     let mut suspension = Suspension {
-        to: to.clone(),
-        interrupt: interrupt.clone(),
+        run: stopper.clone(),
         go_on: None,
     };
-    let of_thread = stopper.clone();
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
@@ -74,7 +72,7 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
                         tidy_up();
                         let _ = emulate_default_handler(signal);
                     }
-                    _ => of_thread.hear(Some(signal)),
+                    _ => suspension.run.hear(Some(signal)),
                 }
             }
         })?;
@@ -133,8 +131,7 @@ impl Stopper {
 /// Ctrl+Z, and what follows it.
 #[derive(Debug)]
 struct Suspension {
-    to: Sender<Message>,
-    interrupt: Arc<Interrupt>,
+    run: Stopper,
     /// Wakes the display when it is dropped. `None` where Terca is not stopped.
     go_on: Option<Sender<()>>,
 }
@@ -148,11 +145,11 @@ impl Suspension {
         }
         if self.go_on.is_none() {
             pause::begin();
-            self.interrupt.pause(BEFORE_A_PAUSE);
+            self.run.interrupt.pause(BEFORE_A_PAUSE);
             let (ready, is_ready) = channel();
             let (sender, go_on) = channel();
             self.go_on = Some(sender);
-            if self.to.send(Message::Suspend { ready, go_on }).is_ok() {
+            if self.run.to.send(Message::Suspend { ready, go_on }).is_ok() {
                 // The loop may be stuck writing to a pipe whose reader is stopped already.
                 let _ = is_ready.recv_timeout(BEFORE_A_PAUSE);
             }
@@ -164,7 +161,7 @@ impl Suspension {
     fn end(&mut self) {
         if self.go_on.is_some() {
             pause::end();
-            self.interrupt.go_on();
+            self.run.interrupt.go_on();
             self.go_on = None;
         }
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -35,7 +36,7 @@ use crate::run::scheduler::{self, FinishedRun, RunRequest};
 use crate::run::signals::{self, Stopper};
 use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
-use crate::run::trial_thread::{self, Mailbox};
+use crate::run::trial_thread::Mailbox;
 use crate::sandbox::limits::LimitKeeper;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
@@ -152,7 +153,7 @@ impl<'a> PreparedRun<'a> {
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
-        let mailbox = trial_thread::mailbox();
+        let mailbox = channel();
         let stopper =
             signals::forward(&mailbox.0, &context.interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
@@ -299,15 +300,13 @@ impl<'a> PreparedRun<'a> {
         observer: &mut dyn Observer,
     ) -> Result<FinishedRun, StartError> {
         let (plan, settings) = (self.plan, self.settings);
-        let started = plan.order.iter().map(|index| &plan.trials[*index]);
-        let agents = started.map(|trial| trial.case.variant.agent.agent.profile().name);
         let request = RunRequest {
             start: RunStart {
                 run: store.name.clone(),
                 suite: plan.suite.name.clone(),
                 terca_version: VERSION.to_owned(),
                 seed: plan.seed,
-                concurrency: self.limits.total(agents).max(1),
+                concurrency: self.at_once(),
                 baseline: plan.suite.baseline.clone(),
                 verdict: plan.suite.verdict.with_margin(settings.margin),
                 adaptive: plan.plan.adaptive,

@@ -122,13 +122,13 @@ fn text(file: &mut File, limit: u64) -> io::Result<String> {
 /// texts, or the first and the last ones.
 fn session(mut file: File, limit: usize) -> Session {
     let mut numbering = Numbering::default();
-    let sizes: Vec<usize> = Records::of(&file)
+    let sizes: Vec<usize> = records(&file)
         .map(|record| {
             numbering.number(&record.step);
             size_of(&record)
         })
         .collect();
-    let (steps, records) = (numbering.steps(), sizes.len());
+    let (steps, number_of_records) = (numbering.steps(), sizes.len());
     if file.rewind().is_err() {
         return Session::default();
     }
@@ -137,7 +137,7 @@ fn session(mut file: File, limit: usize) -> Session {
     if smallest > limit {
         // As many steps as there is room for their records, three quarters of them from the beginning.
         let fitting = limit / SMALLEST_RECORD;
-        let kept = (fitting as u64 * u64::from(steps) / records as u64) as u32;
+        let kept = (fitting as u64 * u64::from(steps) / number_of_records as u64) as u32;
         tail = kept / 4;
         head = kept - tail;
     }
@@ -147,7 +147,7 @@ fn session(mut file: File, limit: usize) -> Session {
         ..Session::default()
     };
     let mut numbering = Numbering::default();
-    for record in Records::of(&file).take(records) {
+    for record in records(&file).take(number_of_records) {
         let number = numbering.number(&record.step);
         let part = match number {
             number if number <= head => &mut session.head,
@@ -160,31 +160,17 @@ fn session(mut file: File, limit: usize) -> Session {
     session
 }
 
-/// The records of a transcript. A bad line becomes a notice, and so does the end of one that is too long.
-struct Records<'a> {
-    lines: BufReader<io::Take<&'a File>>,
-    is_over: bool,
-}
-
-impl<'a> Records<'a> {
-    fn of(file: &'a File) -> Self {
-        Records {
-            lines: BufReader::new(file.take(LONGEST_TRANSCRIPT)),
-            is_over: false,
-        }
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Record;
-
-    fn next(&mut self) -> Option<Record> {
-        if self.is_over {
+/// Returns the records of a transcript. A bad line becomes a notice, and so does the end of one that is too long.
+fn records(file: &File) -> impl Iterator<Item = Record> {
+    let mut lines = BufReader::new(file.take(LONGEST_TRANSCRIPT));
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        if is_over {
             return None;
         }
-        let Some(line) = next_line(&mut self.lines) else {
-            self.is_over = true;
-            let is_cut = self.lines.get_ref().limit() == 0;
+        let Some(line) = next_line(&mut lines) else {
+            is_over = true;
+            let is_cut = lines.get_ref().limit() == 0;
             return is_cut.then(|| notice("the transcript is longer than the part that is read"));
         };
         let Some(line) = line else {
@@ -192,7 +178,7 @@ impl Iterator for Records<'_> {
         };
         let record = serde_json::from_str::<Record>(&String::from_utf8_lossy(&line));
         Some(record.unwrap_or_else(|_| notice("a line of the transcript could not be read")))
-    }
+    })
 }
 
 fn notice(text: &str) -> Record {

@@ -97,6 +97,12 @@ impl WorkerError {
     }
 }
 
+impl From<io::Error> for WorkerError {
+    fn from(error: io::Error) -> Self {
+        WorkerError::Lost(error.to_string())
+    }
+}
+
 /// Tells workers that nobody waits for them any more.
 #[derive(Debug)]
 pub struct Ending {
@@ -158,12 +164,12 @@ impl Connection {
         let unique = format!("{:016x}", fastrand::u64(..));
         let command = call.place.command_line(&unique);
         let errors = call.dir.join(&unique);
-        let mut child = start(&command, &errors, call.launcher).map_err(|error| lost(&error))?;
+        let mut child = start(&command, &errors, call.launcher)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let output = Output {
             child,
             launcher: call.launcher.clone(),
-            pipe: output.ok_or_else(|| lost(&"it has no output"))?,
+            pipe: output.ok_or_else(|| io::Error::other("it has no output"))?,
             silence: call.place.pool.silence,
             ending: call.ending.clone(),
             has_greeted: false,
@@ -181,7 +187,7 @@ impl Connection {
             }
             Ok(Ok((_, hello))) => {
                 connection.output.get_mut().has_greeted = true;
-                connection.hello = serde_json::from_str(&hello).map_err(|error| lost(&error))?;
+                connection.hello = serde_json::from_str(&hello).map_err(io::Error::from)?;
                 connection.hello.node = shown(&connection.hello.node);
                 return Ok(connection);
             }
@@ -201,8 +207,9 @@ impl Connection {
 
     /// Sends a message.
     pub fn send(&mut self, message: &ToWorker) -> Result<(), WorkerError> {
-        let input = self.input.as_mut().ok_or_else(|| lost(&"it is closed"))?;
-        wire::send(input, message).map_err(|error| lost(&error))
+        let input = self.input.as_mut();
+        let input = input.ok_or_else(|| io::Error::other("it is closed"))?;
+        Ok(wire::send(input, message)?)
     }
 
     /// Sends a message and a file, while its answer is waited for. A worker that reads nothing is noticed by that.
@@ -295,10 +302,6 @@ impl Drop for Connection {
         self.output.get_mut().end();
         let _ = std::fs::remove_file(&self.errors);
     }
-}
-
-fn lost(error: &impl ToString) -> WorkerError {
-    WorkerError::Lost(error.to_string())
 }
 
 /// Starts the command that starts a worker.

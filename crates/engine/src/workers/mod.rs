@@ -81,7 +81,7 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
     let local = run.plan.local_slots().min(most);
     let workers = Workers::start(&request, most - local).map_err(NoWorkers::Io)?;
     let (remote, news) = (workers.links.len(), run.mailbox.0.clone());
-    let mut slots = Slots::with_remote(Box::new(workers), remote, local, news);
+    let mut slots = Slots::new(Some(Box::new(workers)), remote, local, news);
     while !slots.has_idle() {
         match run.mailbox.1.recv() {
             Ok(Message::Slot(news)) => slots.hear(*news),
@@ -89,7 +89,7 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
             Ok(Message::Trial(_) | Message::Suspend { .. }) => {}
         }
         if slots.have_failed() {
-            let given_up = slots.given_up().into_iter().next_back();
+            let given_up = slots.given_up.pop_last();
             let (place, reason) = given_up.ok_or(NoWorkers::Interrupted)?;
             return Err(NoWorkers::GivenUp(place, reason));
         }

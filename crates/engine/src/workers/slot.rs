@@ -242,16 +242,15 @@ impl SlotThread {
         })?;
         let mut order = request.order.clone();
         let mut file = None;
-        let lost = |error: io::Error| WorkerError::Lost(error.to_string());
         match &place.pool.dir {
             Some(dir) => (order.suite_dir, order.archive) = (dir.clone(), None),
             None => {
-                let archive = File::open(&request.archive).map_err(lost)?;
+                let archive = File::open(&request.archive)?;
                 file = order.archive.map(|length| (archive, length));
             }
         }
         let order = ToWorker::Open(Box::new(order));
-        connection.send_beside(order, file).map_err(lost)?;
+        connection.send_beside(order, file)?;
         match connection.receive()? {
             FromWorker::Opened(opened) => self.check_sandboxes(&connection.hello.node, opened)?,
             _ => return Err(WorkerError::unexpected()),
@@ -260,8 +259,8 @@ impl SlotThread {
         let input = connection.input.take();
         // From now on it is given one line at a time. A worker that has no room for that reads nothing.
         if let Some(input) = &input {
-            let flags = fcntl_getfl(input).map_err(|error| lost(error.into()))?;
-            fcntl_setfl(input, flags | OFlags::NONBLOCK).map_err(|error| lost(error.into()))?;
+            let flags = fcntl_getfl(input).map_err(io::Error::from)?;
+            fcntl_setfl(input, flags | OFlags::NONBLOCK).map_err(io::Error::from)?;
         }
         locked(&self.link).input = input;
         self.ready(&connection.hello.node);
