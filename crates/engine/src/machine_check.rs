@@ -116,12 +116,8 @@ pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
 }
 
 fn credentials_of(profile: &'static Profile, host: &Host) -> Vec<String> {
-    let variables = credentials::variables(host, profile).into_iter();
-    let files = credentials::files(host, profile).into_iter();
-    let variables = variables.map(|name| format!("${name}"));
-    variables
-        .chain(files.map(|(file, _)| format!("~/{file}")))
-        .collect()
+    let variables = credentials::variables(host, profile);
+    credentials::as_written(variables, &credentials::files(host, profile))
 }
 
 fn find_agent(

@@ -1,5 +1,6 @@
 //! The credentials of agents.
 
+use std::fmt::Display;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -120,6 +121,16 @@ fn without_providers(content: Vec<u8>, providers: &[String]) -> Vec<u8> {
     Value::Object(entries).to_string().into_bytes()
 }
 
+/// Returns variables and files of the home as people write them.
+pub fn as_written(
+    variables: impl IntoIterator<Item = impl Display>,
+    files: &[(&str, Utf8PathBuf)],
+) -> Vec<String> {
+    let variables = variables.into_iter().map(|name| format!("${name}"));
+    let files = files.iter().map(|(file, _)| format!("~/{file}"));
+    variables.chain(files).collect()
+}
+
 /// Returns the names of the credentials that an agent is given, and the origins of the services that it is led to.
 pub fn access(
     host: &Host,
@@ -128,10 +139,8 @@ pub fn access(
     config: Option<&Value>,
 ) -> Access {
     let chosen = choose(host, profile, env);
-    let variables = chosen.variables.iter().map(|name| format!("${name}"));
-    let files = chosen.files.iter().map(|(file, _)| format!("~/{file}"));
     let mut access = Access {
-        credentials: variables.chain(files).collect(),
+        credentials: as_written(chosen.variables, &chosen.files),
         ..Access::default()
     };
     for (name, value) in env {

@@ -7,6 +7,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::host::credentials::as_written;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::PlacedFiles;
 use crate::suite::create::new_file;
@@ -91,9 +92,7 @@ pub fn files(host: &Host) -> Vec<(&'static str, Utf8PathBuf)> {
 
 /// Returns the names of everything that there is, never the values.
 pub fn names(host: &Host) -> Vec<String> {
-    let variables = variables(host).into_keys().map(|name| format!("${name}"));
-    let files = files(host).into_iter().map(|(name, _)| format!("~/{name}"));
-    variables.chain(files).collect()
+    as_written(variables(host).into_keys(), &files(host))
 }
 
 /// Returns whether a command may ask a registry, as far as its text tells.

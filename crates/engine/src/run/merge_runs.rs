@@ -1,7 +1,5 @@
 //! Merges the runs of the parts of a plan into one run, with the files of their trials.
 
-use std::io;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::verdict::{VerdictSettings, margin_in_points};
 use terca_core::plan::fingerprint::differences;
@@ -54,14 +52,9 @@ pub enum MergeRunsError {
     /// Parts are missing.
     #[error("shards of the plan are missing: {0}")]
     Missing(String),
-    /// The files of a trial cannot be copied.
-    #[error("the files of {from} could not be copied: {source}")]
-    Copy {
-        /// The trial's directory.
-        from: Utf8PathBuf,
-        /// The machine's reason.
-        source: io::Error,
-    },
+    /// The files of a part cannot be copied.
+    #[error("the files of a shard could not be copied: {0}")]
+    Copy(#[from] TreeError),
 }
 
 /// A run has a few layers for each eval. An eval of the name `layers` has its trials beside them.
@@ -125,7 +118,7 @@ fn fill(
     journals: &Journals,
 ) -> Result<PastRun, MergeRunsError> {
     let to = &store.dir;
-    let target = open_run(to).map_err(refused(to.clone()))?;
+    let target = open_run(to)?;
     for trial in RunState::fold(&events).trials() {
         for part in parts {
             if copy(part, &trial.head.dir, &target)? {
@@ -213,45 +206,34 @@ fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     Err(MergeRunsError::Missing(prose::list(&missing, "and")))
 }
 
-fn refused(from: Utf8PathBuf) -> impl Fn(TreeError) -> MergeRunsError {
-    move |error| MergeRunsError::Copy {
-        from: from.clone(),
-        source: error.into(),
-    }
-}
-
 /// Copies a directory of a part, if it has it. A link or a pipe in its place is not followed: parts may come from anywhere.
 fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRunsError> {
-    let refused = refused(part.dir.join(path));
     let source = match open_run(&part.dir).and_then(|run| run.open_dir(path)) {
-        Ok(source) => source,
         Err(error) if error.is_not_found() => return Ok(false),
-        Err(error) => return Err(refused(error)),
+        source => source?,
     };
-    let place = target.create_dir_all(path, DIR_MODE).map_err(&refused)?;
+    let place = target.create_dir_all(path, DIR_MODE)?;
     // A workspace that was kept was not too large for its suite.
     let options = Options::default();
-    tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused)?;
+    tree::copy(&source, &place, &options, &mut |_| Ok(true))?;
     Ok(true)
 }
 
 /// Copies the layers that the workspaces of a part started from, unless another part has the same.
 fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
-    let refused = refused(part.dir.join(LAYERS));
     let layers = open_run(&part.dir)
         .and_then(|run| run.open_dir(LAYERS))
         .and_then(|layers| layers.names(MOST_LAYERS));
     let names = match layers {
-        Ok(names) => names,
         Err(error) if error.is_not_found() => return Ok(()),
-        Err(error) => return Err(refused(error)),
+        names => names?,
     };
     for name in names {
         let layer = name.to_str().filter(|name| content_hash_in(name).is_some());
         let Some(path) = layer.map(|name| Utf8Path::new(LAYERS).join(name)) else {
             continue;
         };
-        if target.meta_at(&path).map_err(&refused)?.is_none() {
+        if target.meta_at(&path)?.is_none() {
             copy(part, &path, target)?;
         }
     }
@@ -262,10 +244,8 @@ fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
 fn copy_remarks(part: &MergedRun, state: &RunState, to: &Utf8Path) -> Result<(), MergeRunsError> {
     for (trial, remark) in remarks::read(&part.dir) {
         if state.trial(trial).is_some() {
-            remarks::add(to, trial, &remark).map_err(|source| MergeRunsError::Copy {
-                from: part.dir.join(remarks::REMARKS),
-                source,
-            })?;
+            remarks::add(to, trial, &remark)
+                .map_err(|error| TreeError::io(to.join(remarks::REMARKS), error))?;
         }
     }
     Ok(())

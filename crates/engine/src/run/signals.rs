@@ -47,11 +47,8 @@ fn tidy_up() {
 /// interrupt itself, since the scheduler may be stuck writing to a pipe that nobody reads. The third ends the program
 /// at once; the supervisors kill what is left. The result does the same for somebody who presses a key.
 pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<Stopper> {
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
-        .into_iter()
-        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let mut signals = Signals::new(wanted)?;
+    let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
+    let mut signals = Signals::new(all.into_iter().filter(is_wanted))?;
     let stopper = Stopper {
         to: to.clone(),
         interrupt: interrupt.clone(),
@@ -82,10 +79,8 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
 /// Notes Ctrl+C, SIGTERM and SIGHUP from now on, for a program that looks when it has the time.
 pub fn noted() -> io::Result<Arc<AtomicBool>> {
     let is_noted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if ignored_signals() >> (signal - 1) & 1 == 0 {
-            signal_hook::flag::register(signal, is_noted.clone())?;
-        }
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_wanted) {
+        signal_hook::flag::register(signal, is_noted.clone())?;
     }
     Ok(is_noted)
 }
@@ -188,12 +183,12 @@ impl Heard {
     }
 }
 
-/// Returns the signals that Terca was started to ignore, one bit each: `nohup terca` survives a hang-up.
-fn ignored_signals() -> u64 {
+/// Tells whether Terca was not started to ignore a signal: `nohup terca` survives a hang-up.
+fn is_wanted(signal: &i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0) >> (signal - 1) & 1 == 0
 }
 
 #[cfg(test)]

@@ -187,20 +187,30 @@ impl<'a> PreparedRun<'a> {
         if let Some(elsewhere) = &self.elsewhere {
             return elsewhere.clone();
         }
-        let sandbox_of = |asked| CaseSandbox {
-            contained_by: self.context.sandboxes.contained_by(asked),
-            image: self.context.sandboxes.image(asked).cloned(),
-        };
-        let cases = self.plan.plan.cases();
+        let sandboxes = &self.context.sandboxes;
         let has_agents = self.agents().next().is_some();
-        let impossible = self.context.sandboxes.impossible().filter(|_| has_agents);
-        Containment {
-            sandboxes: cases
-                .map(|case| sandbox_of(case.variant.sandbox.as_ref()))
-                .collect(),
-            networks: self.networks(),
+        let impossible = sandboxes.impossible().filter(|_| has_agents);
+        let mut containment = Containment {
+            sandboxes: Vec::new(),
+            networks: BTreeSet::new(),
             not_contained: impossible.map(ToString::to_string),
+        };
+        let packages = self.plan.plan.package_hosts();
+        for case in self.plan.plan.cases() {
+            let variant = &case.variant;
+            let asked = variant.sandbox.as_ref();
+            let contained_by = sandboxes.contained_by(asked);
+            if contained_by != ContainedBy::None && !is_played(variant) {
+                let network = variant.network_in(contained_by);
+                let words = network.words(&variant.hosts_beside(&network, &packages));
+                containment.networks.insert(words);
+            }
+            containment.sandboxes.push(CaseSandbox {
+                contained_by,
+                image: sandboxes.image(asked).cloned(),
+            });
         }
+        containment
     }
 
     /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents
@@ -221,22 +231,6 @@ impl<'a> PreparedRun<'a> {
     fn agents(&self) -> impl Iterator<Item = &Variant> {
         let variants = self.plan.trials.iter().map(|trial| &*trial.case.variant);
         variants.filter(|variant| !is_played(variant))
-    }
-
-    fn networks(&self) -> BTreeSet<String> {
-        let mut networks = BTreeSet::new();
-        let packages = self.plan.plan.package_hosts();
-        for variant in self.agents() {
-            let contained_by = self
-                .context
-                .sandboxes
-                .contained_by(variant.sandbox.as_ref());
-            if contained_by != ContainedBy::None {
-                let network = variant.network_in(contained_by);
-                networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
-            }
-        }
-        networks
     }
 
     /// Returns the ids of its trials, and the time limits of their agents in seconds.

@@ -4,7 +4,7 @@
 //! and nothing that is not a plain file.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use camino::Utf8Path;
 use terca_core::text::excerpt::{Excerpt, without_middle};
@@ -14,7 +14,7 @@ use terca_core::transcript::trial_files::{
 use terca_core::transcript::{Record, Step};
 use terca_core::wire::Exchange;
 
-use crate::run::files::open_run;
+use crate::run::files::{end_of, open_run};
 
 /// The agent's session in Terca's own form.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
@@ -103,12 +103,10 @@ fn excerpt(mut file: File, limit: usize) -> io::Result<Excerpt> {
             ..Excerpt::default()
         });
     }
-    let head_text = text(&mut file, head)?;
-    file.seek(SeekFrom::Start(size - tail))?;
     Ok(Excerpt {
-        head: head_text,
+        head: text(&mut file, head)?,
         left_out: size - head - tail,
-        tail: text(&mut file, tail)?,
+        tail: end_of(file, tail)?,
     })
 }
 

@@ -37,7 +37,7 @@ pub struct Verified {
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
     /// Remarks about what is not wrong.
-    pub notes: Vec<String>,
+    pub notes: Vec<&'static str>,
 }
 
 /// Something that is wrong with a run.
@@ -63,12 +63,11 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     if journal.is_torn && !going_on {
         notes.push(
             "the last line of events.jsonl is incomplete, because Terca was killed while writing it; `terca resume` \
-             removes it"
-                .to_owned(),
+             removes it",
         );
     }
     if journal.events == 0 {
-        notes.push("the run has no event yet".to_owned());
+        notes.push("the run has no event yet");
     }
     if problems.is_empty() {
         if !going_on {
@@ -159,11 +158,11 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
 }
 
 /// Compares `results.json` with the results of the events that it was made from, where nobody is at work on it.
-fn check_results(record: &Record, problems: &mut Vec<Problem>, notes: &mut Vec<String>) {
+fn check_results(record: &Record, problems: &mut Vec<Problem>, notes: &mut Vec<&'static str>) {
     let header = match &record.results {
         ResultsFile::Missing => {
             if record.journal.events > 0 {
-                notes.push("results.json is missing; `terca show` writes it".to_owned());
+                notes.push("results.json is missing; `terca show` writes it");
             }
             return;
         }
@@ -175,9 +174,7 @@ fn check_results(record: &Record, problems: &mut Vec<Problem>, notes: &mut Vec<S
         ResultsFile::Present(header) => header,
     };
     if record.has_stale_results() {
-        notes.push(
-            "results.json is older than the journal; `terca show` writes it again".to_owned(),
-        );
+        notes.push("results.json is older than the journal; `terca show` writes it again");
     }
     if let Some(text) = contradiction(record, &header.journal) {
         problems.push(Problem::new(RESULTS, None, text));
