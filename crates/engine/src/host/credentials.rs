@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -11,6 +10,7 @@ use terca_core::agent::{FilesYield, Profile, provider_of};
 use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
+use crate::suite::create::new_file;
 
 /// The length of the shortest secret in a credential file. Shorter texts are words like `Bearer`.
 const SHORTEST_TOKEN: usize = 16;
@@ -95,15 +95,10 @@ pub fn install(
     }
     for (file, path) in chosen.files {
         let target = agent_home.join(file);
-        fs_err::create_dir_all(target.parent().unwrap_or(agent_home))?;
-        let mut copy = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&target)?;
         let content = without_providers(fs_err::read(path)?, &chosen.left_out);
-        io::Write::write_all(&mut copy, &content)?;
+        // One that set-up has made may be open to others, or a link.
+        let _ = std::fs::remove_file(&target);
+        new_file(&target, &content, 0o600)?;
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ const MOST_LAYERS: u64 = 1_000_000;
 
 struct MergedRun {
     name: String,
-    dir: Utf8PathBuf,
+    past: PastRun,
     file: RunFile,
 }
 
@@ -102,7 +102,7 @@ pub fn merge_runs(
     is_whole(&parts)?;
     let store = Store::create(suite_dir, today, &whole_file)?;
     let dir = store.dir.clone();
-    let merged = fill(store, &parts, events, &journals);
+    let merged = fill(store, &parts, events);
     if merged.is_err() {
         // Half of a run would be the latest one from now on.
         remove_and_tell(&dir);
@@ -115,7 +115,6 @@ fn fill(
     mut store: Store,
     parts: &[MergedRun],
     mut events: Vec<Event>,
-    journals: &Journals,
 ) -> Result<PastRun, MergeRunsError> {
     let to = &store.dir;
     let target = open_run(to)?;
@@ -126,9 +125,9 @@ fn fill(
             }
         }
     }
-    for (part, (_, events)) in parts.iter().zip(journals) {
+    for part in parts {
         copy_layers(part, &target)?;
-        copy_remarks(part, &RunState::fold(events), to)?;
+        copy_remarks(part, to)?;
     }
     for event in &mut events {
         if let EventKind::RunStarted(start) = &mut event.kind {
@@ -148,11 +147,10 @@ fn read(dir: &Utf8Path) -> Result<(MergedRun, Vec<Event>), MergeRunsError> {
         return Err(MergeRunsError::GoingOn(name));
     }
     // It must be sound.
-    past_runs::read(dir)?;
+    let past = past_runs::read(dir)?;
     let mut events = Vec::new();
     record::events(dir, usize::MAX, |event| events.push(event))?;
-    let dir = dir.to_owned();
-    Ok((MergedRun { name, dir, file }, events))
+    Ok((MergedRun { name, past, file }, events))
 }
 
 fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsError> {
@@ -208,7 +206,7 @@ fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
 
 /// Copies a directory of a part, if it has it. A link or a pipe in its place is not followed: parts may come from anywhere.
 fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRunsError> {
-    let source = match open_run(&part.dir).and_then(|run| run.open_dir(path)) {
+    let source = match open_run(&part.past.dir).and_then(|run| run.open_dir(path)) {
         Err(error) if error.is_not_found() => return Ok(false),
         source => source?,
     };
@@ -221,7 +219,7 @@ fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRu
 
 /// Copies the layers that the workspaces of a part started from, unless another part has the same.
 fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
-    let layers = open_run(&part.dir)
+    let layers = open_run(&part.past.dir)
         .and_then(|run| run.open_dir(LAYERS))
         .and_then(|layers| layers.names(MOST_LAYERS));
     let names = match layers {
@@ -241,9 +239,9 @@ fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
 }
 
 /// Carries over the remarks of a part about its own trials, which have the same numbers in the whole.
-fn copy_remarks(part: &MergedRun, state: &RunState, to: &Utf8Path) -> Result<(), MergeRunsError> {
-    for (trial, remark) in remarks::read(&part.dir) {
-        if state.trial(trial).is_some() {
+fn copy_remarks(part: &MergedRun, to: &Utf8Path) -> Result<(), MergeRunsError> {
+    for (trial, remark) in remarks::read(&part.past.dir) {
+        if part.past.state.trial(trial).is_some() {
             remarks::add(to, trial, &remark)
                 .map_err(|error| TreeError::io(to.join(remarks::REMARKS), error))?;
         }

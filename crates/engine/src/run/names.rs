@@ -85,18 +85,15 @@ pub(super) fn free_dirs(
     runs: &Utf8Path,
     today: jiff::civil::Date,
 ) -> io::Result<impl Iterator<Item = Utf8PathBuf>> {
-    let prefix = format!("{today}-");
     let mut latest = 0;
     for entry in fs_err::read_dir(runs)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let taken = name
-            .strip_prefix(&prefix)
-            .and_then(|rest| rest.parse::<u32>().ok());
+        let taken = number(&name).filter(|_| day(&name) == Some(today));
         latest = latest.max(taken.unwrap_or(0));
     }
     let runs = runs.to_owned();
     Ok((latest.saturating_add(1)..=u32::MAX)
-        .map(move |number| runs.join(format!("{prefix}{number:03}"))))
+        .map(move |number| runs.join(format!("{today}-{number:03}"))))
 }
 
 #[cfg(test)]

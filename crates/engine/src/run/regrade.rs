@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
@@ -132,7 +132,7 @@ impl Regrading {
         let tasks = &self.tasks;
         let context = &*self.context;
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, TrialReport)>> = Mutex::new(Vec::new());
+        let done: Mutex<BTreeMap<usize, TrialReport>> = Mutex::default();
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Regrading {
                     return;
                 };
                 let mut done = locked(&done);
-                done.push((index, report));
+                done.insert(index, report);
                 progress(done.len());
             }
         };
@@ -152,13 +152,13 @@ impl Regrading {
                 scope.spawn(work);
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = std::mem::take(&mut *locked(&done));
         if done.len() < tasks.len() {
             return None;
         }
-        done.sort_by_key(|(index, _)| *index);
-        let reports = done.into_iter().map(|(index, report)| RegradedTrial {
-            trial: tasks[index].0.id,
+        let reports = tasks.iter().zip(done.into_values());
+        let reports = reports.map(|((trial, _), report)| RegradedTrial {
+            trial: trial.id,
             report,
         });
         Some(reports.collect())
