@@ -106,14 +106,11 @@ pub(super) fn describe(
     let not = |answers: &mut Answers, draft: &Draft, why: NoAnswer| {
         answers.note(describing.by.clone(), None, draft, Err(why));
     };
-    let is_spent =
-        (describing.budget_usd).is_some_and(|budget| spent.is_some_and(|spent| spent >= budget));
     for (_, draft) in proven {
         let chosen = &draft.chosen;
         let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
         let fence = format!("{:032x}", fastrand::u128(..));
         match question(&chosen.commit.message, &source, &tests, &fence) {
-            _ if is_spent => not(&mut answers, draft, (NoTask::Budget, None)),
             Ok(question) => asked.push((draft, question)),
             Err((reason, detail)) => not(&mut answers, draft, (reason, Some(detail))),
         }

@@ -45,14 +45,16 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
     })
 }
 
-/// Returns the time at which a run was made: that of `run.json`, which a merged run has too, or else the end of the day in
-/// its name. None means that the folder is no run.
+/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One that cannot be read has
+/// that of its file, but none after the day in its name: a copy has younger files than its run. None means that the folder
+/// is no run.
 fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     let dir = open_run(dir).ok()?;
     let meta_at = |file| dir.meta_at(file).ok().flatten();
-    meta_at(RUN).or_else(|| meta_at(EVENTS))?;
-    let made = created_at(&dir).or_else(|| day_is_over(name));
-    Some(made.unwrap_or(Timestamp::MIN))
+    let written = meta_at(RUN).or_else(|| meta_at(EVENTS))?.modified.0;
+    let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
+    let day_is_over = day_is_over(name).unwrap_or(Timestamp::MAX);
+    Some(created_at(&dir).unwrap_or(by_file.min(day_is_over)))
 }
 
 /// Returns the day in a run's name.

@@ -114,17 +114,15 @@ impl Regrading {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Option<Regraded>, StoreError> {
         let grading = self.run.past.state.grading() + 1;
-        match self.grade(grading, progress) {
-            Some(trials) => {
-                let regraded = EventKind::Regraded {
-                    grading,
-                    other_tests: std::mem::take(&mut self.other_tests),
-                    trials,
-                };
-                self.record(regraded).map(Some)
-            }
-            None => Ok(None),
-        }
+        let Some(trials) = self.grade(grading, progress) else {
+            return Ok(None);
+        };
+        let regraded = EventKind::Regraded {
+            grading,
+            other_tests: std::mem::take(&mut self.other_tests),
+            trials,
+        };
+        self.record(regraded).map(Some)
     }
 
     /// Returns the new reports in the order of the tasks; `None` when it was interrupted.

@@ -149,7 +149,7 @@ impl Store {
             .create_dir_all(GRADINGS, DIR_MODE)
             .map_err(refused("the directory of earlier grades could not be made"))?;
         let name = format!("{:02}.json", state.grading());
-        self.write(&dir, &name, state)
+        write_results(&dir, &name, state, self.journal.end())
     }
 
     /// Writes the results at the end, and reads the files of the run again. Returns how they are not as they were written.
@@ -177,14 +177,10 @@ impl Store {
         // Results of events that a power cut took away would look like a journal that has lost lines.
         self.settle()?;
         let began = Instant::now();
-        self.write(&self.opened, RESULTS, state)?;
+        write_results(&self.opened, RESULTS, state, self.journal.end())?;
         let pause = INTERVAL.max(began.elapsed() * SHARE);
         self.last_write = Some((Instant::now() + pause, state.counts().finished()));
         Ok(())
-    }
-
-    fn write(&self, dir: &Dir, name: &str, state: &RunState) -> Result<(), StoreError> {
-        write_results(dir, name, state, self.journal.end())
     }
 }
 
