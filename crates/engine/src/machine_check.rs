@@ -4,7 +4,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -13,9 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use terca_core::agent::{self, AgentChoice, Profile};
 use terca_core::config::sandbox::ContainerEngine;
-use terca_core::plan::workers::chosen_workers;
-use terca_core::run::settings::RunSettings;
-use terca_core::text::diagnostic::Diagnostics;
 use terca_core::worker_pool::WorkerPool;
 
 use crate::host::credentials;
@@ -25,7 +21,6 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::run::load::RunPlan;
 use crate::run::signals;
-use crate::run::trial_thread::Message;
 use crate::sandbox::limits;
 use crate::sandbox::{self, Strength};
 use crate::workers::{Call, Connection, Ending, FromWorker, ToWorker, Variables, WorkerError};
@@ -121,12 +116,8 @@ pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
 }
 
 fn credentials_of(profile: &'static Profile, host: &Host) -> Vec<String> {
-    let variables = credentials::variables(host, profile).into_iter();
-    let files = credentials::files(host, profile).into_iter();
-    let variables = variables.map(|name| format!("${name}"));
-    variables
-        .chain(files.map(|(file, _)| format!("~/{file}")))
-        .collect()
+    let variables = credentials::variables(host, profile);
+    credentials::as_written(variables, &credentials::files(host, profile))
 }
 
 fn find_agent(
@@ -187,13 +178,10 @@ pub struct RemoteMachines {
 }
 
 impl RemoteMachines {
-    /// Returns the machines of the workers that the settings name.
-    pub fn new(plan: &RunPlan, settings: &RunSettings, host: &Host) -> Self {
-        // Unknown names were reported when the plan was made.
-        let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
-        let pools = chosen.map_or_else(Vec::new, |chosen| chosen.pools);
+    /// Returns the machines of the workers of a plan.
+    pub fn new(plan: &RunPlan, host: &Host) -> Self {
         RemoteMachines {
-            pools: pools.into_iter().cloned().collect(),
+            pools: plan.workers.pools.clone(),
             variables: Variables(plan.variables_for_workers(host)),
         }
     }
@@ -214,19 +202,9 @@ impl RemoteMachines {
         let dir = work.new_dir()?;
         let launcher = Launcher::of_this_program();
         let interrupt = Arc::new(Interrupt::new()?);
-        let (sender, messages) = channel();
-        signals::forward(&sender, &interrupt)?;
-        let ending = Ending::new(interrupt);
-        let for_signals = ending.clone();
-        std::thread::Builder::new()
-            .name("signals of looks".into())
-            .spawn(move || {
-                // A pause is over by itself when this is dropped.
-                for message in messages {
-                    let is_signal = matches!(message, Message::Signal);
-                    for_signals.is_over.fetch_or(is_signal, Ordering::Release);
-                }
-            })?;
+        // Nobody needs the messages: who waits looks at the interrupt.
+        signals::forward(&channel().0, &interrupt)?;
+        let ending = Ending::new(interrupt, true);
         let places = self.pools.iter().flat_map(WorkerPool::places);
         std::thread::scope(|scope| {
             let looks: Vec<_> = places
@@ -260,8 +238,9 @@ impl RemoteMachines {
         let latency = asked.elapsed();
         connection.send(&ToWorker::Inspect(self.variables.clone()))?;
         let findings = match connection.receive()? {
-            FromWorker::Inspected(found) => serde_json::from_value(found)
-                .map_err(|error| WorkerError::Lost(error.to_string()))?,
+            FromWorker::Inspected(found) => {
+                serde_json::from_value(found).map_err(io::Error::from)?
+            }
             _ => return Err(WorkerError::unexpected()),
         };
         // Its words were half of a round trip on their way.

@@ -142,7 +142,7 @@ fn around(root: &Utf8Path) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
 fn look(suite: &Utf8Path, run: &Utf8Path) {
     let names = past_runs::names(suite).expect("a list");
     assert!(names.len() <= 1);
-    let _ = past_runs::strangers(suite).expect("a list");
+    let _ = past_runs::folders(suite).expect("a list");
     let _ = past_runs::find(suite, None);
     let _ = past_runs::latest_interrupted(suite);
     let _ = past_runs::run_file(run);

@@ -189,7 +189,6 @@ impl From<DiscoverError> for CliError {
                 Code::NoDirectory,
                 "a relative path is relative to the directory that Terca is started in".into(),
             ),
-            DiscoverError::NotUtf8 { .. } => (Code::NoDirectory, String::new()),
             DiscoverError::File { .. } => (Code::NoDirectory, "name the directory it is in".into()),
             DiscoverError::NoSuite { guess, .. } => (
                 Code::NoSuite,
@@ -415,7 +414,7 @@ impl From<MergeRunsError> for CliError {
             MergeRunsError::Different { .. } => {
                 "run the shards from the same commit, with the same selection and repetitions"
             }
-            MergeRunsError::Missing { .. } => "name the runs of all shards",
+            MergeRunsError::Missing(_) => "name the runs of all shards",
             _ => "",
         };
         let (status, code) = match error {
@@ -428,12 +427,12 @@ impl From<MergeRunsError> for CliError {
             }
             MergeRunsError::Runs(error) => return error.into(),
             MergeRunsError::Store(error) => return error.into(),
-            MergeRunsError::Copy { .. } => (TROUBLE, Code::CannotWrite),
+            MergeRunsError::Copy(_) => (TROUBLE, Code::CannotWrite),
             MergeRunsError::GoingOn(_) => (MISUSE, Code::RunGoingOn),
             MergeRunsError::Merge(_)
             | MergeRunsError::NotAPart(_)
             | MergeRunsError::Different { .. }
-            | MergeRunsError::Missing { .. } => (MISUSE, Code::CannotMerge),
+            | MergeRunsError::Missing(_) => (MISUSE, Code::CannotMerge),
         };
         CliError::told(error, (status, code, help))
     }

@@ -24,9 +24,9 @@ pub enum Split {
 
 impl Split {
     /// Returns the usual way for rules: at marks where they have some, else at headings.
-    pub fn usual(texts: &[&str]) -> Self {
-        let has_mark = |text: &&str| lines(text).iter().any(|line| mark(line).is_some());
-        if texts.iter().any(has_mark) {
+    pub fn usual(texts: &[impl AsRef<str>]) -> Self {
+        let mut lines = texts.iter().flat_map(|text| lines(text.as_ref()));
+        if lines.any(|line| mark(&line).is_some()) {
             Split::Marks
         } else {
             Split::Headings
@@ -48,7 +48,7 @@ pub struct RulesWithout {
 
 impl RulesWithout {
     /// Returns the texts of the rules without these parts; `None` if they have another number of parts.
-    pub fn applied_to(&self, texts: &[&str]) -> Option<Vec<String>> {
+    pub fn applied_to(&self, texts: &[impl AsRef<str>]) -> Option<Vec<String>> {
         let rules = Rules::of(texts, self.split);
         let is_kept = |part: usize| !self.left_out.contains(&part);
         (rules.names.len() == self.parts).then(|| rules.with(is_kept))
@@ -73,13 +73,13 @@ struct Piece<'a> {
 impl<'a> Rules<'a> {
     /// Splits the texts of rules files. Headings and items of the same name are told apart by a number; marks of the
     /// same name are one part.
-    pub fn of(texts: &[&'a str], split: Split) -> Self {
+    pub fn of(texts: &'a [impl AsRef<str>], split: Split) -> Self {
         let mut rules = Rules {
             names: Vec::new(),
             files: Vec::new(),
         };
         for text in texts {
-            let lines = lines(text);
+            let lines = lines(text.as_ref());
             let starts = match split {
                 Split::Headings => at_headings(&lines),
                 Split::Marks => lines.iter().map(at_mark).collect(),

@@ -6,38 +6,34 @@ use crate::worker_pool::{LOCAL, WorkerPool};
 
 /// The workers that a run uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenWorkers<'a> {
+pub struct ChosenWorkers {
     /// Trials run on this machine, too.
     pub is_local: bool,
     /// The pools, each once, in the order of their names.
-    pub pools: Vec<&'a WorkerPool>,
+    pub pools: Vec<WorkerPool>,
 }
 
 /// Finds the workers of a suite by their names. Without names, trials run on this machine alone. A name that is unknown is
-/// an error, and there are no workers then.
-pub fn chosen_workers<'a>(
-    suite: &'a Suite,
+/// an error.
+pub fn chosen_workers(
+    suite: &Suite,
     names: &[String],
     problems: &mut Diagnostics,
-) -> Option<ChosenWorkers<'a>> {
+) -> ChosenWorkers {
     let mut chosen = ChosenWorkers {
         is_local: names.is_empty(),
         pools: Vec::new(),
     };
-    let mut is_known = true;
     for name in names {
         let pool = suite.workers.iter().find(|pool| pool.name == *name);
         match pool {
             _ if name == LOCAL => chosen.is_local = true,
-            Some(pool) if chosen.pools.contains(&pool) => {}
-            Some(pool) => chosen.pools.push(pool),
-            None => {
-                is_known = false;
-                problems.push(unknown(name, suite));
-            }
+            Some(pool) if chosen.pools.contains(pool) => {}
+            Some(pool) => chosen.pools.push(pool.clone()),
+            None => problems.push(unknown(name, suite)),
         }
     }
-    is_known.then_some(chosen)
+    chosen
 }
 
 fn unknown(name: &str, suite: &Suite) -> Diagnostic {

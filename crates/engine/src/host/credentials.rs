@@ -1,7 +1,7 @@
 //! The credentials of agents.
 
+use std::fmt::Display;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -10,6 +10,7 @@ use terca_core::agent::{FilesYield, Profile, provider_of};
 use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
+use crate::suite::create::new_file;
 
 /// The length of the shortest secret in a credential file. Shorter texts are words like `Bearer`.
 const SHORTEST_TOKEN: usize = 16;
@@ -94,15 +95,10 @@ pub fn install(
     }
     for (file, path) in chosen.files {
         let target = agent_home.join(file);
-        fs_err::create_dir_all(target.parent().unwrap_or(agent_home))?;
-        let mut copy = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&target)?;
         let content = without_providers(fs_err::read(path)?, &chosen.left_out);
-        io::Write::write_all(&mut copy, &content)?;
+        // One that set-up has made may be open to others, or a link.
+        let _ = std::fs::remove_file(&target);
+        new_file(&target, &content, 0o600)?;
     }
     Ok(())
 }
@@ -120,6 +116,16 @@ fn without_providers(content: Vec<u8>, providers: &[String]) -> Vec<u8> {
     Value::Object(entries).to_string().into_bytes()
 }
 
+/// Returns variables and files of the home as people write them.
+pub fn as_written(
+    variables: impl IntoIterator<Item = impl Display>,
+    files: &[(&str, Utf8PathBuf)],
+) -> Vec<String> {
+    let variables = variables.into_iter().map(|name| format!("${name}"));
+    let files = files.iter().map(|(file, _)| format!("~/{file}"));
+    variables.chain(files).collect()
+}
+
 /// Returns the names of the credentials that an agent is given, and the origins of the services that it is led to.
 pub fn access(
     host: &Host,
@@ -128,10 +134,8 @@ pub fn access(
     config: Option<&Value>,
 ) -> Access {
     let chosen = choose(host, profile, env);
-    let variables = chosen.variables.iter().map(|name| format!("${name}"));
-    let files = chosen.files.iter().map(|(file, _)| format!("~/{file}"));
     let mut access = Access {
-        credentials: variables.chain(files).collect(),
+        credentials: as_written(chosen.variables, &chosen.files),
         ..Access::default()
     };
     for (name, value) in env {
@@ -163,16 +167,18 @@ pub fn given(access: &Access) -> Option<String> {
     (!given.is_empty()).then(|| format!("its credentials: {}", prose::list(&given, "and")))
 }
 
-/// Says that an agent was given nothing to sign in with, and what to do about it.
-pub fn missing(profile: &Profile) -> String {
+/// Says which variables an agent can sign in with; `None` where it has none.
+pub fn how_to_sign_in(profile: &Profile) -> Option<String> {
     const NAMED: usize = 3;
     let names = profile.credential_variables.iter().take(NAMED);
-    let names: Vec<&str> = names.copied().collect();
+    let names: Vec<String> = names.map(|name| format!("${name}")).collect();
+    (!names.is_empty()).then(|| format!("set {}", prose::list(&names, "or")))
+}
+
+/// Says that an agent was given nothing to sign in with, and what to do about it.
+pub fn missing(profile: &Profile) -> String {
     let missing = format!("no credentials for {}", profile.name);
-    match names.as_slice() {
-        [] => missing,
-        names => format!("{missing}: set {}", prose::list(names, "or")),
-    }
+    how_to_sign_in(profile).map_or(missing.clone(), |help| format!("{missing}: {help}"))
 }
 
 /// Returns every value that must not be written down: those of the variables, and the tokens in the files.

@@ -5,19 +5,17 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{self, Profile};
-use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::workspace::trial_dirs::CommandDirs;
 
 /// Environment variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// The variables that are passed on from Terca's own environment: for programs, the language and the network.
-const PASSED_ON: [&str; 22] = [
+/// The variables that are passed on from Terca's own environment, beside [`PATHS`]: for programs, the language and the
+/// network.
+const PASSED_ON: [&str; 15] = [
     "PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "HTTP_PROXY", "HTTPS_PROXY",
-    "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy", "SSL_CERT_FILE",
-    "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "JAVA_HOME",
-    "GOROOT",
+    "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 ];
 
 /// Version managers whose programs on `PATH` find their toolchains through the home directory. The trial's home
@@ -92,7 +90,7 @@ impl Host {
         for name in outside_paths().chain(["PATH", "HOME", "SHELL"]) {
             variables.remove(name);
         }
-        for name in PASSED_ON {
+        for name in PASSED_ON.into_iter().chain(PATHS) {
             if let Some(value) = of_image.get(name) {
                 variables.insert(name.to_owned(), value.clone());
             }
@@ -101,6 +99,12 @@ impl Host {
             variables,
             of_image,
         }
+    }
+
+    /// Adds variables, in the place of those of the same name.
+    pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.variables.extend(more);
+        self
     }
 
     /// Returns the value of a variable.
@@ -117,7 +121,9 @@ impl Host {
 
     /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
-        let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
+        let passed = |name: &str| {
+            PASSED_ON.contains(&name) || PATHS.contains(&name) || name.starts_with("LC_")
+        };
         let quiet = QUIET.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut variables = Variables::from(quiet);
         variables.extend(self.of_image.clone());
@@ -132,8 +138,7 @@ impl Host {
             .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
         *path = without_here(path);
         self.add_toolchains(&mut variables);
-        add_private_directories(&mut variables, dirs);
-        add_git(&mut variables, dirs);
+        add_own(&mut variables, dirs);
         variables
     }
 
@@ -174,61 +179,22 @@ impl Host {
         own.chain(env.iter().cloned()).collect()
     }
 
-    /// Returns the variables for commands of `prepare`, whose result all variants share.
-    pub fn for_layer(
+    /// Returns the variables for commands of a suite: the base, those that they are given, and these facts. Their `PATH`
+    /// ends with the directory beside their YAML file, and the workspace.
+    pub fn for_suite<const N: usize>(
         &self,
         dirs: CommandDirs<'_>,
-        layer: &PreparedLayer,
-        suite_dir: &Utf8Path,
+        given: impl IntoIterator<Item = (String, String)>,
         beside: &Utf8Path,
-        registries: Variables,
+        facts: [(&str, String); N],
     ) -> Variables {
         let mut variables = self.base(dirs);
-        variables.extend(registries);
-        variables.extend(layer.env.iter().cloned());
-        add_to_path(&mut variables, beside, dirs);
-        variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
-        variables.extend(
-            layer
-                .eval
-                .iter()
-                .map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())),
-        );
+        variables.extend(given);
+        let path = variables.entry("PATH".into()).or_default();
+        *path = format!("{path}:{beside}:{}", dirs.workspace);
+        variables.extend(facts.map(|(name, value)| (name.to_owned(), value)));
         variables
     }
-
-    /// Returns the variables for commands of `before` and tests, which may know their trial. The agent may not.
-    pub fn for_command(
-        &self,
-        dirs: CommandDirs<'_>,
-        trial: &TrialSpec,
-        suite_dir: &Utf8Path,
-        trial_dir: &Utf8Path,
-        beside: &Utf8Path,
-        registries: Variables,
-    ) -> Variables {
-        let mut variables = self.base(dirs);
-        variables.extend(registries);
-        variables.extend(trial.case.env.iter().cloned());
-        add_to_path(&mut variables, beside, dirs);
-        let variant = &trial.case.variant;
-        let known = [
-            ("TERCA_SUITE_DIR", suite_dir.to_string()),
-            ("TERCA_EVAL", trial.case.eval.name.clone()),
-            ("TERCA_ENVIRONMENT", variant.told_environment.clone()),
-            ("TERCA_EXPERIMENT", variant.told_experiment.clone()),
-            ("TERCA_REPETITION", trial.repetition.to_string()),
-            ("TERCA_TRIAL_DIR", trial_dir.to_string()),
-        ];
-        variables.extend(known.map(|(name, value)| (name.to_owned(), value)));
-        variables
-    }
-}
-
-/// Adds the last places for a suite's commands to `PATH`: beside their YAML file, and the workspace.
-fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: CommandDirs<'_>) {
-    let path = variables.get("PATH").cloned().unwrap_or_default();
-    variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
 }
 
 /// Returns a `PATH` without its relative entries. `.` and the empty entry are the workspace here, where an agent could
@@ -240,34 +206,32 @@ fn without_here(path: &str) -> String {
         .join(":")
 }
 
-fn add_private_directories(variables: &mut Variables, dirs: CommandDirs<'_>) {
-    let CommandDirs { home, tmp, .. } = dirs;
-    let directories = [
-        ("HOME", home.to_owned()),
-        ("XDG_CONFIG_HOME", home.join(".config")),
-        ("XDG_CACHE_HOME", home.join(".cache")),
-        ("XDG_DATA_HOME", home.join(".local/share")),
-        ("XDG_STATE_HOME", home.join(".local/state")),
-        ("TMPDIR", tmp.to_owned()),
-    ];
-    variables.extend(directories.map(|(name, path)| (name.to_owned(), path.into_string())));
-}
-
-/// Adds an identity for git, which a private home has not, and keeps git from looking above the workspace.
-fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
-    let above = dirs
-        .workspace
-        .parent()
-        .unwrap_or(dirs.workspace)
-        .to_string();
-    let git = [
-        ("GIT_CEILING_DIRECTORIES", above),
+/// Adds directories of the command's own, an identity for git, which a private home has not, and keeps git from looking
+/// above the workspace.
+fn add_own(variables: &mut Variables, dirs: CommandDirs<'_>) {
+    let CommandDirs {
+        home,
+        tmp,
+        workspace,
+        ..
+    } = dirs;
+    let own = [
+        ("HOME", home.to_string()),
+        ("XDG_CONFIG_HOME", format!("{home}/.config")),
+        ("XDG_CACHE_HOME", format!("{home}/.cache")),
+        ("XDG_DATA_HOME", format!("{home}/.local/share")),
+        ("XDG_STATE_HOME", format!("{home}/.local/state")),
+        ("TMPDIR", tmp.to_string()),
+        (
+            "GIT_CEILING_DIRECTORIES",
+            workspace.parent().unwrap_or(workspace).to_string(),
+        ),
         ("GIT_AUTHOR_NAME", "terca".into()),
         ("GIT_AUTHOR_EMAIL", "terca@localhost".into()),
         ("GIT_COMMITTER_NAME", "terca".into()),
         ("GIT_COMMITTER_EMAIL", "terca@localhost".into()),
     ];
-    variables.extend(git.map(|(name, value)| (name.to_owned(), value)));
+    variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// Returns whether a path leads to a file that can be run.

@@ -3,13 +3,14 @@
 //! A suite that says `passRegistries: true` gets them for `prepare`, `before` and tests. The agent does not: the variables
 //! are not its own, and the files are in the home only while commands of the suite run.
 
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::host::credentials::as_written;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::PlacedFiles;
+use crate::suite::create::new_file;
 
 /// The files in a home that name registries, or have the tokens for them.
 const FILES: [&str; 10] = [
@@ -91,9 +92,7 @@ pub fn files(host: &Host) -> Vec<(&'static str, Utf8PathBuf)> {
 
 /// Returns the names of everything that there is, never the values.
 pub fn names(host: &Host) -> Vec<String> {
-    let variables = variables(host).into_keys().map(|name| format!("${name}"));
-    let files = files(host).into_iter().map(|(name, _)| format!("~/{name}"));
-    variables.chain(files).collect()
+    as_written(variables(host).into_keys(), &files(host))
 }
 
 /// Returns whether a command may ask a registry, as far as its text tells.
@@ -112,15 +111,9 @@ pub fn place(host: &Host, home: &Utf8Path) -> io::Result<PlacedFiles> {
         if target.symlink_metadata().is_ok() {
             continue;
         }
-        fs_err::create_dir_all(target.parent().unwrap_or(home))?;
         let content = fs_err::read(path)?;
-        let mut copy = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&target)?;
-        placed.paths.push(target);
-        copy.write_all(&content)?;
+        placed.paths.push(target.clone());
+        new_file(&target, &content, 0o600)?;
     }
     Ok(placed)
 }

@@ -77,22 +77,14 @@ pub fn ask(
     enclosure: Option<&Enclosure>,
     interrupt: &Interrupt,
 ) -> Option<String> {
-    let VersionQuestion {
-        profile,
-        program,
-        image: _,
-        env,
-        dir,
-    } = question;
+    let dir = question.dir;
     fs_err::create_dir(dir).ok()?;
     let (stdout, stderr) = (Output::create(dir).ok()?, Output::create(dir).ok()?);
-    let mut env = env.clone();
+    let mut env = question.env.clone();
     env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
     let job = Job {
-        program: program.to_owned(),
-        args: profile
-            .version_args
-            .iter()
+        program: question.program.to_owned(),
+        args: (question.profile.version_args.iter())
             .map(|arg| (*arg).to_owned())
             .collect(),
         env: env.into_iter().collect(),

@@ -35,10 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The agent that writes tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Describing {
-    /// Its name.
-    pub agent: String,
-    /// Its model, instead of its own choice.
-    pub model: Option<String>,
+    /// Its name, and a model instead of its own choice.
+    pub by: Writer,
     /// Its time limit for a task, in seconds.
     pub seconds: f64,
     /// No further task is asked for once those before have cost this much.
@@ -46,19 +44,12 @@ pub struct Describing {
 }
 
 impl Describing {
-    fn writer(&self) -> Writer {
-        Writer {
-            agent: self.agent.clone(),
-            model: self.model.clone(),
-        }
-    }
-
     fn settings(&self, request: &Request<'_>, spent: Option<f64>) -> RunSettings {
         RunSettings {
             selection: SelectionSettings {
                 repetitions: Some(1),
-                agent: Some(self.agent.clone()),
-                model: self.model.clone(),
+                agent: Some(self.by.agent.clone()),
+                model: self.by.model.clone(),
                 timeout: Some(self.seconds),
                 sandbox: Some(request.sandbox.clone()),
                 network: Some(Network::Model),
@@ -72,6 +63,9 @@ impl Describing {
         }
     }
 }
+
+/// The reason why there is no answer, and its particulars.
+type NoAnswer = (NoTask, Option<String>);
 
 /// The answers to the questions about some drafts.
 #[derive(Debug, Default)]
@@ -109,16 +103,16 @@ pub(super) fn describe(
 ) -> Answers {
     let mut answers = Answers::default();
     let mut asked: Vec<(&Draft, String)> = Vec::new();
-    let is_spent =
-        (describing.budget_usd).is_some_and(|budget| spent.is_some_and(|spent| spent >= budget));
+    let not = |answers: &mut Answers, draft: &Draft, why: NoAnswer| {
+        answers.note(describing.by.clone(), None, draft, Err(why));
+    };
     for (_, draft) in proven {
         let chosen = &draft.chosen;
         let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
         let fence = format!("{:032x}", fastrand::u128(..));
         match question(&chosen.commit.message, &source, &tests, &fence) {
-            _ if is_spent => answers.not(describing, draft, NoTask::Budget, None),
             Ok(question) => asked.push((draft, question)),
-            Err((reason, detail)) => answers.not(describing, draft, reason, Some(detail)),
+            Err((reason, detail)) => not(&mut answers, draft, (reason, Some(detail))),
         }
     }
     if !asked.is_empty()
@@ -126,7 +120,7 @@ pub(super) fn describe(
     {
         for (draft, _) in asked {
             let reason = NoTask::Error(ErrorKind::Internal);
-            answers.not(describing, draft, reason, Some(error.to_string()));
+            not(&mut answers, draft, (reason, Some(error.to_string())));
         }
     }
     answers
@@ -154,29 +148,16 @@ fn ask(
         let Some(draft) = drafts.find(|draft| draft.folder == trial.head.eval) else {
             continue;
         };
-        let answer = answer(trial, &finished, draft);
-        let (reason, detail) = answer.as_ref().err().cloned().unzip();
-        let described = Described {
-            by: Writer {
-                model: (trial.report.delivery.model_observed.clone()).or(describing.model.clone()),
-                ..describing.writer()
-            },
-            cost_usd: trial.report.stats.usage.cost_usd,
-            reason,
-            detail: detail.flatten(),
-        };
-        let folder = draft.folder.clone();
-        answers.by_draft.insert(folder, (answer.ok(), described));
+        let mut by = describing.by.clone();
+        by.model = trial.report.delivery.model_observed.clone().or(by.model);
+        let cost = trial.report.stats.usage.cost_usd;
+        answers.note(by, cost, draft, answer(trial, &finished, draft));
     }
     Ok(())
 }
 
 /// Returns the prompt that a trial has ended with, or the reason why there is none.
-fn answer(
-    trial: &Trial,
-    run: &FinishedRun,
-    draft: &Draft,
-) -> Result<String, (NoTask, Option<String>)> {
+fn answer(trial: &Trial, run: &FinishedRun, draft: &Draft) -> Result<String, NoAnswer> {
     let report = &trial.report;
     if let Some(error) = &report.error {
         return Err((NoTask::Error(error.kind), Some(error.message.clone())));
@@ -199,7 +180,7 @@ fn answer(
     task(&written, &draft.chosen).map_err(|(reason, detail)| (reason, Some(detail)))
 }
 
-fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
+fn not_started(run: &FinishedRun) -> NoAnswer {
     // The first question has met an error that each would have met.
     if let [stopped, ..] = run.state.stopped_variants() {
         let error = &stopped.error;
@@ -212,22 +193,23 @@ fn not_started(run: &FinishedRun) -> (NoTask, Option<String>) {
 }
 
 impl Answers {
-    /// Notes that the prompt is the commit's message.
-    fn not(
+    /// Notes the answer about a draft. Without one, the prompt stays the commit's message.
+    fn note(
         &mut self,
-        describing: &Describing,
+        by: Writer,
+        cost_usd: Option<f64>,
         draft: &Draft,
-        reason: NoTask,
-        detail: Option<String>,
+        answer: Result<String, NoAnswer>,
     ) {
+        let (reason, detail) = answer.as_ref().err().cloned().unzip();
         let described = Described {
-            by: describing.writer(),
-            cost_usd: None,
-            reason: Some(reason),
-            detail,
+            by,
+            cost_usd,
+            reason,
+            detail: detail.flatten(),
         };
-        self.by_draft
-            .insert(draft.folder.clone(), (None, described));
+        let folder = draft.folder.clone();
+        self.by_draft.insert(folder, (answer.ok(), described));
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use terca_core::new_suite::mine::commit::{self, Change, Commit, Entry};
 use terca_core::new_suite::mine::{Reason, Refusal};
 
@@ -90,12 +90,12 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::null());
         command
     }
 
     fn ask(&self, args: &[&str]) -> io::Result<Vec<u8>> {
-        let mut child = self.command(args).stderr(Stdio::null()).spawn()?;
+        let mut child = self.command(args).spawn()?;
         let mut answer = Vec::new();
         if let Some(output) = child.stdout.take() {
             output.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
@@ -163,10 +163,7 @@ fn unreadable(error: &io::Error) -> Refusal {
 
 impl Contents {
     fn start(mut command: Command) -> io::Result<Self> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut child = command.stdin(Stdio::piped()).spawn()?;
         let (Some(questions), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("git has no input or no output"));
         };
@@ -213,10 +210,4 @@ impl Drop for Contents {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Returns whether git can be started.
-pub(super) fn is_installed(path: &str) -> bool {
-    let mut dirs = path.split(':').filter(|dir| !dir.is_empty());
-    dirs.any(|dir| Utf8Path::new(dir).join("git").is_file())
 }

@@ -25,7 +25,7 @@ use terca_core::new_suite::mine::{
 };
 use thiserror::Error;
 
-use crate::host::environment::Host;
+use crate::host::environment::{Host, find_program};
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
@@ -149,7 +149,7 @@ pub fn mine(request: &Request<'_>) -> Result<Mining, MineError> {
     let repository = Repository::around(request.repository).ok_or_else(none)?;
     let head = repository.commit().ok_or_else(none)?;
     let path = host.get("PATH").unwrap_or_default();
-    if !git::is_installed(path) {
+    if find_program("git", path).is_none() {
         return Err(MineError::NoGit);
     }
     let name = format!("{}-evals", repository.root.file_name().unwrap_or("mined"));

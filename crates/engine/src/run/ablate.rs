@@ -18,19 +18,6 @@ use crate::run::offered_tools::{self, ToolsError};
 /// The file of a skill that agents are told of in every request.
 const SKILL: &str = "SKILL.md";
 
-/// The question that an ablation answers.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The experiment's name.
-    pub experiment: &'a str,
-    /// The kind of its parts.
-    pub kind: Kind,
-    /// The way in which rules are split; `None` is the usual one.
-    pub split: Option<Split>,
-    /// The trials of each eval; `None` is one for each row of the design.
-    pub trials: Option<usize>,
-}
-
 /// An ablation that cannot be made.
 #[derive(Debug, Error)]
 pub enum AblateError {
@@ -57,10 +44,10 @@ pub enum AblateError {
     #[error(transparent)]
     Tools(#[from] ToolsError),
     /// The parts or the trials do not allow a design.
-    #[error("{context}: {error}")]
+    #[error("the experiment `{experiment}`: {error}")]
     Design {
-        /// The experiment and its file.
-        context: String,
+        /// The experiment's name.
+        experiment: String,
         /// The reason.
         error: DesignError,
     },
@@ -69,25 +56,28 @@ pub enum AblateError {
     Changed(String),
 }
 
-/// Makes the design for the evals of a plan.
+/// Makes the design for the evals of a plan, from the parts of this kind of an experiment. `split` is the way in which rules
+/// are split, if not the usual one; `trials` are those of each eval, if not one for each row.
 pub fn design(
     plan: &RunPlan,
-    question: &Question<'_>,
+    experiment: &str,
+    kind: Kind,
+    split: Option<Split>,
+    trials: Option<usize>,
     host: &Host,
 ) -> Result<Ablation, AblateError> {
-    let experiment = named(&plan.suite, question.experiment)?;
+    let experiment = named(&plan.suite, experiment)?;
     let nothing = || AblateError::Nothing {
         experiment: experiment.name.clone(),
-        key: question.kind.key(),
+        key: kind.key(),
     };
-    let mut split = None;
+    let mut used_split = None;
     let mut hash = None;
-    let parts = match question.kind {
+    let parts = match kind {
         Kind::Rules => {
             let texts = rules(experiment)?.ok_or_else(nothing)?;
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let by = question.split.unwrap_or_else(|| Split::usual(&texts));
-            (split, hash) = (Some(by), Some(hash_of(&texts)));
+            let by = split.unwrap_or_else(|| Split::usual(&texts));
+            (used_split, hash) = (Some(by), Some(hash_of(&texts)));
             Rules::of(&texts, by).parts()
         }
         Kind::Skills => {
@@ -108,16 +98,16 @@ pub fn design(
     let evals = plan.plan.cases().map(|case| case.eval.name.clone());
     let wanted = Wanted {
         experiment: experiment.name.clone(),
-        kind: question.kind,
-        split,
+        kind,
+        split: used_split,
         sha256: hash,
         parts,
         evals: evals.filter(|eval| seen.insert(eval.clone())).collect(),
-        trials: question.trials,
+        trials,
         seed: plan.seed,
     };
     Ablation::new(wanted).map_err(|error| AblateError::Design {
-        context: format!("the experiment `{}`", experiment.name),
+        experiment: experiment.name.clone(),
         error,
     })
 }
@@ -127,7 +117,6 @@ pub fn slim(suite: &Suite, design: &Ablation, kept: &[usize]) -> Result<String, 
     let changed = || AblateError::Changed(design.experiment.clone());
     let experiment = named(suite, &design.experiment)?;
     let texts = rules(experiment)?.ok_or_else(changed)?;
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let split = design.split.ok_or_else(changed)?;
     if design.sha256.as_ref() != Some(&hash_of(&texts)) {
         return Err(changed());
@@ -172,17 +161,13 @@ fn own_servers(experiment: &Setup) -> Option<Vec<&str>> {
 }
 
 fn rules(experiment: &Setup) -> io::Result<Option<Vec<String>>> {
-    let Some(files) = experiment.rules.set() else {
-        return Ok(None);
-    };
-    let mut texts = Vec::new();
-    for file in files {
-        texts.push(fs_err::read_to_string(file)?);
-    }
-    Ok(Some(texts))
+    let files = experiment.rules.set();
+    files
+        .map(|files| files.iter().map(fs_err::read_to_string).collect())
+        .transpose()
 }
 
-fn hash_of(texts: &[&str]) -> String {
+fn hash_of(texts: &[String]) -> String {
     sha256(texts.join("\0").as_bytes())
 }
 

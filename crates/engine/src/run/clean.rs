@@ -1,6 +1,6 @@
 //! Removes what is no longer needed in `.terca`: layers that nobody uses, and runs that ended long ago.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -60,13 +60,8 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
 /// Returns how long ago the journal was last written. A clock that was set back makes nothing old.
 fn age(run: &Utf8Path) -> Option<Duration> {
     let journal = open_run(run).ok()?.meta_at(EVENTS).ok()??;
-    let modified = u64::try_from(journal.modified.0).unwrap_or(0);
-    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(modified);
-    Some(
-        SystemTime::now()
-            .duration_since(modified)
-            .unwrap_or_default(),
-    )
+    let seconds = jiff::Timestamp::now().as_second() - journal.modified.0;
+    Some(Duration::from_secs(seconds.try_into().unwrap_or(0)))
 }
 
 fn measured(path: &Utf8Path, kind: RemovableKind) -> Removable {

@@ -4,7 +4,7 @@
 //! are opened beneath it: no link is followed, and nothing waits for a pipe.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -65,16 +65,16 @@ pub(super) fn write_document(
 }
 
 /// Tells whether a file has nothing but this document, as it is written.
-pub(super) fn has_document(file: impl Read, document: &impl serde::Serialize) -> bool {
-    let mut compared = Compared(BufReader::with_capacity(PIECE, file));
+pub(super) fn has_document(file: impl BufRead, document: &impl serde::Serialize) -> bool {
+    let mut compared = Compared(file);
     let is_beginning = write_document(document, &mut compared).is_ok();
     is_beginning && compared.0.fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
 /// Takes what is written if it is what comes next in a file, and fails otherwise.
-struct Compared<R>(BufReader<R>);
+struct Compared<R>(R);
 
-impl<R: Read> Write for Compared<R> {
+impl<R: BufRead> Write for Compared<R> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let found = self.0.fill_buf()?;
         let length = found.len().min(text.len());
@@ -91,14 +91,12 @@ impl<R: Read> Write for Compared<R> {
 }
 
 /// Returns the end of a file, of so many bytes at most.
-pub(super) fn end_of(dir: &Dir, name: &str, most: u64) -> Option<String> {
-    let mut file = dir.open_file(name).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most)))
-        .ok()?;
+pub(crate) fn end_of(mut file: File, most: u64) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut end = Vec::new();
-    file.take(most).read_to_end(&mut end).ok()?;
-    Some(String::from_utf8_lossy(&end).into_owned())
+    file.take(most).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::run::outcome::Status;
-use terca_core::run::state::RunState;
 
 use crate::run::files::EVENTS;
 use crate::run::journal::is_going_on;
@@ -76,13 +75,7 @@ impl Follow {
         let Ok((run, _)) = past_runs::read_sound_part(&self.run) else {
             return false;
         };
-        has_ended(&run.state, self.id)
+        let trial = run.state.trial(self.id);
+        trial.is_some_and(|trial| trial.live.is_none() && trial.report.status != Status::Pending)
     }
-}
-
-/// Tells whether a trial has a result.
-fn has_ended(state: &RunState, id: u32) -> bool {
-    state
-        .trial(id)
-        .is_some_and(|trial| trial.live.is_none() && trial.report.status != Status::Pending)
 }

@@ -12,7 +12,7 @@ use camino::Utf8Path;
 use terca_core::run::event::{Event, EventKind};
 use terca_core::run::seal::{JournalEnd, Seal, digest};
 
-use crate::run::files::{EVENTS, FILE_MODE, end_of, open_run, reason, sync};
+use crate::run::files::{EVENTS, FILE_MODE, open_run, reason, sync};
 use crate::run::record::Record;
 use crate::tree::Dir;
 
@@ -130,10 +130,4 @@ pub(super) fn is_held(dir: &Dir) -> bool {
         return false;
     };
     matches!(journal.try_lock_shared(), Err(TryLockError::WouldBlock))
-}
-
-/// Returns the last event of a journal, reading no more than its end.
-pub(super) fn last_event(dir: &Dir) -> Option<Event> {
-    let end = end_of(dir, EVENTS, 4096)?;
-    serde_json::from_str(end.lines().next_back()?).ok()
 }

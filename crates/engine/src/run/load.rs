@@ -17,7 +17,7 @@ use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::lints::report_lints;
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
-use terca_core::plan::workers::chosen_workers;
+use terca_core::plan::workers::{ChosenWorkers, chosen_workers};
 use terca_core::plan::{Case, Plan, TrialSpec};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
@@ -53,6 +53,8 @@ pub struct RunPlan {
     pub seed: u64,
     /// Positions in `trials`, in the order to start them.
     pub order: Vec<usize>,
+    /// The machines that they are for.
+    pub workers: ChosenWorkers,
     /// The names of the environment's variables that the suite uses.
     pub variables: BTreeSet<String>,
 }
@@ -154,7 +156,7 @@ fn make(
             problems.push(none_of_the_failed(failed));
         }
     }
-    chosen_workers(&suite, &settings.on, problems);
+    let workers = chosen_workers(&suite, &settings.on, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
     }
@@ -170,6 +172,7 @@ fn make(
         plan,
         trials,
         seed,
+        workers,
         variables: BTreeSet::new(),
     }
 }
@@ -232,38 +235,32 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
 
 /// Returns the agent that an option of the command line names.
 pub fn named_agent(option: &str, name: &str) -> Result<AgentRef, Diagnostic> {
-    let names: Vec<&str> = agent::names()
-        .into_iter()
-        .filter(|name| !takes_command(name))
-        .collect();
-    if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
-        return Ok(agent);
-    }
-    let mut diagnostic = if takes_command(name) {
-        let message =
-            format!("{option} {name}: this agent needs a command, which only terca.yaml can give");
-        Diagnostic::error(Code::Usage, message)
-    } else {
-        let message = format!("{option} {name}: no such agent");
-        Diagnostic::error(Code::UnknownAgent, message)
+    let needs_command =
+        |name: &str| agent::find(name).is_some_and(|agent| agent.profile().takes_command);
+    let mut diagnostic = match agent::find(name) {
+        Some(_) if needs_command(name) => {
+            let message = "this agent needs a command, which only terca.yaml can give";
+            Diagnostic::error(Code::Usage, format!("{option} {name}: {message}"))
+        }
+        Some(agent) => return Ok(agent),
+        None => Diagnostic::error(
+            Code::UnknownAgent,
+            format!("{option} {name}: no such agent"),
+        ),
     };
     // Other options have no terca.yaml.
-    if takes_command(name) && option == AGENT_OPTION {
+    if needs_command(name) && option == AGENT_OPTION {
         diagnostic = diagnostic.help(format!(
             "write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`"
         ));
     }
+    let mut names = agent::names();
+    names.retain(|name| !needs_command(name));
     let names = prose::quoted_list(&names, "and");
-    let diagnostic = diagnostic.help(format!("the agents are {names}"));
-    let meant = agent::probably(name).filter(|meant| !takes_command(meant));
-    Err(match meant {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic,
-    })
-}
-
-fn takes_command(name: &str) -> bool {
-    agent::find(name).is_some_and(|agent| agent.profile().takes_command)
+    let meant = agent::probably(name).filter(|meant| !needs_command(meant));
+    Err(diagnostic
+        .help(format!("the agents are {names}"))
+        .maybe_help(meant.map(|meant| format!("did you mean `{meant}`?"))))
 }
 
 impl RunPlan {
@@ -289,24 +286,16 @@ impl RunPlan {
     /// and keys
     /// that are written in their `config`.
     pub fn mask(&self, host: &Host) -> Mask {
-        let credentials = self
-            .plan
-            .agents()
-            .into_iter()
-            .flat_map(|agent| credentials::secrets(host, agent.profile()));
-        let registries = self
-            .suite
-            .pass_registries
-            .then(|| registries::secrets(host));
+        let mut secrets: BTreeSet<String> = self.plan.secrets.iter().cloned().collect();
+        for agent in self.plan.agents() {
+            secrets.extend(credentials::secrets(host, agent.profile()));
+        }
+        if self.suite.pass_registries {
+            secrets.extend(registries::secrets(host));
+        }
         let configs = self.plan.cases().flat_map(Case::configs);
-        let in_config: BTreeSet<String> = configs.flat_map(agent::secrets_in_config).collect();
-        let secrets = self.plan.secrets.iter().cloned();
-        Mask::new(
-            secrets
-                .chain(credentials)
-                .chain(registries.into_iter().flatten())
-                .chain(in_config),
-        )
+        secrets.extend(configs.flat_map(agent::secrets_in_config));
+        Mask::new(secrets)
     }
 
     /// Returns the names of the registries' variables and files that this machine has and the plan's commands may need.
@@ -341,20 +330,30 @@ impl RunPlan {
         variables
     }
 
-    /// Returns how many trials may be in flight for each agent. On workers, there are as many as they have slots,
-    /// unless
+    /// Returns the slots of this machine, where there are others beside it.
+    pub(crate) fn local_slots(&self) -> usize {
+        match self.suite.local_slots {
+            _ if !self.workers.is_local || self.workers.pools.is_empty() => 0,
+            Some(slots) => slots as usize,
+            None => available_slots(),
+        }
+    }
+
+    /// Returns how many trials may be in flight for each agent. On workers, there are as many as they have slots, unless
     /// somebody says otherwise.
-    pub(super) fn limits(&self, concurrency: Option<u32>, slots: Option<usize>) -> Limits {
+    pub(super) fn limits(&self, concurrency: Option<u32>) -> Limits {
         if let Some(number) = concurrency {
             return Limits::overall(number as usize);
         }
+        let pools = self.workers.pools.iter();
+        let remote = pools.map(|pool| pool.places().len() * pool.slots as usize);
         let concurrency = &self.suite.concurrency;
         Limits {
             ceiling: usize::MAX,
             others: match concurrency.others {
                 Some(number) => number as usize,
-                None => slots
-                    .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+                None if self.workers.pools.is_empty() => available_slots(),
+                None => remote.sum::<usize>() + self.local_slots(),
             },
             agents: concurrency
                 .agents
@@ -366,7 +365,7 @@ impl RunPlan {
 
     /// Returns how many trials can be in flight in all.
     pub fn at_once(&self, concurrency: Option<u32>) -> usize {
-        self.total(&self.limits(concurrency, None))
+        self.total(&self.limits(concurrency))
     }
 
     /// Returns how many of the run's trials these limits allow in all.
@@ -388,20 +387,17 @@ impl RunPlan {
             .map(|trial| &*trial.head)
             .chain(state.spare());
         let known: HashMap<_, &TrialHead> = heads.map(|head| (trial_name(head), head)).collect();
-        let mut trials = Vec::new();
-        let mut order = Vec::new();
-        for index in &self.order {
+        let adopted = self.order.iter().filter_map(|index| {
             let trial = &self.trials[*index];
-            let Some(known) = known.get(&trial_name(&TrialHead::of(trial))) else {
-                continue;
-            };
-            order.push(known.id);
-            trials.push(TrialSpec {
+            let known = known.get(&trial_name(&TrialHead::of(trial)))?;
+            Some(TrialSpec {
                 id: known.id,
                 dir: known.dir.clone(),
                 ..trial.clone()
-            });
-        }
+            })
+        });
+        let mut trials: Vec<TrialSpec> = adopted.collect();
+        let order: Vec<u32> = trials.iter().map(|trial| trial.id).collect();
         trials.sort_by_key(|trial| trial.id);
         self.order = order
             .iter()
@@ -409,6 +405,10 @@ impl RunPlan {
             .collect();
         self.trials = trials;
     }
+}
+
+fn available_slots() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The names by which a trial is known in every run of a suite, on all machines: eval, environment, experiment,

@@ -19,9 +19,6 @@ use crate::run::load::RunPlan;
 /// The most bytes that a directory has before it is worth a warning: each trial copies it.
 const LARGE: u64 = 200_000_000;
 
-/// The variables with keys that are named at most.
-const NAMED: usize = 3;
-
 /// Reports it, as far as the suite does not allow it.
 pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
     let mut measured: BTreeSet<&Utf8Path> = BTreeSet::new();
@@ -29,7 +26,8 @@ pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
     for case in plan.plan.cases() {
         for dir in Layer::directories(&case.layers) {
             if measured.insert(dir) {
-                large(dir, &plan.suite.root)
+                let problem = large(dir, &plan.suite.root);
+                problem
                     .into_iter()
                     .for_each(|problem| problems.push(problem));
             }
@@ -85,16 +83,11 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
         });
     }
     let access = credentials::access(host, profile, &env, variant.config.as_ref());
-    if !access.credentials.is_empty()
-        || !access.endpoints.is_empty()
-        || profile.credential_variables.is_empty()
-    {
+    if !access.credentials.is_empty() || !access.endpoints.is_empty() {
         return None;
     }
-    let names = profile.credential_variables.iter().take(NAMED);
-    let names: Vec<String> = names.map(|name| format!("${name}")).collect();
     let message = format!("the agent `{}` has no credentials", profile.name);
-    let help = format!("set {}", prose::list(&names, "or"));
+    let help = credentials::how_to_sign_in(profile)?;
     Some(Diagnostic::warning(Code::AgentNotReady, message).help(help))
 }
 

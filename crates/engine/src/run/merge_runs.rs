@@ -1,7 +1,5 @@
 //! Merges the runs of the parts of a plan into one run, with the files of their trials.
 
-use std::io;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::verdict::{VerdictSettings, margin_in_points};
 use terca_core::plan::fingerprint::differences;
@@ -52,21 +50,11 @@ pub enum MergeRunsError {
         reasons: String,
     },
     /// Parts are missing.
-    #[error("{missing} of the plan {verb} missing")]
-    Missing {
-        /// The parts.
-        missing: String,
-        /// "is" or "are".
-        verb: &'static str,
-    },
-    /// The files of a trial cannot be copied.
-    #[error("the files of {from} could not be copied: {source}")]
-    Copy {
-        /// The trial's directory.
-        from: Utf8PathBuf,
-        /// The machine's reason.
-        source: io::Error,
-    },
+    #[error("shards of the plan are missing: {0}")]
+    Missing(String),
+    /// The files of a part cannot be copied.
+    #[error("the files of a shard could not be copied: {0}")]
+    Copy(#[from] TreeError),
 }
 
 /// A run has a few layers for each eval. An eval of the name `layers` has its trials beside them.
@@ -74,7 +62,7 @@ const MOST_LAYERS: u64 = 1_000_000;
 
 struct MergedRun {
     name: String,
-    dir: Utf8PathBuf,
+    past: PastRun,
     file: RunFile,
 }
 
@@ -114,7 +102,7 @@ pub fn merge_runs(
     is_whole(&parts)?;
     let store = Store::create(suite_dir, today, &whole_file)?;
     let dir = store.dir.clone();
-    let merged = fill(store, &parts, events, &journals);
+    let merged = fill(store, &parts, events);
     if merged.is_err() {
         // Half of a run would be the latest one from now on.
         remove_and_tell(&dir);
@@ -127,10 +115,9 @@ fn fill(
     mut store: Store,
     parts: &[MergedRun],
     mut events: Vec<Event>,
-    journals: &Journals,
 ) -> Result<PastRun, MergeRunsError> {
     let to = &store.dir;
-    let target = open_run(to).map_err(refused(to.clone()))?;
+    let target = open_run(to)?;
     for trial in RunState::fold(&events).trials() {
         for part in parts {
             if copy(part, &trial.head.dir, &target)? {
@@ -138,9 +125,9 @@ fn fill(
             }
         }
     }
-    for (part, (_, events)) in parts.iter().zip(journals) {
+    for part in parts {
         copy_layers(part, &target)?;
-        copy_remarks(part, &RunState::fold(events), to)?;
+        copy_remarks(part, to)?;
     }
     for event in &mut events {
         if let EventKind::RunStarted(start) = &mut event.kind {
@@ -160,11 +147,10 @@ fn read(dir: &Utf8Path) -> Result<(MergedRun, Vec<Event>), MergeRunsError> {
         return Err(MergeRunsError::GoingOn(name));
     }
     // It must be sound.
-    past_runs::read(dir)?;
+    let past = past_runs::read(dir)?;
     let mut events = Vec::new();
     record::events(dir, usize::MAX, |event| events.push(event))?;
-    let dir = dir.to_owned();
-    Ok((MergedRun { name, dir, file }, events))
+    Ok((MergedRun { name, past, file }, events))
 }
 
 fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsError> {
@@ -178,7 +164,15 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     if reasons.is_empty() && a.trials != b.trials {
         reasons.push("the selections or repetitions differ".into());
     }
-    reasons.extend(differences_of_verdicts(a.verdict, b.verdict));
+    // Their whole could be compared in one way only.
+    let compared = |verdict: VerdictSettings| {
+        let margin = margin_in_points(verdict.margin);
+        format!("by `{}` with a margin of {margin}", verdict.measure.word())
+    };
+    if a.verdict != b.verdict {
+        let (a, b) = (compared(a.verdict), compared(b.verdict));
+        reasons.push(format!("one is compared {a}, the other {b}"));
+    }
     if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
         && a.count() != b.count()
     {
@@ -194,26 +188,6 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     })
 }
 
-/// Tells how the parts would be compared differently: their whole could be compared in one way only.
-fn differences_of_verdicts(a: VerdictSettings, b: VerdictSettings) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if a.margin != b.margin {
-        reasons.push(format!(
-            "the margins are {} and {}",
-            margin_in_points(a.margin),
-            margin_in_points(b.margin)
-        ));
-    }
-    if a.measure != b.measure {
-        reasons.push(format!(
-            "the verdicts are about `{}` and `{}`",
-            a.measure.word(),
-            b.measure.word()
-        ));
-    }
-    reasons
-}
-
 fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     let present: Vec<Shard> = parts
         .iter()
@@ -227,55 +201,37 @@ fn is_whole(parts: &[MergedRun]) -> Result<(), MergeRunsError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let (noun, verb) = match missing.len() {
-        1 => ("shard", "is"),
-        _ => ("shards", "are"),
-    };
-    Err(MergeRunsError::Missing {
-        missing: format!("{noun} {}", prose::list(&missing, "and")),
-        verb,
-    })
-}
-
-fn refused(from: Utf8PathBuf) -> impl Fn(TreeError) -> MergeRunsError {
-    move |error| MergeRunsError::Copy {
-        from: from.clone(),
-        source: error.into(),
-    }
+    Err(MergeRunsError::Missing(prose::list(&missing, "and")))
 }
 
 /// Copies a directory of a part, if it has it. A link or a pipe in its place is not followed: parts may come from anywhere.
 fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRunsError> {
-    let refused = refused(part.dir.join(path));
-    let source = match open_run(&part.dir).and_then(|run| run.open_dir(path)) {
-        Ok(source) => source,
+    let source = match open_run(&part.past.dir).and_then(|run| run.open_dir(path)) {
         Err(error) if error.is_not_found() => return Ok(false),
-        Err(error) => return Err(refused(error)),
+        source => source?,
     };
-    let place = target.create_dir_all(path, DIR_MODE).map_err(&refused)?;
+    let place = target.create_dir_all(path, DIR_MODE)?;
     // A workspace that was kept was not too large for its suite.
     let options = Options::default();
-    tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused)?;
+    tree::copy(&source, &place, &options, &mut |_| Ok(true))?;
     Ok(true)
 }
 
 /// Copies the layers that the workspaces of a part started from, unless another part has the same.
 fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
-    let refused = refused(part.dir.join(LAYERS));
-    let layers = open_run(&part.dir)
+    let layers = open_run(&part.past.dir)
         .and_then(|run| run.open_dir(LAYERS))
         .and_then(|layers| layers.names(MOST_LAYERS));
     let names = match layers {
-        Ok(names) => names,
         Err(error) if error.is_not_found() => return Ok(()),
-        Err(error) => return Err(refused(error)),
+        names => names?,
     };
     for name in names {
         let layer = name.to_str().filter(|name| content_hash_in(name).is_some());
         let Some(path) = layer.map(|name| Utf8Path::new(LAYERS).join(name)) else {
             continue;
         };
-        if target.meta_at(&path).map_err(&refused)?.is_none() {
+        if target.meta_at(&path)?.is_none() {
             copy(part, &path, target)?;
         }
     }
@@ -283,13 +239,11 @@ fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
 }
 
 /// Carries over the remarks of a part about its own trials, which have the same numbers in the whole.
-fn copy_remarks(part: &MergedRun, state: &RunState, to: &Utf8Path) -> Result<(), MergeRunsError> {
-    for (trial, remark) in remarks::read(&part.dir) {
-        if state.trial(trial).is_some() {
-            remarks::add(to, trial, &remark).map_err(|source| MergeRunsError::Copy {
-                from: part.dir.join(remarks::REMARKS),
-                source,
-            })?;
+fn copy_remarks(part: &MergedRun, to: &Utf8Path) -> Result<(), MergeRunsError> {
+    for (trial, remark) in remarks::read(&part.past.dir) {
+        if part.past.state.trial(trial).is_some() {
+            remarks::add(to, trial, &remark)
+                .map_err(|error| TreeError::io(to.join(remarks::REMARKS), error))?;
         }
     }
     Ok(())

@@ -32,14 +32,15 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
             continue;
         }
         match started(entry.path(), &name) {
-            Some(started) => runs.push((started, by_age(&name))),
+            Some(started) => runs.push((started, day(&name), number(&name), name)),
             None => others.push(name),
         }
     }
+    // By number, so that `-1000` comes after `-999`.
     runs.sort();
     others.sort();
     Ok(Folders {
-        runs: runs.into_iter().map(|(_, (_, _, name))| name).collect(),
+        runs: runs.into_iter().map(|(.., name)| name).collect(),
         others,
     })
 }
@@ -56,25 +57,23 @@ fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     Some(created_at(&dir).unwrap_or(by_file.min(day_is_over)))
 }
 
+/// Returns the day in a run's name.
+pub(super) fn day(name: &str) -> Option<jiff::civil::Date> {
+    name.rsplit_once('-')?.0.parse().ok()
+}
+
 /// Returns the time at which the day in a run's name is over everywhere on earth.
 fn day_is_over(name: &str) -> Option<Timestamp> {
-    let day: jiff::civil::Date = name.rsplit_once('-')?.0.parse().ok()?;
-    let noon_of_the_next = day.tomorrow().ok()?.at(12, 0, 0, 0);
+    let noon_of_the_next = day(name)?.tomorrow().ok()?.at(12, 0, 0, 0);
     let utc = noon_of_the_next.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(utc.timestamp())
 }
 
 /// Returns the time in `run.json`, reading no more than its end.
 fn created_at(dir: &Dir) -> Option<Timestamp> {
-    let text = end_of(dir, RUN, 256)?;
+    let text = end_of(dir.open_file(RUN).ok()?, 256).ok()?;
     let time = text.split_once("\"createdAt\": \"")?.1.split_once('"')?.0;
     time.parse().ok()
-}
-
-/// The sort key of a name: by day, then by number, so that `-1000` comes after `-999`.
-fn by_age(name: &str) -> (String, u32, String) {
-    let day = name.rsplit_once('-').map_or(name, |(day, _)| day);
-    (day.to_owned(), number(name).unwrap_or(0), name.to_owned())
 }
 
 /// Returns the number at the end of a name.
@@ -88,18 +87,15 @@ pub(super) fn free_dirs(
     runs: &Utf8Path,
     today: jiff::civil::Date,
 ) -> io::Result<impl Iterator<Item = Utf8PathBuf>> {
-    let prefix = format!("{today}-");
     let mut latest = 0;
     for entry in fs_err::read_dir(runs)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let taken = name
-            .strip_prefix(&prefix)
-            .and_then(|rest| rest.parse::<u32>().ok());
+        let taken = number(&name).filter(|_| day(&name) == Some(today));
         latest = latest.max(taken.unwrap_or(0));
     }
     let runs = runs.to_owned();
     Ok((latest.saturating_add(1)..=u32::MAX)
-        .map(move |number| runs.join(format!("{prefix}{number:03}"))))
+        .map(move |number| runs.join(format!("{today}-{number:03}"))))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Asks the MCP servers of an experiment for their tools, before there is a run.
 
 use terca_core::ablation::{Part, ToolOf};
-use terca_core::mcp_tap::OfferedTool;
 use terca_core::run::settings::RunSettings;
 use thiserror::Error;
 
@@ -39,27 +38,12 @@ pub fn parts(plan: &RunPlan, servers: &[&str], host: &Host) -> Result<Vec<Part>,
     let found = ask(&context, plan, servers);
     let _ = context.supervisors.take_remains();
     let _ = context.work.remove();
-    let part = |(server, tool): (String, OfferedTool)| Part {
-        name: match servers {
-            [_] => tool.name.clone(),
-            _ => format!("{server}/{}", tool.name),
-        },
-        tokens: Some(tool.estimated_tokens),
-        tool_of: Some(ToolOf {
-            server,
-            tool: tool.name,
-        }),
-    };
-    Ok(found?.into_iter().map(part).collect())
+    found
 }
 
 /// Asks each server once, as each environment has it.
-fn ask(
-    context: &Context,
-    plan: &RunPlan,
-    servers: &[&str],
-) -> Result<Vec<(String, OfferedTool)>, ToolsError> {
-    let mut found: Vec<(String, OfferedTool)> = Vec::new();
+fn ask(context: &Context, plan: &RunPlan, servers: &[&str]) -> Result<Vec<Part>, ToolsError> {
+    let mut found: Vec<Part> = Vec::new();
     let mut asked = Vec::new();
     for case in plan.plan.cases() {
         for given in &case.variant.mcp_servers {
@@ -80,10 +64,20 @@ fn ask(
             for tool in tools {
                 // Those that the experiment hides in every trial are no parts.
                 let is_hidden = hidden.is_some_and(|hidden| hidden.contains(&tool.name));
-                let is_known =
-                    (found.iter()).any(|(server, known)| server == name && known.name == tool.name);
+                let part = Part {
+                    name: match servers {
+                        [_] => tool.name.clone(),
+                        _ => format!("{name}/{}", tool.name),
+                    },
+                    tokens: Some(tool.estimated_tokens),
+                    tool_of: Some(ToolOf {
+                        server: name.clone(),
+                        tool: tool.name,
+                    }),
+                };
+                let is_known = found.iter().any(|known| known.tool_of == part.tool_of);
                 if !is_hidden && !is_known {
-                    found.push((name.clone(), tool));
+                    found.push(part);
                 }
             }
         }

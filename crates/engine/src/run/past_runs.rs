@@ -4,14 +4,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::history;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CaseFingerprint;
-use terca_core::run::event::{EventKind, RunStatus};
+use terca_core::run::event::RunStatus;
 use terca_core::run::run_file::{RunFile, RunKind};
 use terca_core::run::state::RunState;
 
 use crate::run::files::{EVENTS, LARGEST_RUN_FILE, RUN, open_run, reason, runs_dir};
-use crate::run::journal::{self, is_going_on, is_held};
+use crate::run::journal::{is_going_on, is_held};
 use crate::run::names as run_names;
-use crate::run::record::{self, Record};
+use crate::run::record::{self, Record, ResultsFile};
 use crate::run::remarks;
 use crate::tree::Dir;
 
@@ -56,12 +56,8 @@ pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
     Ok(folders(suite_dir)?.runs)
 }
 
-/// Returns the names of what is among the runs and is none.
-pub fn strangers(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
-    Ok(folders(suite_dir)?.others)
-}
-
-fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
+/// Returns the names of all runs, and of what is among them and is none.
+pub fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
     run_names::folders(suite_dir).map_err(|source| RunsError::Read {
         path: runs_dir(suite_dir),
         source,
@@ -70,14 +66,7 @@ fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
 
 /// Tells whether a word has the form of a run's name, such as `2026-11-14-001`.
 pub fn is_run_name(word: &str) -> bool {
-    let parts: Vec<&str> = word.split('-').collect();
-    let is_number = |part: &&str| part.parse::<u32>().is_ok();
-    parts.len() == 4 && parts.iter().all(is_number)
-}
-
-/// Opens a run by name, by number (the latest of that number), or the latest.
-pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsError> {
-    read(&find(suite_dir, name)?)
+    run_names::day(word).is_some() && run_names::number(word).is_some()
 }
 
 /// Returns the directory of a run: by name, by number (the latest of that number), or the latest.
@@ -205,19 +194,15 @@ pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CaseFingerprint>> {
     Some(run_file(dir).ok()?.fingerprints)
 }
 
-/// Returns the latest run if it was interrupted. Reads the end of its journal alone.
+/// Returns the latest run if it was interrupted, as its results tell.
 pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
     let name = latest(suite_dir)?;
     let dir: Dir = open_run(&runs_dir(suite_dir).join(&name)).ok()?;
     dir.open_file(EVENTS).ok()?;
-    let is_complete = journal::last_event(&dir).is_some_and(|event| {
-        matches!(
-            event.kind,
-            EventKind::RunFinished {
-                status: RunStatus::Complete
-            }
-        )
-    });
+    let is_complete = match record::results(&dir) {
+        ResultsFile::Present(header) => header.status == RunStatus::Complete,
+        ResultsFile::Missing | ResultsFile::Unreadable => false,
+    };
     (!is_complete && !is_held(&dir)).then_some(name)
 }
 

@@ -92,19 +92,23 @@ pub struct Record {
 }
 
 /// The `results.json` of a run, as far as it can be told without reading all of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ResultsFile {
     /// There is none.
     Missing,
     /// It is not such a document.
     Unreadable,
     /// It is there.
-    Present {
-        /// The status it tells.
-        status: RunStatus,
-        /// The end of the journal that it was made from.
-        made_from: JournalEnd,
-    },
+    Present(ResultsHeader),
+}
+
+/// The facts that `results.json` tells about itself.
+#[derive(Debug, Deserialize)]
+pub struct ResultsHeader {
+    /// The status of the run.
+    pub status: RunStatus,
+    /// The end of the journal that it was made from.
+    pub journal: JournalEnd,
 }
 
 /// Reads the record of the run in a directory, and stops at the first damage. The state is that of its events.
@@ -183,7 +187,7 @@ impl Record {
         if sealed_with.is_some_and(|hash| hash != digest(&self.run_text)) {
             return Some(RunsError::RunFileChanged(self.dir.join(RUN)));
         }
-        let ResultsFile::Present { made_from: end, .. } = &self.results else {
+        let ResultsFile::Present(ResultsHeader { journal: end, .. }) = &self.results else {
             return None;
         };
         let events = journal.events;
@@ -199,34 +203,24 @@ impl Record {
         (link != end.chain).then_some(RunsError::OtherResults(path))
     }
 
-    /// Tells whether `results.json` is missing, torn, or older than the journal. `is_going_on` tells whether the run's
-    /// Terca lives.
-    pub fn has_stale_results(&self, is_going_on: bool) -> bool {
+    /// Tells whether `results.json` is missing, torn, or older than the journal of a run that nobody is at work on.
+    pub fn has_stale_results(&self) -> bool {
         match &self.results {
             ResultsFile::Missing | ResultsFile::Unreadable => true,
-            ResultsFile::Present { status, .. } if *status == RunStatus::Running => !is_going_on,
-            ResultsFile::Present { made_from, .. } => made_from.events != self.journal.events,
+            ResultsFile::Present(ResultsHeader { status, journal }) => {
+                *status == RunStatus::Running || journal.events != self.journal.events
+            }
         }
     }
 }
 
-fn results(dir: &Dir) -> ResultsFile {
-    #[derive(Deserialize)]
-    struct Header {
-        status: RunStatus,
-        journal: JournalEnd,
-    }
+/// Reads the facts about the results in the directory of a run.
+pub(super) fn results(dir: &Dir) -> ResultsFile {
     let file = match dir.open_file_up_to(RESULTS, LARGEST_RESULTS) {
         Ok(file) => file,
         Err(error) if error.is_not_found() => return ResultsFile::Missing,
         Err(_) => return ResultsFile::Unreadable,
     };
     let text = BufReader::with_capacity(PIECE, file.take(LARGEST_RESULTS));
-    match serde_json::from_reader::<_, Header>(text) {
-        Ok(header) => ResultsFile::Present {
-            status: header.status,
-            made_from: header.journal,
-        },
-        Err(_) => ResultsFile::Unreadable,
-    }
+    serde_json::from_reader(text).map_or(ResultsFile::Unreadable, ResultsFile::Present)
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 use terca_core::plan::TrialSpec;
@@ -16,6 +16,7 @@ use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 
 use crate::host::steady_clock;
+use crate::locked;
 use crate::run::load::RunPlan;
 use crate::run::past_runs::{self, RunsError};
 use crate::run::resume::OpenRun;
@@ -113,17 +114,15 @@ impl Regrading {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Option<Regraded>, StoreError> {
         let grading = self.run.past.state.grading() + 1;
-        match self.grade(grading, progress) {
-            Some(trials) => {
-                let regraded = EventKind::Regraded {
-                    grading,
-                    other_tests: std::mem::take(&mut self.other_tests),
-                    trials,
-                };
-                self.record(regraded).map(Some)
-            }
-            None => Ok(None),
-        }
+        let Some(trials) = self.grade(grading, progress) else {
+            return Ok(None);
+        };
+        let regraded = EventKind::Regraded {
+            grading,
+            other_tests: std::mem::take(&mut self.other_tests),
+            trials,
+        };
+        self.record(regraded).map(Some)
     }
 
     /// Returns the new reports in the order of the tasks; `None` when it was interrupted.
@@ -131,7 +130,7 @@ impl Regrading {
         let tasks = &self.tasks;
         let context = &*self.context;
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, TrialReport)>> = Mutex::new(Vec::new());
+        let done: Mutex<BTreeMap<usize, TrialReport>> = Mutex::default();
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
@@ -141,8 +140,8 @@ impl Regrading {
                 let Some(report) = regrade(trial, old, grading, context) else {
                     return;
                 };
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                done.push((index, report));
+                let mut done = locked(&done);
+                done.insert(index, report);
                 progress(done.len());
             }
         };
@@ -151,13 +150,13 @@ impl Regrading {
                 scope.spawn(work);
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = std::mem::take(&mut *locked(&done));
         if done.len() < tasks.len() {
             return None;
         }
-        done.sort_by_key(|(index, _)| *index);
-        let reports = done.into_iter().map(|(index, report)| RegradedTrial {
-            trial: tasks[index].0.id,
+        let reports = tasks.iter().zip(done.into_values());
+        let reports = reports.map(|((trial, _), report)| RegradedTrial {
+            trial: trial.id,
             report,
         });
         Some(reports.collect())

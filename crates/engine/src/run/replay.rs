@@ -50,11 +50,8 @@ pub fn host(suite_dir: &Utf8Path, settings: &RunSettings, host: Host) -> Result<
     let missing: Vec<String> = credentials(&file)
         .filter(|name| host.get(name).is_none_or(str::is_empty))
         .collect();
-    let variables = host
-        .all()
-        .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let placed = missing.into_iter().map(|name| (name, NO_KEY.to_owned()));
-    Ok(Host::new(variables.chain(placed).collect()))
+    Ok(host.with(placed))
 }
 
 /// Returns a variable of the environment for the suite to use. In a replay a key may be missing.

@@ -29,7 +29,7 @@ pub struct OpenRun {
 }
 
 /// The trials of an earlier run that are done, and those that are not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remaining {
     /// Trials that stay as they are.
     pub done: usize,
@@ -66,10 +66,8 @@ impl OpenRun {
         // A run that died before its first event has no trials yet: all of the plan is left.
         if !self.has_begun() {
             return Remaining {
-                done: 0,
                 to_run: plan.order.len(),
-                more_as_needed: false,
-                is_over: false,
+                ..Remaining::default()
             };
         }
         plan.adopt(state);

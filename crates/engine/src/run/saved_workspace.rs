@@ -60,12 +60,10 @@ pub fn restore_workspace(
 
 /// Returns a place in a new directory that no other user can look into.
 fn temporary_place(trial_dir: &Utf8Path) -> Result<Utf8PathBuf, TreeError> {
-    let parent = std::env::temp_dir();
-    let refused = |error: io::Error| TreeError::io(std::env::temp_dir(), error);
-    let parent = Utf8PathBuf::from_path_buf(parent)
-        .map_err(|_| refused(io::Error::other("the path is not UTF-8")))?;
+    let parent = Utf8PathBuf::from_path_buf(std::env::temp_dir())
+        .map_err(|path| TreeError::io(path, io::Error::other("the path is not UTF-8")))?;
     let own = parent.join(format!("terca-workspace-{:08x}", fastrand::u32(..)));
-    private_dir(&own).map_err(refused)?;
+    private_dir(&own).map_err(|error| TreeError::io(&own, error))?;
     Ok(own.join(trial_dir.as_str().replace('/', ".")))
 }
 

@@ -100,7 +100,7 @@ pub fn run(
         queue: Queue::new(&request.trials, request.limits.clone()),
         started: Instant::now(),
         random: fastrand::Rng::with_seed(request.start.seed),
-        signals: 0,
+        interrupted: false,
         damage: None,
         unshown: Vec::new(),
         slots,
@@ -116,8 +116,8 @@ pub fn run(
         suite_changes: Vec::new(),
         not_removed: Vec::new(),
         is_without_slots: run.slots.have_failed(),
-        given_up: run.slots.given_up(),
-        interrupted: run.signals > 0,
+        given_up: run.slots.given_up,
+        interrupted: run.interrupted,
         damage: run.damage,
         state: run.state,
     })
@@ -133,7 +133,7 @@ struct Run<'a> {
     queue: Queue,
     started: Instant,
     random: fastrand::Rng,
-    signals: u32,
+    interrupted: bool,
     damage: Option<RunsError>,
     /// Events that are folded in, but not shown: they may not be on the disk yet.
     unshown: Vec<Event>,
@@ -402,8 +402,7 @@ impl Run<'_> {
     }
 
     fn signal(&mut self) -> Result<(), StoreError> {
-        self.signals += 1;
-        if self.signals > 1 {
+        if std::mem::replace(&mut self.interrupted, true) {
             return Ok(());
         }
         self.slots.stop();

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, kill_process};
@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::{own_process, pause};
 use crate::run::trial_thread::Message;
@@ -46,22 +47,17 @@ fn tidy_up() {
 /// interrupt itself, since the scheduler may be stuck writing to a pipe that nobody reads. The third ends the program
 /// at once; the supervisors kill what is left. The result does the same for somebody who presses a key.
 pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<Stopper> {
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
-        .into_iter()
-        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let mut signals = Signals::new(wanted)?;
+    let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
+    let mut signals = Signals::new(all.into_iter().filter(is_wanted))?;
     let stopper = Stopper {
         to: to.clone(),
         interrupt: interrupt.clone(),
         heard: Arc::default(),
     };
     let mut suspension = Suspension {
-        to: to.clone(),
-        interrupt: interrupt.clone(),
+        run: stopper.clone(),
         go_on: None,
     };
-    let of_thread = stopper.clone();
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
@@ -73,7 +69,7 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
                         tidy_up();
                         let _ = emulate_default_handler(signal);
                     }
-                    _ => of_thread.hear(Some(signal)),
+                    _ => suspension.run.hear(Some(signal)),
                 }
             }
         })?;
@@ -83,10 +79,8 @@ pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<S
 /// Notes Ctrl+C, SIGTERM and SIGHUP from now on, for a program that looks when it has the time.
 pub fn noted() -> io::Result<Arc<AtomicBool>> {
     let is_noted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if ignored_signals() >> (signal - 1) & 1 == 0 {
-            signal_hook::flag::register(signal, is_noted.clone())?;
-        }
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_wanted) {
+        signal_hook::flag::register(signal, is_noted.clone())?;
     }
     Ok(is_noted)
 }
@@ -106,7 +100,7 @@ impl Stopper {
     }
 
     fn hear(&self, signal: Option<i32>) {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = locked(&self.heard);
         if heard.is_echo(signal, Instant::now()) {
             return;
         }
@@ -132,8 +126,7 @@ impl Stopper {
 /// Ctrl+Z, and what follows it.
 #[derive(Debug)]
 struct Suspension {
-    to: Sender<Message>,
-    interrupt: Arc<Interrupt>,
+    run: Stopper,
     /// Wakes the display when it is dropped. `None` where Terca is not stopped.
     go_on: Option<Sender<()>>,
 }
@@ -147,11 +140,11 @@ impl Suspension {
         }
         if self.go_on.is_none() {
             pause::begin();
-            self.interrupt.pause(BEFORE_A_PAUSE);
+            self.run.interrupt.pause(BEFORE_A_PAUSE);
             let (ready, is_ready) = channel();
             let (sender, go_on) = channel();
             self.go_on = Some(sender);
-            if self.to.send(Message::Suspend { ready, go_on }).is_ok() {
+            if self.run.to.send(Message::Suspend { ready, go_on }).is_ok() {
                 // The loop may be stuck writing to a pipe whose reader is stopped already.
                 let _ = is_ready.recv_timeout(BEFORE_A_PAUSE);
             }
@@ -163,7 +156,7 @@ impl Suspension {
     fn end(&mut self) {
         if self.go_on.is_some() {
             pause::end();
-            self.interrupt.go_on();
+            self.run.interrupt.go_on();
             self.go_on = None;
         }
     }
@@ -190,12 +183,12 @@ impl Heard {
     }
 }
 
-/// Returns the signals that Terca was started to ignore, one bit each: `nohup terca` survives a hang-up.
-fn ignored_signals() -> u64 {
+/// Tells whether Terca was not started to ignore a signal: `nohup terca` survives a hang-up.
+fn is_wanted(signal: &i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0) >> (signal - 1) & 1 == 0
 }
 
 #[cfg(test)]

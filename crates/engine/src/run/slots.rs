@@ -24,33 +24,26 @@ pub trait RemoteSlots: Debug {
 #[derive(Debug)]
 pub struct Slots {
     news: Sender<Message>,
-    /// `None` where all trials run on this machine: then the limits of the run are enough.
-    counted: Option<Counted>,
-}
-
-#[derive(Debug)]
-struct Counted {
-    remote: Box<dyn RemoteSlots>,
+    /// `None` where all trials run on this machine: then the limits of the run are enough, and nothing is counted.
+    remote: Option<Box<dyn RemoteSlots>>,
     /// The first slot of this machine. Those of others come before it.
     first_local: SlotId,
     idle: VecDeque<(SlotId, Option<String>)>,
     /// The slots that may still become ready.
     alive: usize,
-    given_up: BTreeMap<String, GivenUp>,
+    /// The places of slots that were given up, and the reasons.
+    pub given_up: BTreeMap<String, GivenUp>,
 }
 
 impl Slots {
     /// Makes the slots of a run on this machine alone.
     pub fn local(news: Sender<Message>) -> Self {
-        Slots {
-            news,
-            counted: None,
-        }
+        Slots::new(None, 0, 0, news)
     }
 
     /// Makes so many slots on other machines, and so many on this one.
-    pub fn with_remote(
-        slots: Box<dyn RemoteSlots>,
+    pub fn new(
+        slots: Option<Box<dyn RemoteSlots>>,
         remote: usize,
         local: usize,
         news: Sender<Message>,
@@ -58,86 +51,64 @@ impl Slots {
         let idle = (remote..remote + local).map(|slot| (slot, None));
         Slots {
             news,
-            counted: Some(Counted {
-                remote: slots,
-                first_local: remote,
-                idle: idle.collect(),
-                alive: remote + local,
-                given_up: BTreeMap::new(),
-            }),
+            remote: slots,
+            first_local: remote,
+            idle: idle.collect(),
+            alive: remote + local,
+            given_up: BTreeMap::new(),
         }
     }
 
     /// Returns whether all trials run on this machine.
     pub fn are_local(&self) -> bool {
-        self.counted.is_none()
+        self.remote.is_none()
     }
 
     /// Takes note of something that happened to a slot.
     pub fn hear(&mut self, news: SlotNews) {
-        let Some(counted) = &mut self.counted else {
-            return;
-        };
         match news {
-            SlotNews::Ready { slot, node } => counted.idle.push_back((slot, node)),
-            SlotNews::Gone { slot } => counted.idle.retain(|(idle, _)| *idle != slot),
-            SlotNews::Failed {
-                slot,
-                place,
-                reason,
-            } => {
-                counted.idle.retain(|(idle, _)| *idle != slot);
-                counted.alive = counted.alive.saturating_sub(1);
-                counted.given_up.insert(place, reason);
+            SlotNews::Ready { slot, node } => self.idle.push_back((slot, node)),
+            SlotNews::Gone { slot } => self.idle.retain(|(idle, _)| *idle != slot),
+            SlotNews::Failed { place, reason } => {
+                self.alive = self.alive.saturating_sub(1);
+                self.given_up.insert(place, reason);
             }
         }
     }
 
     /// Returns whether a trial can be started now.
     pub fn has_idle(&self) -> bool {
-        let counted = self.counted.as_ref();
-        counted.is_none_or(|counted| !counted.idle.is_empty())
+        self.are_local() || !self.idle.is_empty()
     }
 
     /// Returns whether no trial can ever be started again.
     pub fn have_failed(&self) -> bool {
-        let counted = self.counted.as_ref();
-        counted.is_some_and(|counted| counted.alive == 0)
-    }
-
-    /// Returns the places of slots that were given up, and the reasons.
-    pub fn given_up(&self) -> BTreeMap<String, GivenUp> {
-        let counted = self.counted.as_ref();
-        counted.map_or_else(BTreeMap::new, |counted| counted.given_up.clone())
+        !self.are_local() && self.alive == 0
     }
 
     /// Returns the node that the next trial runs on; `None` for this machine.
     pub fn next_node(&self) -> Option<String> {
-        let counted = self.counted.as_ref()?;
-        counted.idle.front().and_then(|(_, node)| node.clone())
+        self.idle.front().and_then(|(_, node)| node.clone())
     }
 
     /// Starts a trial in an idle slot.
     pub fn start(&mut self, trial: TrialSpec, attempt: u32, context: &Arc<Context>) {
         let context = context.clone();
-        match &mut self.counted {
-            None => start(trial, attempt, context, &self.news, None),
-            Some(counted) => match counted.idle.pop_front() {
-                Some((slot, _)) if slot < counted.first_local => {
-                    counted.remote.start(slot, trial, attempt, context);
-                }
-                slot => {
-                    let slot = slot.map(|(slot, _)| slot);
-                    start(trial, attempt, context, &self.news, slot);
-                }
-            },
+        match (&self.remote, self.idle.pop_front()) {
+            (Some(remote), Some((slot, _))) if slot < self.first_local => {
+                remote.start(slot, trial, attempt, context);
+            }
+            (_, slot) => {
+                let slot = slot.map(|(slot, _)| slot);
+                start(trial, attempt, context, &self.news, slot);
+            }
         }
     }
 
     /// Asks all agents of other machines to end.
     pub fn stop(&self) {
-        if let Some(counted) = &self.counted {
-            counted.remote.stop();
+        if let Some(remote) = &self.remote {
+            remote.stop();
         }
     }
 }

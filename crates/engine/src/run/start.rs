@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -15,14 +16,11 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
-use terca_core::plan::workers::chosen_workers;
 use terca_core::run::event::RunStart;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{CaseSandbox, RunFile, SettledSandboxes};
 use terca_core::run::settings::RunSettings;
-use terca_core::text::diagnostic::Diagnostics;
-use terca_core::worker_pool::WorkerPool;
 use thiserror::Error;
 
 use crate::VERSION;
@@ -38,7 +36,7 @@ use crate::run::scheduler::{self, FinishedRun, RunRequest};
 use crate::run::signals::{self, Stopper};
 use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
-use crate::run::trial_thread::{self, Mailbox};
+use crate::run::trial_thread::Mailbox;
 use crate::sandbox::limits::LimitKeeper;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
@@ -106,45 +104,6 @@ pub struct Containment {
     pub not_contained: Option<String>,
 }
 
-/// The machines that the trials of a run are for.
-#[derive(Debug)]
-pub(crate) struct Places {
-    /// Trials run on this machine, too.
-    pub(crate) is_local: bool,
-    /// The slots of this machine, where there are others beside it.
-    pub(crate) local_slots: Option<usize>,
-    /// The pools of other machines.
-    pub(crate) pools: Vec<WorkerPool>,
-}
-
-impl Places {
-    /// Returns the places that the settings name. Unknown names were reported when the plan was made.
-    fn chosen(plan: &RunPlan, settings: &RunSettings) -> Self {
-        let chosen = chosen_workers(&plan.suite, &settings.on, &mut Diagnostics::default());
-        let (is_local, pools) = match chosen {
-            Some(chosen) => (chosen.is_local, chosen.pools.into_iter().cloned().collect()),
-            None => (true, Vec::new()),
-        };
-        let own = match plan.suite.local_slots {
-            Some(slots) => slots as usize,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        Places {
-            is_local,
-            local_slots: (is_local && !pools.is_empty()).then_some(own),
-            pools,
-        }
-    }
-
-    /// Returns the number of slots; `None` where trials run on this machine alone.
-    fn slots(&self) -> Option<usize> {
-        let pools = self.pools.iter();
-        let remote = pools.map(|pool| pool.places().len() * pool.slots as usize);
-        let slots = remote.sum::<usize>() + self.local_slots.unwrap_or(0);
-        (!self.pools.is_empty()).then_some(slots)
-    }
-}
-
 /// Fewer trials at once than were asked for, because of the limit of open files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reduced {
@@ -170,7 +129,6 @@ pub struct PreparedRun<'a> {
     /// The hand that stops the run as Ctrl+C does.
     pub stopper: Stopper,
     pub(crate) mailbox: Mailbox,
-    pub(crate) places: Places,
     slots: Slots,
     /// How agents are contained elsewhere, if no trial runs on this machine.
     elsewhere: Option<Containment>,
@@ -185,18 +143,17 @@ impl<'a> PreparedRun<'a> {
         options: StartOptions<'a>,
         host: Host,
     ) -> Result<Self, StartError> {
-        let places = Places::chosen(plan, settings);
-        let context = context(plan, settings, &options, &places, host)?;
+        let context = context(plan, settings, &options, host)?;
         let fingerprints =
             (context.sealed).fingerprint(&context.mask, options.files_below, |all| {
                 all.plan(&plan.plan)
             });
-        let mut limits = plan.limits(settings.concurrency, places.slots());
-        let reduced = reduced(plan, &limits, &places);
+        let mut limits = plan.limits(settings.concurrency);
+        let reduced = reduced(plan, &limits);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
-        let mailbox = trial_thread::mailbox();
+        let mailbox = channel();
         let stopper =
             signals::forward(&mailbox.0, &context.interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
@@ -210,14 +167,13 @@ impl<'a> PreparedRun<'a> {
             slots: Slots::local(mailbox.0.clone()),
             mailbox,
             context,
-            places,
             elsewhere: None,
         })
     }
 
     /// Returns the names of the pools whose machines it runs on.
     pub fn pools(&self) -> Vec<String> {
-        let pools = self.places.pools.iter();
+        let pools = self.plan.workers.pools.iter();
         pools.map(|pool| pool.name.clone()).collect()
     }
 
@@ -231,20 +187,30 @@ impl<'a> PreparedRun<'a> {
         if let Some(elsewhere) = &self.elsewhere {
             return elsewhere.clone();
         }
-        let sandbox_of = |asked| CaseSandbox {
-            contained_by: self.context.sandboxes.contained_by(asked),
-            image: self.context.sandboxes.image(asked).cloned(),
-        };
-        let cases = self.plan.plan.cases();
+        let sandboxes = &self.context.sandboxes;
         let has_agents = self.agents().next().is_some();
-        let impossible = self.context.sandboxes.impossible().filter(|_| has_agents);
-        Containment {
-            sandboxes: cases
-                .map(|case| sandbox_of(case.variant.sandbox.as_ref()))
-                .collect(),
-            networks: self.networks(),
+        let impossible = sandboxes.impossible().filter(|_| has_agents);
+        let mut containment = Containment {
+            sandboxes: Vec::new(),
+            networks: BTreeSet::new(),
             not_contained: impossible.map(ToString::to_string),
+        };
+        let packages = self.plan.plan.package_hosts();
+        for case in self.plan.plan.cases() {
+            let variant = &case.variant;
+            let asked = variant.sandbox.as_ref();
+            let contained_by = sandboxes.contained_by(asked);
+            if contained_by != ContainedBy::None && !is_played(variant) {
+                let network = variant.network_in(contained_by);
+                let words = network.words(&variant.hosts_beside(&network, &packages));
+                containment.networks.insert(words);
+            }
+            containment.sandboxes.push(CaseSandbox {
+                contained_by,
+                image: sandboxes.image(asked).cloned(),
+            });
         }
+        containment
     }
 
     /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents
@@ -265,22 +231,6 @@ impl<'a> PreparedRun<'a> {
     fn agents(&self) -> impl Iterator<Item = &Variant> {
         let variants = self.plan.trials.iter().map(|trial| &*trial.case.variant);
         variants.filter(|variant| !is_played(variant))
-    }
-
-    fn networks(&self) -> BTreeSet<String> {
-        let mut networks = BTreeSet::new();
-        let packages = self.plan.plan.package_hosts();
-        for variant in self.agents() {
-            let contained_by = self
-                .context
-                .sandboxes
-                .contained_by(variant.sandbox.as_ref());
-            if contained_by != ContainedBy::None {
-                let network = variant.network_in(contained_by);
-                networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
-            }
-        }
-        networks
     }
 
     /// Returns the ids of its trials, and the time limits of their agents in seconds.
@@ -344,15 +294,13 @@ impl<'a> PreparedRun<'a> {
         observer: &mut dyn Observer,
     ) -> Result<FinishedRun, StartError> {
         let (plan, settings) = (self.plan, self.settings);
-        let started = plan.order.iter().map(|index| &plan.trials[*index]);
-        let agents = started.map(|trial| trial.case.variant.agent.agent.profile().name);
         let request = RunRequest {
             start: RunStart {
                 run: store.name.clone(),
                 suite: plan.suite.name.clone(),
                 terca_version: VERSION.to_owned(),
                 seed: plan.seed,
-                concurrency: self.limits.total(agents).max(1),
+                concurrency: self.at_once(),
                 baseline: plan.suite.baseline.clone(),
                 verdict: plan.suite.verdict.with_margin(settings.margin),
                 adaptive: plan.plan.adaptive,
@@ -396,10 +344,10 @@ fn context(
     plan: &RunPlan,
     settings: &RunSettings,
     options: &StartOptions<'_>,
-    places: &Places,
     host: Host,
 ) -> Result<Context, StartError> {
     let suite_dir = plan.suite.root.clone();
+    let is_local = plan.workers.is_local;
     let launcher = Launcher::of_this_program();
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
@@ -410,19 +358,26 @@ fn context(
             Ok(SealedSuite::create(dir, &suite_dir, &inputs)?)
         })
         .map_err(StartError::NoCopyOfSuite)?;
-    let sandboxes = if places.is_local {
+    let sandboxes = if is_local {
         sandboxes(plan, &options.settled, &host, &work, &sealed)?
     } else {
         Sandboxes::default()
     };
     // The engine of a container keeps those of its own.
-    let cases = plan.plan.cases().filter(|_| places.is_local);
+    let cases = plan.plan.cases().filter(|_| is_local);
     let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
     let limits = LimitKeeper::set_up(outside.map(|case| case.limits), &work);
     let run_dir = Utf8PathBuf::new();
+    let replay = settings.replay.as_ref().map(|replay| {
+        past_runs::find(&suite_dir, Some(&replay.run)).map(|dir| ReplaySource {
+            run: replay.run.clone(),
+            dir,
+            on_miss: replay.on_miss,
+        })
+    });
     Ok(Context {
         mask: plan.mask(&host),
-        replay: replay_source(plan, settings)?,
+        replay: replay.transpose()?,
         limits: limits.map_err(StartError::NoWorkDir)?,
         interrupt: Arc::new(Interrupt::new().map_err(StartError::Signals)?),
         layers: LayerCache::new(&suite_dir, options.rebuild_layers),
@@ -433,7 +388,7 @@ fn context(
         run_dir,
         suite_dir,
         overlays: Overlays::new(
-            match places.is_local {
+            match is_local {
                 true => wish,
                 false => Wish::Copy,
             },
@@ -459,22 +414,6 @@ fn is_played(variant: &Variant) -> bool {
     variant.agent.agent.profile().is_built_in()
 }
 
-/// Finds the run that is to be replayed, if one is.
-fn replay_source(
-    plan: &RunPlan,
-    settings: &RunSettings,
-) -> Result<Option<ReplaySource>, RunsError> {
-    let Some(replay) = &settings.replay else {
-        return Ok(None);
-    };
-    let dir = past_runs::find(&plan.suite.root, Some(&replay.run))?;
-    Ok(Some(ReplaySource {
-        run: replay.run.clone(),
-        dir,
-        on_miss: replay.on_miss,
-    }))
-}
-
 /// Settles how the sandboxes of a plan are made.
 fn sandboxes(
     plan: &RunPlan,
@@ -496,11 +435,11 @@ fn sandboxes(
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.
-fn reduced(plan: &RunPlan, limits: &Limits, places: &Places) -> Option<Reduced> {
+fn reduced(plan: &RunPlan, limits: &Limits) -> Option<Reduced> {
     let wanted = plan.total(limits).min(plan.trials.len());
-    let local = match places.pools.is_empty() {
+    let local = match plan.workers.pools.is_empty() {
         true => wanted,
-        false => places.local_slots.unwrap_or(0).min(wanted),
+        false => plan.local_slots().min(wanted),
     };
     let possible = open_file_limit::make_room_for(local, wanted - local);
     (possible < wanted).then_some(Reduced { wanted, possible })

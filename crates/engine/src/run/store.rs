@@ -9,7 +9,7 @@ use terca_core::analysis::results::Results;
 use terca_core::run::event::{Event, RunStatus};
 use terca_core::run::run_file::RunFile;
 use terca_core::run::seal::JournalEnd;
-use terca_core::run::state::{Counts, RunState};
+use terca_core::run::state::RunState;
 use thiserror::Error;
 
 use crate::run::files::{
@@ -69,7 +69,8 @@ pub struct Store {
     pub dir: Utf8PathBuf,
     opened: Dir,
     journal: Journal,
-    last_write: Option<LastWrite>,
+    /// The time from which results may be written again, and the trials that had ended when they were.
+    last_write: Option<(Instant, usize)>,
 }
 
 impl Store {
@@ -80,18 +81,17 @@ impl Store {
         today: jiff::civil::Date,
         run_file: &RunFile,
     ) -> Result<Self, StoreError> {
-        let runs = runs_dir(suite_dir);
-        fs_err::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
-        Store::make(suite_dir, &runs, today, run_file)
+        Store::make(suite_dir, today, run_file)
             .map_err(refused("the run's directory could not be made"))
     }
 
     fn make(
         suite_dir: &Utf8Path,
-        runs: &Utf8Path,
         today: jiff::civil::Date,
         run_file: &RunFile,
     ) -> io::Result<Self> {
+        let runs = &runs_dir(suite_dir);
+        fs_err::create_dir_all(runs)?;
         let drafts = suite_dir.join(".terca");
         let ignore = drafts.join(".gitignore");
         if !ignore.exists() {
@@ -149,7 +149,7 @@ impl Store {
             .create_dir_all(GRADINGS, DIR_MODE)
             .map_err(refused("the directory of earlier grades could not be made"))?;
         let name = format!("{:02}.json", state.grading());
-        self.write(&dir, &name, state)
+        write_results(&dir, &name, state, self.journal.end())
     }
 
     /// Writes the results at the end, and reads the files of the run again. Returns how they are not as they were written.
@@ -163,10 +163,13 @@ impl Store {
 
     /// Writes the results when it is time again.
     pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
-        match self.last_write {
-            Some(last) if !last.is_outdated(state.counts()) => Ok(()),
-            _ => self.write_results(state),
+        if self
+            .last_write
+            .is_none_or(|last| is_due(last, state.counts().finished()))
+        {
+            return self.write_results(state);
         }
+        Ok(())
     }
 
     /// Replaces `results.json`.
@@ -174,13 +177,10 @@ impl Store {
         // Results of events that a power cut took away would look like a journal that has lost lines.
         self.settle()?;
         let began = Instant::now();
-        self.write(&self.opened, RESULTS, state)?;
-        self.last_write = Some(LastWrite::new(began, state.counts()));
+        write_results(&self.opened, RESULTS, state, self.journal.end())?;
+        let pause = INTERVAL.max(began.elapsed() * SHARE);
+        self.last_write = Some((Instant::now() + pause, state.counts().finished()));
         Ok(())
-    }
-
-    fn write(&self, dir: &Dir, name: &str, state: &RunState) -> Result<(), StoreError> {
-        write_results(dir, name, state, self.journal.end())
     }
 }
 
@@ -203,7 +203,7 @@ fn write_results(
 /// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether
 /// they were.
 pub fn mend_results(run: &PastRun) -> Result<bool, StoreError> {
-    if run.state.status() == RunStatus::Running || !run.record.has_stale_results(false) {
+    if run.state.status() == RunStatus::Running || !run.record.has_stale_results() {
         return Ok(false);
     }
     let (opened, _locked) = lock(&run.dir)?;
@@ -235,29 +235,9 @@ pub(super) fn run_name(dir: &Utf8Path) -> String {
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Writing takes at most this part of the time, however large the results grow.
 const SHARE: u32 = 50;
-/// The last write: when, how long it took, and how many trials had ended.
-#[derive(Debug, Clone, Copy)]
-struct LastWrite {
-    at: Instant,
-    took: Duration,
-    finished: usize,
-}
 
-impl LastWrite {
-    /// Notes a write that began at this time.
-    fn new(began: Instant, counts: &Counts) -> Self {
-        LastWrite {
-            at: Instant::now(),
-            took: began.elapsed(),
-            finished: counts.finished(),
-        }
-    }
-
-    /// Tells whether it is time to write again.
-    fn is_outdated(&self, counts: &Counts) -> bool {
-        let age = self.at.elapsed();
-        counts.finished() > self.finished && age >= INTERVAL.max(self.took * SHARE)
-    }
+fn is_due((next, written): (Instant, usize), finished: usize) -> bool {
+    finished > written && Instant::now() >= next
 }
 
 #[cfg(test)]
@@ -317,27 +297,10 @@ mod tests {
 
     #[test]
     fn results_are_written_again_when_enough_has_happened() {
-        let ago = |seconds| LastWrite {
-            at: Instant::now() - Duration::from_secs(seconds),
-            took: Duration::from_millis(20),
-            finished: 100,
-        };
-        for (seconds, total, passed, outdated) in [
-            (2, 200, 100, false),
-            (2, 200, 101, true),
-            (0, 200, 112, false),
-            (31, 5000, 100, false),
-        ] {
-            let counts = Counts {
-                total,
-                passed,
-                ..Counts::default()
-            };
-            assert_eq!(
-                ago(seconds).is_outdated(&counts),
-                outdated,
-                "{seconds} {total} {passed}"
-            );
-        }
+        let now = Instant::now();
+        let later = now + Duration::from_secs(600);
+        assert!(is_due((now, 100), 101));
+        assert!(!is_due((now, 100), 100), "nothing has ended");
+        assert!(!is_due((later, 100), 112), "too soon");
     }
 }

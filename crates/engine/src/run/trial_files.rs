@@ -4,7 +4,7 @@
 //! and nothing that is not a plain file.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use camino::Utf8Path;
 use terca_core::text::excerpt::{Excerpt, without_middle};
@@ -14,7 +14,7 @@ use terca_core::transcript::trial_files::{
 use terca_core::transcript::{Record, Step};
 use terca_core::wire::Exchange;
 
-use crate::run::files::open_run;
+use crate::run::files::{end_of, open_run};
 
 /// The agent's session in Terca's own form.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
@@ -43,16 +43,16 @@ const MOST_REQUESTS: usize = 2_000;
 /// Reads the texts of a trial, each of about so many bytes at most. One that cannot be read is empty.
 pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFiles {
     let of = |name: &str| open(run_dir, trial_dir, name).ok();
+    let excerpt_of = |name| {
+        let read = of(name).map(|file| excerpt(file, limit));
+        read.and_then(Result::ok).unwrap_or_default()
+    };
     TrialFiles {
         transcript: of(TRANSCRIPT)
             .map(|file| session(file, limit))
             .unwrap_or_default(),
-        changes: of(CHANGES)
-            .and_then(|file| excerpt(file, limit).ok())
-            .unwrap_or_default(),
-        log: of(LOG)
-            .and_then(|file| excerpt(file, limit).ok())
-            .unwrap_or_default(),
+        changes: excerpt_of(CHANGES),
+        log: excerpt_of(LOG),
         requests: of(WIRE).map(requests).unwrap_or_default(),
         rules: of(RULES)
             .and_then(|mut file| text(&mut file, limit as u64).ok())
@@ -103,12 +103,10 @@ fn excerpt(mut file: File, limit: usize) -> io::Result<Excerpt> {
             ..Excerpt::default()
         });
     }
-    let head_text = text(&mut file, head)?;
-    file.seek(SeekFrom::Start(size - tail))?;
     Ok(Excerpt {
-        head: head_text,
+        head: text(&mut file, head)?,
         left_out: size - head - tail,
-        tail: text(&mut file, tail)?,
+        tail: end_of(file, tail)?,
     })
 }
 
@@ -118,31 +116,40 @@ fn text(file: &mut File, limit: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads a session twice where it is long: once to know its steps and sizes, and once to take what fits.
+/// Reads a session twice: once to know its steps and sizes, and once to take what fits. That is every step with shorter
+/// texts, or the first and the last ones.
 fn session(mut file: File, limit: usize) -> Session {
-    let is_short = file.metadata().is_ok_and(|data| data.len() <= limit as u64);
-    if is_short {
-        return Session::whole(Records::of(&file));
-    }
-    let Selection {
-        records,
-        longest_text,
-        head,
-        tail_after,
-    } = selection(&file, limit);
+    let mut numbering = Numbering::default();
+    let sizes: Vec<usize> = records(&file)
+        .map(|record| {
+            numbering.number(&record.step);
+            size_of(&record)
+        })
+        .collect();
+    let (steps, number_of_records) = (numbering.steps(), sizes.len());
     if file.rewind().is_err() {
         return Session::default();
     }
+    let smallest: usize = sizes.iter().map(|size| *size.min(&SMALLEST_RECORD)).sum();
+    let (mut head, mut tail) = (steps, 0);
+    if smallest > limit {
+        // As many steps as there is room for their records, three quarters of them from the beginning.
+        let fitting = limit / SMALLEST_RECORD;
+        let kept = (fitting as u64 * u64::from(steps) / number_of_records as u64) as u32;
+        tail = kept / 4;
+        head = kept - tail;
+    }
+    let longest_text = even_cut(sizes, limit).map_or(usize::MAX, |cut| cut.max(SMALLEST_RECORD));
     let mut session = Session {
-        left_out: (tail_after - head) as usize,
+        left_out: (steps - tail - head) as usize,
         ..Session::default()
     };
     let mut numbering = Numbering::default();
-    for record in Records::of(&file).take(records) {
+    for record in records(&file).take(number_of_records) {
         let number = numbering.number(&record.step);
         let part = match number {
             number if number <= head => &mut session.head,
-            number if number > tail_after => &mut session.tail,
+            number if number > steps - tail => &mut session.tail,
             _ => continue,
         };
         let record = with_short_texts(record, longest_text);
@@ -151,75 +158,17 @@ fn session(mut file: File, limit: usize) -> Session {
     session
 }
 
-/// The part of a session that is kept.
-struct Selection {
-    /// The records of the whole session.
-    records: usize,
-    /// Longer texts are cut.
-    longest_text: usize,
-    /// The last step of the beginning.
-    head: u32,
-    /// The last step that is left out.
-    tail_after: u32,
-}
-
-/// Chooses what fits: every step with shorter texts, or the first and the last ones.
-fn selection(file: &File, limit: usize) -> Selection {
-    let mut numbering = Numbering::default();
-    let sizes: Vec<usize> = Records::of(file)
-        .map(|record| {
-            numbering.number(&record.step);
-            size_of(&record)
-        })
-        .collect();
-    let steps = numbering.steps();
-    let records = sizes.len();
-    let smallest: usize = sizes.iter().map(|size| *size.min(&SMALLEST_RECORD)).sum();
-    if smallest <= limit {
-        return Selection {
-            records,
-            longest_text: even_cut(sizes, limit).map_or(usize::MAX, |cut| cut.max(SMALLEST_RECORD)),
-            head: steps,
-            tail_after: steps,
-        };
-    }
-    // As many steps as there is room for their records, three quarters of them from the beginning.
-    let fitting = limit / SMALLEST_RECORD;
-    let kept = (fitting as u64 * u64::from(steps) / records as u64) as u32;
-    let tail = kept / 4;
-    Selection {
-        records,
-        longest_text: SMALLEST_RECORD,
-        head: kept - tail,
-        tail_after: steps - tail,
-    }
-}
-
-/// The records of a transcript. A bad line becomes a notice, and so does the end of one that is too long.
-struct Records<'a> {
-    lines: BufReader<io::Take<&'a File>>,
-    is_over: bool,
-}
-
-impl<'a> Records<'a> {
-    fn of(file: &'a File) -> Self {
-        Records {
-            lines: BufReader::new(file.take(LONGEST_TRANSCRIPT)),
-            is_over: false,
-        }
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Record;
-
-    fn next(&mut self) -> Option<Record> {
-        if self.is_over {
+/// Returns the records of a transcript. A bad line becomes a notice, and so does the end of one that is too long.
+fn records(file: &File) -> impl Iterator<Item = Record> {
+    let mut lines = BufReader::new(file.take(LONGEST_TRANSCRIPT));
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        if is_over {
             return None;
         }
-        let Some(line) = next_line(&mut self.lines) else {
-            self.is_over = true;
-            let is_cut = self.lines.get_ref().limit() == 0;
+        let Some(line) = next_line(&mut lines) else {
+            is_over = true;
+            let is_cut = lines.get_ref().limit() == 0;
             return is_cut.then(|| notice("the transcript is longer than the part that is read"));
         };
         let Some(line) = line else {
@@ -227,7 +176,7 @@ impl Iterator for Records<'_> {
         };
         let record = serde_json::from_str::<Record>(&String::from_utf8_lossy(&line));
         Some(record.unwrap_or_else(|_| notice("a line of the transcript could not be read")))
-    }
+    })
 }
 
 fn notice(text: &str) -> Record {

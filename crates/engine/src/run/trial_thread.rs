@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender};
 
 use serde::{Deserialize, Serialize};
 use terca_core::plan::TrialSpec;
@@ -33,8 +33,6 @@ pub enum SlotNews {
     },
     /// It will not take another trial.
     Failed {
-        /// The slot.
-        slot: SlotId,
         /// The name of its place.
         place: String,
         /// The reason.
@@ -78,13 +76,8 @@ pub enum Message {
     },
 }
 
-/// The two ends of the loop's channel.
+/// The two ends of the loop's channel. The sender also goes to the receiver of signals.
 pub type Mailbox = (Sender<Message>, Receiver<Message>);
-
-/// Makes the loop's channel; the sender also goes to the receiver of signals.
-pub fn mailbox() -> Mailbox {
-    channel()
-}
 
 /// Starts a trial on a thread of its own. A report comes back even after a panic; after it the slot is free again.
 pub fn start(

@@ -37,7 +37,7 @@ pub struct Verified {
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
     /// Remarks about what is not wrong.
-    pub notes: Vec<String>,
+    pub notes: Vec<&'static str>,
 }
 
 /// Something that is wrong with a run.
@@ -63,15 +63,16 @@ pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
     if journal.is_torn && !going_on {
         notes.push(
             "the last line of events.jsonl is incomplete, because Terca was killed while writing it; `terca resume` \
-             removes it"
-                .to_owned(),
+             removes it",
         );
     }
     if journal.events == 0 {
-        notes.push("the run has no event yet".to_owned());
+        notes.push("the run has no event yet");
     }
     if problems.is_empty() {
-        check_results(&record, going_on, &mut problems, &mut notes);
+        if !going_on {
+            check_results(&record, &mut problems, &mut notes);
+        }
         problems.extend(
             state
                 .trials()
@@ -156,17 +157,12 @@ fn changed_file(run: &Dir, trial: &Trial, layers: &CheckedLayers) -> Option<Prob
     }
 }
 
-/// Compares `results.json` with the results of the events that it was made from.
-fn check_results(
-    record: &Record,
-    going_on: bool,
-    problems: &mut Vec<Problem>,
-    notes: &mut Vec<String>,
-) {
-    let made_from = match &record.results {
+/// Compares `results.json` with the results of the events that it was made from, where nobody is at work on it.
+fn check_results(record: &Record, problems: &mut Vec<Problem>, notes: &mut Vec<&'static str>) {
+    let header = match &record.results {
         ResultsFile::Missing => {
-            if record.journal.events > 0 && !going_on {
-                notes.push("results.json is missing; `terca show` writes it".to_owned());
+            if record.journal.events > 0 {
+                notes.push("results.json is missing; `terca show` writes it");
             }
             return;
         }
@@ -175,17 +171,12 @@ fn check_results(
             problems.push(Problem::new(RESULTS, None, text));
             return;
         }
-        ResultsFile::Present { made_from, .. } => made_from,
+        ResultsFile::Present(header) => header,
     };
-    if record.has_stale_results(going_on) && !going_on {
-        notes.push(
-            "results.json is older than the journal; `terca show` writes it again".to_owned(),
-        );
+    if record.has_stale_results() {
+        notes.push("results.json is older than the journal; `terca show` writes it again");
     }
-    if going_on {
-        return;
-    }
-    if let Some(text) = contradiction(record, made_from) {
+    if let Some(text) = contradiction(record, &header.journal) {
         problems.push(Problem::new(RESULTS, None, text));
     }
 }

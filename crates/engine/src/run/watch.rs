@@ -54,7 +54,7 @@ impl Watch {
         loop {
             let facts = facts(&self.dir);
             if facts != self.seen {
-                let is_remark = facts.journal == self.seen.journal;
+                let is_remark = facts[..2] == self.seen[..2];
                 self.seen = facts;
                 return match is_remark {
                     true => Change::Remarked,
@@ -80,13 +80,8 @@ impl Watch {
     }
 }
 
-/// The facts by which a change is noticed.
-#[derive(Debug, PartialEq, Eq)]
-struct Facts {
-    /// Of the journal and of earlier gradings.
-    journal: [Option<OfFile>; 2],
-    remarks: Option<OfFile>,
-}
+/// The facts by which a change is noticed: of the journal, of earlier gradings, and of the remarks.
+type Facts = [Option<OfFile>; 3];
 
 /// The identity, the length and the time of change of a file.
 type OfFile = ((u64, u64), u64, (i64, u32));
@@ -97,10 +92,7 @@ fn facts(dir: &Utf8Path) -> Facts {
         let meta = dir.as_ref().ok()?.meta_at(name).ok().flatten()?;
         Some(((meta.device, meta.inode), meta.size, meta.changed))
     };
-    Facts {
-        journal: [of(EVENTS), of(GRADINGS)],
-        remarks: of(REMARKS),
-    }
+    [EVENTS, GRADINGS, REMARKS].map(of)
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ pub struct Repository {
     /// The working tree.
     pub root: Utf8PathBuf,
     git: Utf8PathBuf,
-    /// The directory that several working trees share.
-    common: Option<Utf8PathBuf>,
+    /// The directory that several working trees share; git's own where there is one tree.
+    common: Utf8PathBuf,
 }
 
 impl Repository {
@@ -29,9 +29,10 @@ impl Repository {
         let git = match git.is_dir() {
             true => git,
             // A second working tree has a file that names the directory.
-            false => beside(&git, text(&git)?.strip_prefix("gitdir: ")?.trim()),
+            false => root.join(text(&git)?.strip_prefix("gitdir: ")?.trim()),
         };
-        let common = text(&git.join("commondir")).map(|common| git.join(common.trim()));
+        let common = text(&git.join("commondir"));
+        let common = common.map_or_else(|| git.clone(), |common| git.join(common.trim()));
         Some(Repository {
             root: root.to_owned(),
             git,
@@ -47,14 +48,12 @@ impl Repository {
         };
         let branch = branch.trim();
         let is_plain = branch.starts_with("refs/") && !branch.split('/').any(|part| part == "..");
-        let dirs = [Some(&self.git), self.common.as_ref()];
         let of_branch = |dir: &Utf8PathBuf| {
             let loose = text(&dir.join(branch)).and_then(|text| hash(&text));
             loose.or_else(|| packed(&text(&dir.join("packed-refs"))?, branch))
         };
-        is_plain
-            .then(|| dirs.into_iter().flatten().find_map(of_branch))
-            .flatten()
+        let mut dirs = [&self.git, &self.common].into_iter().filter(|_| is_plain);
+        dirs.find_map(of_branch)
     }
 
     /// Returns the directories that git needs beside the working tree: none where `.git` is a directory, and none where it
@@ -62,11 +61,7 @@ impl Repository {
     pub fn outside(&self) -> Vec<Utf8PathBuf> {
         let own = self.git.canonicalize_utf8();
         // A worktree has a part of what it needs; the rest is in the directory that all worktrees share.
-        let shared = self
-            .common
-            .as_ref()
-            .unwrap_or(&self.git)
-            .canonicalize_utf8();
+        let shared = self.common.canonicalize_utf8();
         let (Ok(own), Ok(shared)) = (own, shared) else {
             return Vec::new();
         };
@@ -83,13 +78,12 @@ impl Repository {
 
     /// Returns the directory of its objects.
     pub fn objects(&self) -> Utf8PathBuf {
-        self.common.as_ref().unwrap_or(&self.git).join("objects")
+        self.common.join("objects")
     }
 
     /// Returns the commits that its history begins at, if a part of the history was not fetched.
     pub fn shallow(&self) -> Vec<String> {
-        let dir = self.common.as_ref().unwrap_or(&self.git);
-        let lines = text(&dir.join("shallow")).unwrap_or_default();
+        let lines = text(&self.common.join("shallow")).unwrap_or_default();
         lines.lines().filter_map(hash).collect()
     }
 }
@@ -97,11 +91,6 @@ impl Repository {
 /// Returns the commit of the repository that a directory is in, if it is in one.
 pub fn commit_of(dir: &Utf8Path) -> Option<String> {
     Repository::around(dir)?.commit()
-}
-
-fn beside(file: &Utf8Path, path: &str) -> Utf8PathBuf {
-    file.parent()
-        .map_or_else(|| path.into(), |dir| dir.join(path))
 }
 
 fn text(path: &Utf8Path) -> Option<String> {

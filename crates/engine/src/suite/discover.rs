@@ -31,12 +31,6 @@ pub enum DiscoverError {
         /// The directory that was probably meant.
         meant: Option<String>,
     },
-    /// Its path is not UTF-8.
-    #[error("{dir} is not UTF-8; Terca needs paths in UTF-8")]
-    NotUtf8 {
-        /// The directory.
-        dir: String,
-    },
     /// It is a file.
     #[error("{path} is a file, not a directory")]
     File {
@@ -140,13 +134,11 @@ pub fn load_extent(
 
 /// Returns the path of a directory without symbolic links and `..`.
 pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
-    let real = std::fs::canonicalize(dir).map_err(|source| DiscoverError::Open {
+    let real = dir.canonicalize_utf8();
+    let real = real.map_err(|source| DiscoverError::Open {
         meant: near(dir),
         dir: dir.to_owned(),
         source,
-    })?;
-    let real = Utf8PathBuf::from_path_buf(real).map_err(|path| DiscoverError::NotUtf8 {
-        dir: path.display().to_string(),
     })?;
     if real.is_file() {
         Err(DiscoverError::File { path: real })

@@ -221,13 +221,24 @@ impl<'a> TrialRun<'a> {
         dirs: CommandDirs<'_>,
         beside: &Utf8Path,
     ) -> Variables {
-        self.host().for_command(
-            dirs,
-            self.spec,
-            &self.context.sealed.dir(&self.context.suite_dir),
-            &self.folder.path,
-            &self.context.sealed.dir(beside),
-            self.registry_variables(),
-        )
+        let case = &self.spec.case;
+        let variant = &case.variant;
+        let sealed = &self.context.sealed;
+        let given = self.registry_variables().into_iter();
+        // The agent may not know its trial.
+        let facts = [
+            (
+                "TERCA_SUITE_DIR",
+                sealed.dir(&self.context.suite_dir).into(),
+            ),
+            ("TERCA_EVAL", case.eval.name.clone()),
+            ("TERCA_ENVIRONMENT", variant.told_environment.clone()),
+            ("TERCA_EXPERIMENT", variant.told_experiment.clone()),
+            ("TERCA_REPETITION", self.spec.repetition.to_string()),
+            ("TERCA_TRIAL_DIR", self.folder.path.to_string()),
+        ];
+        let given = given.chain(case.env.iter().cloned());
+        self.host()
+            .for_suite(dirs, given, &sealed.dir(beside), facts)
     }
 }

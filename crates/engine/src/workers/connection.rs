@@ -1,7 +1,7 @@
 //! The coordinator's side of one worker: the command that starts it, and the conversation.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::interrupt::Interrupt;
 use crate::process::pause::Stopwatch;
 use crate::process::supervise::Launcher;
+use crate::run::files::end_of;
 use crate::run::trial_thread::GivenUp;
 
 /// Set for the command that starts a worker. A command line that loses the last word would start Terca itself.
@@ -74,15 +75,12 @@ impl WorkerError {
     /// Returns the next step.
     pub fn help(&self) -> Option<String> {
         match self {
-            WorkerError::Missing(_) => Some(format!(
+            WorkerError::Missing(_) | WorkerError::OtherVersion(_) => Some(format!(
                 "install Terca {VERSION} on that machine, or set `terca:` of the pool to its path there"
             )),
             WorkerError::NoGreeting(_) => Some(
                 "run the command by hand; it must start `terca worker` with its input and output connected".to_owned(),
             ),
-            WorkerError::OtherVersion(_) => Some(format!(
-                "install Terca {VERSION} on that machine, or set `terca:` of the pool to the path of that version"
-            )),
             WorkerError::Refused { help, .. } => help.clone(),
             WorkerError::Lost(_) | WorkerError::Interrupted => None,
         }
@@ -99,6 +97,12 @@ impl WorkerError {
     }
 }
 
+impl From<io::Error> for WorkerError {
+    fn from(error: io::Error) -> Self {
+        WorkerError::Lost(error.to_string())
+    }
+}
+
 /// Tells workers that nobody waits for them any more.
 #[derive(Debug)]
 pub struct Ending {
@@ -106,18 +110,23 @@ pub struct Ending {
     pub interrupt: Arc<Interrupt>,
     /// The run is over.
     pub is_over: AtomicBool,
+    /// No worker has a trial to end.
+    pub without_trials: bool,
 }
 
 impl Ending {
     /// Makes one that has not come.
-    pub fn new(interrupt: Arc<Interrupt>) -> Arc<Self> {
-        let is_over = AtomicBool::new(false);
-        Arc::new(Ending { interrupt, is_over })
+    pub fn new(interrupt: Arc<Interrupt>, without_trials: bool) -> Arc<Self> {
+        Arc::new(Ending {
+            interrupt,
+            is_over: AtomicBool::new(false),
+            without_trials,
+        })
     }
 
     /// Returns whether a worker is of no use: one that is ready may still end its trial.
     pub fn has_come(&self, is_ready: bool) -> bool {
-        let is_asked = match is_ready {
+        let is_asked = match is_ready && !self.without_trials {
             true => self.interrupt.is_kill(),
             false => self.interrupt.is_stop(),
         };
@@ -155,12 +164,12 @@ impl Connection {
         let unique = format!("{:016x}", fastrand::u64(..));
         let command = call.place.command_line(&unique);
         let errors = call.dir.join(&unique);
-        let mut child = start(&command, &errors, call.launcher).map_err(|error| lost(&error))?;
+        let mut child = start(&command, &errors, call.launcher)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let output = Output {
             child,
             launcher: call.launcher.clone(),
-            pipe: output.ok_or_else(|| lost(&"it has no output"))?,
+            pipe: output.ok_or_else(|| io::Error::other("it has no output"))?,
             silence: call.place.pool.silence,
             ending: call.ending.clone(),
             has_greeted: false,
@@ -170,10 +179,7 @@ impl Connection {
             output: BufReader::with_capacity(64 * 1024, output),
             input,
             errors,
-            hello: Hello {
-                node: String::new(),
-                now: jiff::Timestamp::UNIX_EPOCH,
-            },
+            hello: Hello::default(),
         };
         let words = match wire::await_greeting(&mut connection.output) {
             Ok(Ok((version, _))) if version != VERSION => {
@@ -181,7 +187,7 @@ impl Connection {
             }
             Ok(Ok((_, hello))) => {
                 connection.output.get_mut().has_greeted = true;
-                connection.hello = serde_json::from_str(&hello).map_err(|error| lost(&error))?;
+                connection.hello = serde_json::from_str(&hello).map_err(io::Error::from)?;
                 connection.hello.node = shown(&connection.hello.node);
                 return Ok(connection);
             }
@@ -201,8 +207,9 @@ impl Connection {
 
     /// Sends a message.
     pub fn send(&mut self, message: &ToWorker) -> Result<(), WorkerError> {
-        let input = self.input.as_mut().ok_or_else(|| lost(&"it is closed"))?;
-        wire::send(input, message).map_err(|error| lost(&error))
+        let input = self.input.as_mut();
+        let input = input.ok_or_else(|| io::Error::other("it is closed"))?;
+        Ok(wire::send(input, message)?)
     }
 
     /// Sends a message and a file, while its answer is waited for. A worker that reads nothing is noticed by that.
@@ -279,13 +286,8 @@ impl Connection {
 
     /// Returns the last words of the command: its errors, and the reason or what it said instead.
     fn last_words(&self, said: &str) -> String {
-        let mut words = Vec::new();
-        if let Ok(mut file) = File::open(&self.errors) {
-            let length = file.metadata().map_or(0, |meta| meta.len());
-            let _ = file.seek(SeekFrom::Start(length.saturating_sub(MOST_WORDS)));
-            let _ = file.take(MOST_WORDS).read_to_end(&mut words);
-        }
-        let errors = String::from_utf8_lossy(&words);
+        let errors = File::open(&self.errors).and_then(|file| end_of(file, MOST_WORDS));
+        let errors = errors.unwrap_or_default();
         let lines: Vec<&str> = errors.trim().lines().chain(said.trim().lines()).collect();
         match &lines[lines.len().saturating_sub(3)..] {
             [] => "it printed nothing".to_owned(),
@@ -300,10 +302,6 @@ impl Drop for Connection {
         self.output.get_mut().end();
         let _ = std::fs::remove_file(&self.errors);
     }
-}
-
-fn lost(error: &impl ToString) -> WorkerError {
-    WorkerError::Lost(error.to_string())
 }
 
 /// Starts the command that starts a worker.

@@ -38,6 +38,7 @@ use std::thread::JoinHandle;
 use terca_core::plan::{Case, TrialSpec};
 use terca_core::run::settings::RunSettings;
 
+use crate::locked;
 use crate::process::supervise::Launcher;
 use crate::run::slots::{RemoteSlots, Slots};
 use crate::run::start::PreparedRun;
@@ -46,7 +47,7 @@ use crate::tree::archive::Packer;
 use crate::trial::Context;
 pub use connection::{Call, Connection, Ending, STARTS_WORKER, WorkerError};
 pub use serve::serve;
-use slot::{Job, Link, Request, SlotThread, locked};
+use slot::{Job, Link, Request, SlotThread};
 use wire::Order;
 pub use wire::{FromWorker, Hello, ToWorker, Variables};
 
@@ -72,15 +73,15 @@ pub enum NoWorkers {
 
 /// Starts the workers of a run, if it has any, and waits until the first slot is ready.
 pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
-    if run.places.pools.is_empty() {
+    if run.plan.workers.pools.is_empty() {
         return Ok(());
     }
     let request = Arc::new(request(run).map_err(NoWorkers::Io)?);
     let most = run.at_once().min(run.plan.order.len()).max(1);
-    let local = run.places.local_slots.unwrap_or(0).min(most);
+    let local = run.plan.local_slots().min(most);
     let workers = Workers::start(&request, most - local).map_err(NoWorkers::Io)?;
     let (remote, news) = (workers.links.len(), run.mailbox.0.clone());
-    let mut slots = Slots::with_remote(Box::new(workers), remote, local, news);
+    let mut slots = Slots::new(Some(Box::new(workers)), remote, local, news);
     while !slots.has_idle() {
         match run.mailbox.1.recv() {
             Ok(Message::Slot(news)) => slots.hear(*news),
@@ -88,12 +89,12 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
             Ok(Message::Trial(_) | Message::Suspend { .. }) => {}
         }
         if slots.have_failed() {
-            let given_up = slots.given_up().into_iter().next_back();
+            let given_up = slots.given_up.pop_last();
             let (place, reason) = given_up.ok_or(NoWorkers::Interrupted)?;
             return Err(NoWorkers::GivenUp(place, reason));
         }
     }
-    let first = request.first.get().filter(|_| !run.places.is_local);
+    let first = request.first.get().filter(|_| !run.plan.workers.is_local);
     run.use_slots(slots, first.cloned());
     Ok(())
 }
@@ -102,7 +103,7 @@ pub fn connect(run: &mut PreparedRun<'_>) -> Result<(), NoWorkers> {
 fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
     let dir = run.context.work.new_dir()?;
     let archive = dir.join("suite.tar");
-    let pools = run.places.pools.clone();
+    let pools = run.plan.workers.pools.clone();
     let mut length = 0;
     if pools.iter().any(|pool| pool.dir.is_none()) {
         let file = io::BufWriter::new(fs_err::File::create_new(&archive)?);
@@ -126,8 +127,8 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
         archive,
         dir,
         launcher: Launcher::of_this_program(),
-        ending: Ending::new(run.context.interrupt.clone()),
-        local: (run.places.is_local).then(|| run.containment().sandboxes),
+        ending: Ending::new(run.context.interrupt.clone(), false),
+        local: (run.plan.workers.is_local).then(|| run.containment().sandboxes),
         first: OnceLock::new(),
         news: run.mailbox.0.clone(),
     })

@@ -4,14 +4,12 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Seek, Stdin, Stdout, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, BufReader, Seek, Stdin, Write};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::plan::TrialSpec;
 use terca_core::plan::fingerprint::{CaseFingerprint, VARIABLES, differences};
@@ -20,14 +18,14 @@ use terca_core::run::outcome::TrialReport;
 use terca_core::text::diagnostic::Severity;
 
 use super::most_bytes;
-use super::slot::locked;
 use super::wire::{self, FromWorker, Hello, Order, ToWorker};
 use crate::VERSION;
 use crate::host::environment::{Host, Variables};
+use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::run::load::{TrialName, load_extent, trial_name};
 use crate::run::start::{PreparedRun, StartOptions};
-use crate::run::trial_thread::{GivenUp, Message, internal_error, start, tell_end};
+use crate::run::trial_thread::{GivenUp, Message, start};
 use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
 use crate::tree::{Dir, Options};
@@ -44,23 +42,14 @@ const WORK_DIR: &str = "TERCA_WORK_DIR";
 /// Looks at this machine, for `terca doctor`.
 pub type Inspect = fn(&Host, &Interrupt) -> io::Result<serde_json::Value>;
 
-/// The output of the process: messages, each of them whole.
-#[derive(Debug, Clone)]
-struct Output(Arc<Mutex<Stdout>>);
-
-impl Output {
-    fn lock(&self) -> MutexGuard<'_, Stdout> {
-        locked(&self.0)
-    }
-
-    fn send(&self, message: &FromWorker) -> io::Result<()> {
-        wire::send(&mut *self.lock(), message)
-    }
+/// Sends a message, as a whole.
+fn send(message: &FromWorker) -> io::Result<()> {
+    wire::send(&mut io::stdout().lock(), message)
 }
 
 /// Serves a coordinator until it hangs up.
 pub fn serve(inspect: Inspect) -> u8 {
-    match converse(inspect, &Output(Arc::new(Mutex::new(io::stdout())))) {
+    match converse(inspect) {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(io::stderr(), "terca worker: {error}");
@@ -69,48 +58,66 @@ pub fn serve(inspect: Inspect) -> u8 {
     }
 }
 
-fn converse(inspect: Inspect, output: &Output) -> io::Result<()> {
+fn converse(inspect: Inspect) -> io::Result<()> {
     let hello = Hello {
         node: node_name(),
         now: Timestamp::now(),
     };
-    wire::greet(&mut *output.lock(), VERSION, &hello)?;
-    beat(output.clone())?;
+    wire::greet(&mut io::stdout().lock(), VERSION, &hello)?;
+    beat()?;
     let mut input = BufReader::new(io::stdin());
     let mut work: Option<Arc<Work>> = None;
-    let mut inspections = Vec::new();
-    while let Some(message) = wire::receive(&mut input)? {
-        match (message, &mut work) {
-            (ToWorker::Ping, _) => output.send(&FromWorker::Alive)?,
-            (ToWorker::Inspect(variables), _) => {
-                inspections.push(Inspection::start(variables.0, inspect, output.clone())?);
+    let interrupt = &Interrupt::new()?;
+    std::thread::scope(|scope| {
+        let mut listen = || -> io::Result<()> {
+            while let Some(message) = wire::receive(&mut input)? {
+                match (message, &mut work) {
+                    (ToWorker::Ping, _) => send(&FromWorker::Alive)?,
+                    (ToWorker::Inspect(variables), _) => {
+                        scope.spawn(move || look(variables.0, inspect, interrupt));
+                    }
+                    (ToWorker::Open(order), None) => match Work::open(&order, &mut input) {
+                        Ok(new) => work = Some(new),
+                        Err(refusal) => return send(&FromWorker::Refused(refusal)),
+                    },
+                    (ToWorker::Run { trial, attempt }, Some(work)) => work.run(&trial, attempt)?,
+                    (ToWorker::Stop, Some(work)) => work.context.interrupt.stop(),
+                    (ToWorker::Stop, None) => return Ok(()),
+                    (ToWorker::Open(_) | ToWorker::Run { .. }, _) => {
+                        return Err(io::Error::other("a message came at the wrong time"));
+                    }
+                }
             }
-            (ToWorker::Open(order), None) => match Work::open(&order, &mut input, output) {
-                Ok(new) => work = Some(new),
-                Err(refusal) => return output.send(&FromWorker::Refused(refusal)),
-            },
-            (ToWorker::Run { trial, attempt }, Some(work)) => work.run(&trial, attempt),
-            (ToWorker::Stop, Some(work)) => work.context.interrupt.stop(),
-            (ToWorker::Stop, None) => return Ok(()),
-            (ToWorker::Open(_), Some(_)) => return Err(io::Error::other("a second run came")),
-            (ToWorker::Run { .. }, None) => {
-                return Err(io::Error::other("a trial came before its run"));
-            }
-        }
-    }
+            Ok(())
+        };
+        let heard = listen();
+        // Looks at this machine are ended, and leave nothing.
+        interrupt.kill();
+        heard
+    })?;
     if let Some(work) = work {
         work.leave();
     }
     Ok(())
 }
 
+/// Looks at this machine while the worker listens, and tells the findings.
+fn look(variables: Variables, inspect: Inspect, interrupt: &Interrupt) {
+    let found = host_of(variables).and_then(|host| inspect(&host, interrupt));
+    // Nobody listens any more when this fails.
+    let _ = send(&match found {
+        Ok(findings) => FromWorker::Inspected(findings),
+        Err(error) => FromWorker::Refused(no_dir(&error)),
+    });
+}
+
 /// Says every few seconds that this worker is there. A connection that is gone is noticed by who reads.
-fn beat(output: Output) -> io::Result<()> {
+fn beat() -> io::Result<()> {
     let beats = std::thread::Builder::new().name("beat".into());
-    beats.spawn(move || {
+    beats.spawn(|| {
         loop {
             std::thread::sleep(BEAT);
-            if output.send(&FromWorker::Alive).is_err() {
+            if send(&FromWorker::Alive).is_err() {
                 return;
             }
         }
@@ -129,54 +136,14 @@ fn node_name() -> String {
 
 /// Returns the environment of this machine, with the variables that the coordinator sent, and a directory that nobody
 /// but this user has access to.
-fn host_of(sent: Variables) -> io::Result<Host> {
+fn host_of(mut sent: Variables) -> io::Result<Host> {
     let here = Host::of_this_process();
     let named = |name| here.get(name).filter(|dir| !dir.is_empty());
     // `TMPDIR` of a job is on the node's own disk, and gone with the job.
     let base = named(WORK_DIR).or_else(|| named("TMPDIR"));
     let dir = own_dir(base.map_or(Utf8Path::new("/var/tmp"), Utf8Path::new))?;
-    let own = here.all();
-    let mut variables: Variables = own
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    variables.extend(sent);
-    variables.insert(WORK_DIR.to_owned(), dir.into_string());
-    Ok(Host::new(variables))
-}
-
-/// A look at this machine that goes on while the worker listens. It is ended with the value, and leaves nothing.
-struct Inspection {
-    interrupt: Arc<Interrupt>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Inspection {
-    fn start(variables: Variables, inspect: Inspect, output: Output) -> io::Result<Self> {
-        let interrupt = Arc::new(Interrupt::new()?);
-        let own = interrupt.clone();
-        let thread = std::thread::Builder::new().name("inspection".into());
-        let thread = thread.spawn(move || {
-            let found = host_of(variables).and_then(|host| inspect(&host, &own));
-            // Nobody listens any more when this fails.
-            let _ = output.send(&match found {
-                Ok(findings) => FromWorker::Inspected(findings),
-                Err(error) => FromWorker::Refused(no_dir(&error)),
-            });
-        })?;
-        Ok(Inspection {
-            interrupt,
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for Inspection {
-    fn drop(&mut self) {
-        self.interrupt.kill();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+    sent.insert(WORK_DIR.to_owned(), dir.into_string());
+    Ok(here.with(sent))
 }
 
 /// Refuses a machine that has no directory for a worker.
@@ -195,33 +162,15 @@ struct Work {
     /// The trials of the suite by their names, as this worker has planned them.
     trials: HashMap<TrialName, TrialSpec>,
     sender: Sender<Message>,
-    output: Output,
-    /// The trial that runs now.
-    current: Mutex<Option<Current>>,
+    /// The trial that runs now, and the number of its attempt.
+    current: Mutex<Option<(TrialSpec, u32)>>,
     /// The directory with the suite that was sent.
     suite: WorkDir,
-    /// A signal came: nothing more is sent.
-    is_leaving: AtomicBool,
-}
-
-/// The trial that runs.
-#[derive(Debug, Clone)]
-struct Current {
-    trial: u32,
-    attempt: u32,
-    /// Its folder, relative to the run's.
-    dir: Utf8PathBuf,
-    /// The most bytes of its files.
-    most: u64,
 }
 
 impl Work {
     /// Prepares this machine for the trials of a run, and says that they can be run.
-    fn open(
-        order: &Order,
-        input: &mut BufReader<Stdin>,
-        output: &Output,
-    ) -> Result<Arc<Self>, GivenUp> {
+    fn open(order: &Order, input: &mut BufReader<Stdin>) -> Result<Arc<Self>, GivenUp> {
         let host = host_of(order.variables.0.clone()).map_err(|error| no_dir(&error))?;
         let suite = WorkDir::create(host.get(WORK_DIR))?;
         let root = suite.new_dir()?;
@@ -244,15 +193,13 @@ impl Work {
             },
             None => GivenUp::from("the suite cannot be loaded"),
         })?;
-        let mut settings = order.settings.clone();
-        settings.on.clear();
         let options = StartOptions {
             rebuild_layers: order.rebuild_layers,
             files_below: order.archive.map(|_| root.as_path()),
             keeps_whole: true,
             settled: order.settled.clone(),
         };
-        let prepared = PreparedRun::new(&plan, &settings, options, host)?;
+        let prepared = PreparedRun::new(&plan, &order.settings, options, host)?;
         check_files(&order.fingerprints, &prepared.fingerprints)?;
         let opened = prepared.containment();
         let run_dir = prepared.context.work.new_dir()?;
@@ -263,41 +210,28 @@ impl Work {
                 .collect(),
             context,
             sender,
-            output: output.clone(),
             current: Mutex::new(None),
             suite,
-            is_leaving: AtomicBool::new(false),
         });
         let reporter = work.clone();
         let reports = std::thread::Builder::new().name("reports".into());
         reports.spawn(move || reporter.report(&receiver))?;
-        output.send(&FromWorker::Opened(opened))?;
+        send(&FromWorker::Opened(opened))?;
         Ok(work)
     }
 
     /// Starts a trial.
-    fn run(&self, head: &TrialHead, attempt: u32) {
+    fn run(&self, head: &TrialHead, attempt: u32) -> io::Result<()> {
         let planned = self.trials.get(&trial_name(head));
-        *locked(&self.current) = Some(Current {
-            trial: head.id,
-            attempt,
+        let planned = planned.ok_or_else(|| io::Error::other("the plan here has no such trial"))?;
+        let trial = TrialSpec {
+            id: head.id,
             dir: head.dir.clone(),
-            most: planned.map_or(0, |trial| most_bytes(&trial.case)),
-        });
-        match planned {
-            Some(trial) => {
-                let trial = TrialSpec {
-                    id: head.id,
-                    dir: head.dir.clone(),
-                    ..trial.clone()
-                };
-                start(trial, attempt, self.context.clone(), &self.sender, None);
-            }
-            None => {
-                let message = "the plan of the worker has no such trial".to_owned();
-                tell_end(&self.sender, head.id, internal_error(message, attempt));
-            }
-        }
+            ..planned.clone()
+        };
+        *locked(&self.current) = Some((trial.clone(), attempt));
+        start(trial, attempt, self.context.clone(), &self.sender, None);
+        Ok(())
     }
 }
 
@@ -328,15 +262,24 @@ fn check_files(expected: &[CaseFingerprint], found: &[CaseFingerprint]) -> Resul
 impl Work {
     /// Passes on what happens to trials.
     fn report(self: &Arc<Self>, receiver: &Receiver<Message>) {
+        let mut is_leaving = false;
         for message in receiver {
             let sent = match message {
                 Message::Trial(kind) => match *kind {
-                    EventKind::TrialFinished { trial, report } => self.ended(trial, report),
-                    kind => self.output.send(&FromWorker::Event(Box::new(kind))),
+                    EventKind::TrialFinished { report, .. } => {
+                        match locked(&self.current).take() {
+                            Some((trial, attempt)) if !is_leaving => {
+                                self.send_result(&trial, attempt, report)
+                            }
+                            // A trial that was cut because this worker leaves is lost, and its report is nobody's.
+                            _ => Ok(()),
+                        }
+                    }
+                    kind => send(&FromWorker::Event(Box::new(kind))),
                 },
                 // The machine's owner wants it back. The trial is lost, and is run elsewhere.
                 Message::Signal => {
-                    self.is_leaving.store(true, Ordering::Release);
+                    is_leaving = true;
                     let work = self.clone();
                     std::thread::spawn(move || {
                         work.leave();
@@ -366,27 +309,13 @@ impl Work {
     }
 
     /// Sends the result of a trial and its files.
-    fn ended(&self, trial: u32, report: Box<TrialReport>) -> io::Result<()> {
-        let ended = locked(&self.current).clone();
-        let Some(ended) = ended.filter(|current| current.trial == trial) else {
-            return Ok(());
-        };
-        // A trial that was cut because this worker leaves is lost, and its report is nobody's.
-        let sent = if self.is_leaving.load(Ordering::Acquire) {
-            Ok(())
-        } else {
-            self.send_result(&ended, report)
-        };
-        // The next one may have begun: the coordinator has the result by now.
-        let is_ended = |current: &mut Current| {
-            (current.trial, current.attempt) == (ended.trial, ended.attempt)
-        };
-        locked(&self.current).take_if(is_ended);
-        sent
-    }
-
-    fn send_result(&self, ended: &Current, mut report: Box<TrialReport>) -> io::Result<()> {
-        let (files, left_out) = self.files(ended)?;
+    fn send_result(
+        &self,
+        trial: &TrialSpec,
+        attempt: u32,
+        mut report: Box<TrialReport>,
+    ) -> io::Result<()> {
+        let (files, left_out) = self.files(trial)?;
         if !left_out.is_empty() {
             report.notes.push(format!(
                 "not kept, because the trial's files are too large for the limit on disk space: {}",
@@ -394,21 +323,19 @@ impl Work {
             ));
         }
         let archive = files.metadata()?.len();
-        let mut output = self.output.lock();
-        wire::send(
-            &mut *output,
-            &FromWorker::Ended {
-                trial: ended.trial,
-                attempt: ended.attempt,
-                report,
-                archive,
-            },
-        )?;
-        wire::send_bytes(&mut *output, files, archive)
+        let ended = FromWorker::Ended {
+            trial: trial.id,
+            attempt,
+            report,
+            archive,
+        };
+        let mut output = io::stdout().lock();
+        wire::send(&mut output, &ended)?;
+        wire::send_bytes(&mut output, files, archive)
     }
 
     /// Packs the folder of a trial, and removes it. Returns the entries that had no room.
-    fn files(&self, ended: &Current) -> io::Result<(File, Vec<String>)> {
+    fn files(&self, trial: &TrialSpec) -> io::Result<(File, Vec<String>)> {
         let run_dir = Dir::open_no_link(&self.context.run_dir)?;
         let place = self.context.work.new_dir()?.join("files.tar");
         let file = File::options()
@@ -417,13 +344,13 @@ impl Work {
             .write(true)
             .open(&place)?;
         fs_err::remove_file(&place)?;
-        let mut packer = Packer::new(io::BufWriter::new(file), ended.most);
+        let mut packer = Packer::new(io::BufWriter::new(file), most_bytes(&trial.case));
         // A trial that could not even begin has no folder.
-        if let Ok(folder) = run_dir.open_dir(&ended.dir) {
+        if let Ok(folder) = run_dir.open_dir(&trial.dir) {
             packer.add_tree(&folder, Utf8Path::new(""))?;
         }
         let (file, left_out) = packer.finish()?;
-        let _left = run_dir.remove_tree(ended.dir.as_std_path(), &Options::default())?;
+        let _left = run_dir.remove_tree(trial.dir.as_std_path(), &Options::default())?;
         let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
         let names = left_out.iter().map(|path| path.display().to_string());

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::ChildStdin;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -19,6 +19,7 @@ use terca_core::worker_pool::WorkerPool;
 use super::connection::{Call, Connection, Ending, WorkerError, shown};
 use super::most_bytes;
 use super::wire::{self, FromWorker, Order, ToWorker};
+use crate::locked;
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error, tell_end};
@@ -201,7 +202,6 @@ impl SlotThread {
             if failures >= MOST_FAILURES || !error.may_pass() {
                 let (pool, host) = self.place;
                 return self.tell(SlotNews::Failed {
-                    slot: self.slot,
                     place: self.request.pools[pool].places()[host].name(),
                     reason: GivenUp {
                         help: error.help(),
@@ -242,16 +242,15 @@ impl SlotThread {
         })?;
         let mut order = request.order.clone();
         let mut file = None;
-        let lost = |error: io::Error| WorkerError::Lost(error.to_string());
         match &place.pool.dir {
             Some(dir) => (order.suite_dir, order.archive) = (dir.clone(), None),
             None => {
-                let archive = File::open(&request.archive).map_err(lost)?;
+                let archive = File::open(&request.archive)?;
                 file = order.archive.map(|length| (archive, length));
             }
         }
         let order = ToWorker::Open(Box::new(order));
-        connection.send_beside(order, file).map_err(lost)?;
+        connection.send_beside(order, file)?;
         match connection.receive()? {
             FromWorker::Opened(opened) => self.check_sandboxes(&connection.hello.node, opened)?,
             _ => return Err(WorkerError::unexpected()),
@@ -260,8 +259,8 @@ impl SlotThread {
         let input = connection.input.take();
         // From now on it is given one line at a time. A worker that has no room for that reads nothing.
         if let Some(input) = &input {
-            let flags = fcntl_getfl(input).map_err(|error| lost(error.into()))?;
-            fcntl_setfl(input, flags | OFlags::NONBLOCK).map_err(|error| lost(error.into()))?;
+            let flags = fcntl_getfl(input).map_err(io::Error::from)?;
+            fcntl_setfl(input, flags | OFlags::NONBLOCK).map_err(io::Error::from)?;
         }
         locked(&self.link).input = input;
         self.ready(&connection.hello.node);
@@ -369,8 +368,4 @@ impl SlotThread {
         drop(link);
         self.tell(SlotNews::Gone { slot: self.slot });
     }
-}
-
-pub(super) fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

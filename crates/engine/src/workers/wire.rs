@@ -102,7 +102,7 @@ pub enum FromWorker {
 }
 
 /// A worker's first words, after its version.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Hello {
     /// The name of the node.
     pub node: String,

@@ -1,7 +1,7 @@
 //! The scheduler: what is journaled, and when a run stops.
 
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 
 use terca_core::run::event::{Event, EventKind, Phase, RunStart, RunStatus, StopReason, TrialHead};
 use terca_core::run::limits::Limits;
@@ -14,7 +14,7 @@ use terca_engine::run::files::EVENTS;
 use terca_engine::run::scheduler::{self, FinishedRun, RunRequest};
 use terca_engine::run::slots::Slots;
 use terca_engine::run::store::Store;
-use terca_engine::run::trial_thread::{Message, mailbox};
+use terca_engine::run::trial_thread::Message;
 use terca_engine::trial::Context;
 
 use crate::support::{Suite, project, read};
@@ -90,7 +90,7 @@ fn run(
         past: None,
     };
     change(&mut request);
-    let (sender, receiver) = mailbox();
+    let (sender, receiver) = channel();
     let slots = Slots::local(sender.clone());
     let hands = Hands {
         context: &suite.context,

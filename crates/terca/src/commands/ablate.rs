@@ -142,13 +142,9 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let whole = whole(&settings, experiment, common, &host)?;
-    let question = engine::Question {
-        experiment,
-        kind,
-        split: args.split.map(Split::from),
-        trials: args.trials.map(|trials| trials as usize),
-    };
-    let design = engine::design(&whole, &question, &host)?;
+    let split = args.split.map(Split::from);
+    let trials = args.trials.map(|trials| trials as usize);
+    let design = engine::design(&whole, experiment, kind, split, trials, &host)?;
     check_target(args.write.as_deref(), &whole.suite, &design)?;
     settings.selection.seed = Some(whole.seed);
     settings.selection.repetitions = Some(design.most_repetitions());

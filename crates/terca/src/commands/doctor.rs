@@ -220,7 +220,7 @@ fn other_machines(
         ..RunSettings::default()
     };
     let plan = crate::suite::load::plan(&settings, common, host)?;
-    Ok(Some(RemoteMachines::new(&plan, &settings, host)))
+    Ok(Some(RemoteMachines::new(&plan, host)))
 }
 
 /// Starts the workers, and shows the findings of each place.

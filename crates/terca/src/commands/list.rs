@@ -31,8 +31,9 @@ const LISTED_VERSION: u32 = 1;
 
 pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
-    let names = past_runs::names(&dir)?;
-    note_strangers(&past_runs::strangers(&dir)?);
+    let folders = past_runs::folders(&dir)?;
+    let names = folders.runs;
+    note_strangers(&folders.others);
     if names.is_empty() && args.format == TableFormat::Table {
         screen::err(&format!(
             "no runs yet in {}; `terca` runs the suite",

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::MinedCommit;
+use terca_core::new_suite::mine::describe::Writer;
 use terca_core::new_suite::mine::draft::Wishes;
 use terca_core::run::settings;
 use terca_core::text::{Code, prose, shell};
@@ -93,8 +94,10 @@ fn describing(args: &MineArgs) -> Result<Option<Describing>, CliError> {
         ));
     }
     Ok(Some(Describing {
-        agent: profile.name.to_owned(),
-        model: args.model.clone(),
+        by: Writer {
+            agent: profile.name.to_owned(),
+            model: args.model.clone(),
+        },
         seconds: args.describe_timeout,
         budget_usd: args.budget_usd,
     }))

@@ -85,7 +85,8 @@ fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
 }
 
 fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
-    let Ok(run) = past_runs::open(suite_dir, Some(name)) else {
+    let Ok(run) = past_runs::find(suite_dir, Some(name)).and_then(|dir| past_runs::read(&dir))
+    else {
         return false;
     };
     let arms = [&run.state, state].map(|state| Arm {

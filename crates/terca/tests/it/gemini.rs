@@ -137,7 +137,7 @@ fn an_agent_that_cannot_sign_in_says_with_which_credentials() {
     let shown = project.terca(&[]).expect_status(3).stdout;
     let message = project.only_trial()["error"]["message"].clone();
     let message = message.as_str().unwrap();
-    let cause = "no credentials for gemini-cli: set GEMINI_API_KEY or GOOGLE_API_KEY (it said \"";
+    let cause = "no credentials for gemini-cli: set $GEMINI_API_KEY or $GOOGLE_API_KEY (it said \"";
     assert!(message.starts_with(cause), "{message}");
     assert!(message.ends_with("\")"), "{message}");
     assert!(shown.contains(&format!("auth: {cause}")), "{shown}");

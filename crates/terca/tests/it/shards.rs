@@ -171,8 +171,8 @@ fn what_does_not_belong_together_is_refused() {
     let runs = || project.path(".terca/runs").read_dir_utf8().unwrap().count();
     let before = runs();
     for (parts, reason) in [
-        (vec![&first, &second], "shard 3/3 of the plan is missing"),
-        (vec![&first], "shards 2/3 and 3/3 of the plan are missing"),
+        (vec![&first, &second], "shards of the plan are missing: 3/3"),
+        (vec![&first], "shards of the plan are missing: 2/3 and 3/3"),
         (vec![&first, &first], "is in"),
         (
             vec![&first, &second, &other_prompt],

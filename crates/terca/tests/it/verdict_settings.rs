@@ -150,7 +150,7 @@ fn parts_of_a_plan_must_agree() {
     assert!(
         outcome
             .stderr
-            .contains("the margins are 5 points and 2.5 points"),
+            .contains("one is compared by `score` with a margin of 5 points, the other by `score` with a margin of 2.5 points"),
         "{}",
         outcome.stderr
     );

@@ -45,13 +45,18 @@ impl Part<'_> {
     fn environment(self, run: &TrialRun<'_>, beside: &Utf8Path) -> Variables {
         match self {
             Part::Before | Part::Command => run.command_environment(run.dirs.for_setup(), beside),
-            Part::Prepare(layer) => run.host().for_layer(
-                run.dirs.for_layer(),
-                layer,
-                &run.context.suite_dir,
-                &run.context.sealed.dir(beside),
-                run.registry_variables(),
-            ),
+            Part::Prepare(layer) => {
+                let given = run.registry_variables().into_iter();
+                let given = given.chain(layer.env.iter().cloned());
+                let facts = [("TERCA_SUITE_DIR", run.context.suite_dir.to_string())];
+                let beside = run.context.sealed.dir(beside);
+                let dirs = run.dirs.for_layer();
+                let mut variables = run.host().for_suite(dirs, given, &beside, facts);
+                // All variants share the result, and all evals where it is the suite's.
+                let eval = layer.eval.iter();
+                variables.extend(eval.map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())));
+                variables
+            }
         }
     }
 }

@@ -78,7 +78,6 @@ fn own_rules(variant: &Variant, sealed: &SealedSuite) -> Result<Vec<Vec<u8>>, St
     let texts: Vec<String> = (texts.iter())
         .map(|text| String::from_utf8_lossy(text).into_owned())
         .collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let left = without.applied_to(&texts).ok_or_else(|| {
         let message = format!(
             "the rules no longer have the {} parts that the ablation was made for",
