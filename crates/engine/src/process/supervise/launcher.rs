@@ -11,6 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Pid;
@@ -19,6 +20,7 @@ use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use crate::locked;
+use crate::process::json_lines::Messages;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::open_file_limit;
 
@@ -52,6 +54,8 @@ pub struct Container {
     pub inside: Utf8PathBuf,
 }
 
+/// The time that a process of Terca's own has for a task of milliseconds. After it, the process is taken for stopped.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The name of the socket in the directory of a container.
 const SOCKET: &str = "socket";
 
@@ -146,11 +150,12 @@ impl Launcher {
     }
 
     /// Starts a supervisor. Returns the process, and the socket to talk to it.
-    pub(super) fn spawn(&self) -> io::Result<(Child, UnixStream)> {
+    pub(super) fn spawn(&self) -> io::Result<(Child, Messages)> {
         let mut command = self.own_command();
         command
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
+            .stdout(Stdio::null())
             .stderr(Stdio::null());
         self.spawn_with_socket(command)
     }
@@ -158,7 +163,7 @@ impl Launcher {
     /// Starts a supervisor in an enclosure. Returns the process that made the enclosure, which lives as long as the
     /// supervisor, and the socket to talk to it. In a container that is the socket of its keeper, who removes the container
     /// when it is closed. Standard error is a pipe.
-    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, UnixStream)> {
+    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, Messages)> {
         let limit = open_file_limit::limit_at_start();
         let mut command = match &enclosure.container {
             None => Command::new(&enclosure.program),
@@ -179,6 +184,7 @@ impl Launcher {
             .arg(ARGUMENT)
             .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
             .arg(ENCLOSED)
+            .stdout(Stdio::null())
             .stderr(Stdio::piped());
         if enclosure.program != OWN_PROGRAM {
             // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
@@ -193,17 +199,21 @@ impl Launcher {
         self.spawn_with_socket(command)
     }
 
-    fn spawn_with_socket(&self, mut command: Command) -> io::Result<(Child, UnixStream)> {
+    /// Starts another process of Terca's own, whose input is a socket. One that does not answer in time is an error.
+    pub(in crate::process) fn spawn_with_socket(
+        &self,
+        mut command: Command,
+    ) -> io::Result<(Child, Messages)> {
         let (socket, theirs) = UnixStream::pair()?;
+        socket.set_read_timeout(Some(PATIENCE))?;
         let mut alive = self.alive();
         let child = command
             // Not the suite's, which an agent could look up.
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
             .spawn()?;
         alive.extend(pid_of(&child));
-        Ok((child, socket))
+        Ok((child, Messages::new(socket)))
     }
 
     /// Returns a command that starts this program again, with an empty environment.
@@ -221,18 +231,11 @@ impl Launcher {
         Ok(child)
     }
 
-    /// Takes note that such a process has ended.
-    pub fn forget(&self, child: &Child) {
-        if let Some(pid) = pid_of(child) {
-            self.alive().remove(&pid);
-        }
-    }
-
-    /// Takes note that a supervisor has ended, and ends what it left behind unless it has done that itself.
-    pub(super) fn ended(&self, supervisor: &Child, cleanly: bool) {
+    /// Takes note that a process of Terca's own has ended, and ends what it left behind unless it has done that itself.
+    pub fn ended(&self, child: &Child, cleanly: bool) {
         // While this is held no supervisor is started, so that none is taken for a stray.
         let mut alive = self.alive();
-        if let Some(pid) = pid_of(supervisor) {
+        if let Some(pid) = pid_of(child) {
             alive.remove(&pid);
         }
         if !cleanly {

@@ -59,10 +59,8 @@ pub(super) enum Request {
     Stop,
     /// End it at once.
     Kill,
-    /// Stop all processes, and the time of the running command.
-    Pause,
-    /// Go on after a pause.
-    GoOn,
+    /// Stop all processes, and the time of the running command; or go on after that.
+    Pause(bool),
     /// End what earlier commands have left running. The answer is `Swept`.
     Sweep,
     /// Listen on these addresses. The sockets come with the answer `Listening`.
