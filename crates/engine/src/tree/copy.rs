@@ -396,21 +396,13 @@ pub fn move_dir(
 ) -> Result<(), TreeError> {
     let refused = |errno| from.error(name, errno);
     match renameat(from, name, to, new_name) {
-        Ok(()) => return Ok(()),
+        // A directory that its owner may not change cannot be renamed, but what is in it can.
         Err(Errno::XDEV | Errno::ACCESS) => {}
-        Err(errno) => return Err(refused(errno)),
+        answer => return answer.map_err(refused),
     }
-    // A directory that its owner may not change cannot be renamed either.
     let source = from.child_writable(name).map_err(refused)?;
-    match renameat(from, name, to, new_name) {
-        Ok(()) => {
-            return source.set_mode(source.meta().permissions());
-        }
-        Err(Errno::XDEV) => {}
-        Err(errno) => return Err(refused(errno)),
-    }
     let target = to.create_dir(new_name, 0o700)?;
-    copy(&source, &target, options, &mut |_| Ok(true))?;
+    transfer(&source, &target, options, &mut |_| Ok(Choice::Move))?;
     target.set_facts(source.meta())?;
     remove_at(from, name, options)?.into_result(source.path())
 }

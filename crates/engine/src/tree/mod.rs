@@ -32,7 +32,7 @@ pub use copy::{Choice, WithoutHoles, can_share, copy, copy_file, move_dir, trans
 pub use dir::Dir;
 pub use error::{Note, Notes, TreeError, What};
 pub use hash::{
-    Identity, hash, hash_file, hash_of_facts, have_same_content, identity, identity_of_file,
+    hash, hash_file, hash_of_facts, have_same_content, identity,
 };
 pub use limits::{Limits, Options, ShouldStop};
 pub use meta::{Kind, Meta};

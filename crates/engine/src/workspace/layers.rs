@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::locked;
 use crate::process::interrupt::Interrupt;
-use crate::workspace::own_dirs::Removal;
+use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.
@@ -177,12 +177,12 @@ fn hold(place: &Utf8Path) -> io::Result<Held> {
     })
 }
 
-/// Removes a layer unless it is in use.
-pub fn remove_unused(place: &Utf8Path) -> Removal {
+/// Removes a layer. Returns a line for each thing that could not be removed; `None` if the layer is in use, and not touched.
+pub fn remove_unused(place: &Utf8Path) -> Option<Vec<String>> {
     match File::open(place) {
-        Ok(lock) if lock.try_lock().is_ok() => Removal::of(place),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Removal::Gone,
-        _ => Removal::InUse,
+        Ok(lock) if lock.try_lock().is_ok() => Some(remove_and_tell(place)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+        _ => None,
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
         drop(first);
         let third = get(&LayerCache::new(&dir, true), &made);
         assert!(!new.exists() || third != new);
-        assert_eq!(remove_unused(old.parent().unwrap()), Removal::Gone);
+        assert_eq!(remove_unused(old.parent().unwrap()), Some(Vec::new()));
     }
 
     #[test]

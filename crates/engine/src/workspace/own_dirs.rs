@@ -36,27 +36,6 @@ pub(crate) fn secret_name() -> io::Result<String> {
     Ok(characters.iter().collect())
 }
 
-/// The end of a removal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removal {
-    /// Nothing of it is there any more.
-    Gone,
-    /// Somebody uses it, so it was not touched.
-    InUse,
-    /// These things could not be removed: a line for each.
-    Left(Vec<String>),
-}
-
-impl Removal {
-    /// Removes a directory that nobody uses.
-    pub fn of(path: &Utf8Path) -> Self {
-        match remove_and_tell(path) {
-            left if left.is_empty() => Removal::Gone,
-            left => Removal::Left(left),
-        }
-    }
-}
-
 /// Removes a directory. Returns a line for each of the first things that could not be removed, such as a mount, which
 /// is never emptied.
 pub(crate) fn remove_and_tell(path: &Utf8Path) -> Vec<String> {
