@@ -237,7 +237,12 @@ impl<'a> PreparedRun<'a> {
         };
         let cases = self.plan.plan.cases();
         let has_agents = self.agents().next().is_some();
-        let impossible = self.context.sandboxes.impossible().filter(|_| has_agents);
+        let impossible = self
+            .context
+            .sandboxes
+            .impossible
+            .as_ref()
+            .filter(|_| has_agents);
         Containment {
             sandboxes: cases
                 .map(|case| sandbox_of(case.variant.sandbox.as_ref()))
@@ -258,7 +263,7 @@ impl<'a> PreparedRun<'a> {
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
     pub fn kept_sandbox(&self) -> Option<&Sandbox> {
         self.agents().find(|variant| variant.sandbox.is_none())?;
-        self.context.sandboxes.kept()
+        self.context.sandboxes.kept.as_ref()
     }
 
     /// Returns the variants of its trials, without those of agents that Terca plays itself.

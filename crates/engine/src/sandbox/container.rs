@@ -5,18 +5,17 @@
 
 use std::io::Read;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image};
+use terca_core::config::sandbox::{ContainerEngine, Image};
 
 use super::carried_program::{self, MEETING, PLACE, PROGRAM};
 use super::contents::write_names;
 use super::mounts::{Mounts, Place};
 use super::programs::Programs;
-use super::{SandboxError, View, Wall};
+use super::{SandboxError, View};
 use crate::host::environment::{Host, Variables, find_program};
 use crate::process::supervise::{ARGUMENT, Container, Enclosure};
 
@@ -49,7 +48,7 @@ const OF_ENGINES: [&str; 22] = [
 #[derive(Debug)]
 pub(super) struct EngineProgram {
     engine: ContainerEngine,
-    program: Utf8PathBuf,
+    pub(super) program: Utf8PathBuf,
     env: Vec<(String, String)>,
 }
 
@@ -79,11 +78,6 @@ impl EngineProgram {
             program: program.ok_or(SandboxError::EngineMissing { engine })?,
             env,
         })
-    }
-
-    /// Returns its file.
-    pub(super) fn program(&self) -> &Utf8Path {
-        &self.program
     }
 
     /// Asks for its version, which only an engine that works can say.
@@ -197,7 +191,7 @@ pub(super) struct Containers {
     walls: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
     /// The user inside has the number of the superuser.
-    is_superuser: bool,
+    pub(super) is_superuser: bool,
 }
 
 impl Containers {
@@ -236,17 +230,10 @@ impl Containers {
     }
 
     /// Looks for an image, and starts a container of it.
-    pub(super) fn of_image(
-        self: &Arc<Self>,
-        image: &Image,
-        host: &Host,
-    ) -> Result<ContainerWall, SandboxError> {
-        let image_found = self.find_image(image, host)?;
-        self.try_out(image, &image_found.id)?;
-        Ok(ContainerWall {
-            containers: self.clone(),
-            image: image_found,
-        })
+    pub(super) fn try_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
+        let found = self.find_image(image, host)?;
+        self.try_out(image, &found.id)?;
+        Ok(found)
     }
 
     fn find_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
@@ -291,7 +278,7 @@ impl Containers {
         let mut args = self.args(&name, &self.base, true);
         args.extend([
             id.to_owned(),
-            format!("{PLACE}/{PROGRAM}"),
+            own_program().into_string(),
             ARGUMENT.to_owned(),
         ]);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -335,60 +322,38 @@ impl Containers {
         args.extend(mounts.container_args(self.engine.engine));
         args
     }
-}
 
-/// Containers of one image.
-#[derive(Debug)]
-pub(super) struct ContainerWall {
-    containers: Arc<Containers>,
-    image: FoundImage,
-}
-
-impl Wall for ContainerWall {
-    fn kind(&self) -> ContainedBy {
-        self.containers.engine.engine.into()
-    }
-
-    fn is_superuser(&self) -> bool {
-        self.containers.is_superuser
-    }
-
-    fn image(&self) -> Option<&FoundImage> {
-        Some(&self.image)
-    }
-
-    /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> Utf8PathBuf {
-        Utf8Path::new(PLACE).join(PROGRAM)
-    }
-
-    fn enclosure(&self, view: &View<'_>) -> Enclosure {
-        let containers = &*self.containers;
-        let mut mounts = containers.base.clone();
+    /// Returns the enclosure of a command in a container of an image.
+    pub(super) fn enclosure(&self, image: &FoundImage, view: &View<'_>) -> Enclosure {
+        let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
-        Programs::on("", &mut mounts, &containers.secluded, &own).show_words(view.words.others);
+        Programs::on("", &mut mounts, &self.secluded, &own).show_words(view.words.others);
         mounts.show_what_is_written(view);
         let name = new_name();
         // Not where other containers see it: who connects first is taken for the supervisor.
-        let meeting = containers.dir.join(&name);
+        let meeting = self.dir.join(&name);
         let inside = Utf8Path::new(PLACE).join(MEETING);
         mounts.set(&inside, Place::ReadOnlyFrom(meeting.clone()));
-        let mut args = containers.args(&name, &mounts, view.own_network);
-        args.push(self.image.id.clone());
+        let mut args = self.args(&name, &mounts, view.own_network);
+        args.push(image.id.clone());
         Enclosure {
-            program: containers.engine.program.clone(),
+            program: self.engine.program.clone(),
             args,
-            supervisor: Utf8Path::new(PLACE).join(PROGRAM),
-            outlet: None,
             container: Some(Container {
                 name,
-                env: containers.engine.env.clone(),
+                env: self.engine.env.clone(),
                 meeting,
                 inside,
             }),
+            ..Enclosure::default()
         }
     }
+}
+
+/// Returns Terca's own program, as it is found in containers.
+pub(super) fn own_program() -> Utf8PathBuf {
+    Utf8Path::new(PLACE).join(PROGRAM)
 }
 
 fn new_name() -> String {

@@ -20,14 +20,14 @@ use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use crate::locked;
-use crate::process::json_lines::Messages;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
+use crate::process::json_lines::Messages;
 use crate::process::open_file_limit;
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
 ///
 /// The program must end with the supervisor, and the supervisor with the program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Enclosure {
     /// The program that makes it, and starts the command that follows its own arguments.
     pub program: Utf8PathBuf,
@@ -92,8 +92,7 @@ impl Enclosure {
             program: OWN_PROGRAM.into(),
             args: confinement.args(),
             supervisor: OWN_PROGRAM.into(),
-            outlet: None,
-            container: None,
+            ..Enclosure::default()
         }
     }
 

@@ -103,7 +103,9 @@ fn run(job: &Job, socket: &mut Messages) -> Option<Response> {
         if watch.is_over() {
             break;
         }
-        if !socket.buffer().is_empty() || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch) {
+        if !socket.buffer().is_empty()
+            || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch)
+        {
             match receive(socket) {
                 Ok(Request::Stop) => {
                     clock.go_on();
