@@ -17,7 +17,7 @@ use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 use crate::tree::remove::remove_at;
-use crate::tree::walk::{Descent, Entering, Entry, Step, Walker};
+use crate::tree::walk::{Descent, Entry, Step, Walker};
 
 /// Copies the content of a directory into another, entry by entry.
 ///
@@ -163,7 +163,7 @@ impl Copying<'_> {
         let entering = self.walker.enter()?;
         let name = self.walker.path().file_name().unwrap_or_default();
         match entering {
-            Entering::Entered => {
+            None => {
                 let from = self.walker.here();
                 let [source, destination] = self.roots;
                 let overlap = || TreeError::Overlap {
@@ -178,12 +178,12 @@ impl Copying<'_> {
                 }
                 self.target.enter(dir);
             }
-            Entering::Mount => {
+            Some(Errno::XDEV) => {
                 make_dir(self.target.here(), name, self.options)?;
                 self.skipped.add(self.walker.path(), mounted());
             }
-            Entering::NoDir => self.skip(Kind::Dir),
-            Entering::Gone => {}
+            Some(Errno::NOENT) => {}
+            Some(_) => self.skip(Kind::Dir),
         }
         Ok(())
     }

@@ -41,8 +41,8 @@ const SURROUNDINGS: Limits = Limits {
 };
 /// A directory above with more entries gets no links: nobody looks for something beside the suite in there.
 const MOST_LINKS: u64 = 200_000;
-/// Directories that are never copied: earlier runs are no input of this one.
-const NOT_COPIED: [&str; 1] = [".terca"];
+/// A directory that is never copied: earlier runs are no input of this one.
+const NOT_COPIED: &str = ".terca";
 
 /// A sealed file that is not what it was.
 #[derive(Debug, Error)]
@@ -355,16 +355,10 @@ impl SealedSuite {
 
 fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
     fs_err::create_dir_all(to)?;
-    let is_copied = &mut |entry: &tree::Entry<'_>| {
-        let name = entry.path.file_name().unwrap_or_default();
-        Ok(!NOT_COPIED.iter().any(|left_out| name == *left_out))
-    };
-    tree::copy(
-        &Dir::open(from)?,
-        &Dir::open(to)?,
-        &Options::reading(),
-        is_copied,
-    )
+    let (from, to) = (Dir::open(from)?, Dir::open(to)?);
+    tree::copy(&from, &to, &Options::reading(), &mut |entry| {
+        Ok(entry.name != NOT_COPIED)
+    })
     .map(|_| ())
 }
 
