@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::Profile;
+use terca_core::agent::StopSignal;
 
 use crate::host::environment::Variables;
 use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Turn};
+use crate::process::supervise::{Enclosure, Job, Launcher, Supervisor, Turn};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
@@ -101,7 +102,7 @@ pub fn ask(
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: TIMEOUT,
-        stop_signal: Signal::Terminate,
+        stop_signal: StopSignal::Terminate,
         grace: GRACE,
         sweep: true,
     };

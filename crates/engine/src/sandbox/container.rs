@@ -3,7 +3,6 @@
 //! The software inside is the image's; the trial's directories are shown at the same paths as outside. The first process is
 //! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
 
-use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -133,9 +132,9 @@ impl EngineProgram {
             .spawn()
             .map_err(|error| error.to_string())?;
         // Answers are short, and fit into a pipe.
-        let status = loop {
+        loop {
             match child.try_wait() {
-                Ok(Some(status)) => break status,
+                Ok(Some(_)) => break,
                 Ok(None) if started.elapsed() < PATIENCE => std::thread::sleep(GLANCE),
                 Ok(None) => {
                     let _ = child.kill();
@@ -147,11 +146,13 @@ impl EngineProgram {
                 }
                 Err(error) => return Err(error.to_string()),
             }
-        };
-        if status.success() {
-            return Ok(read(child.stdout).trim().to_owned());
         }
-        let words = read(child.stderr);
+        let output = child.wait_with_output();
+        let output = output.map_err(|error| error.to_string())?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let words = String::from_utf8_lossy(&output.stderr);
         let mut lines = words.trim().lines().rev();
         // Advice after the error.
         let last = lines.find(|line| {
@@ -159,15 +160,6 @@ impl EngineProgram {
         });
         Err(last.unwrap_or("it says nothing").to_owned())
     }
-}
-
-fn read(pipe: Option<impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // What cannot be read is not known.
-        let _ = pipe.read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// An image that is there.

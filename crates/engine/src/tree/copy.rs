@@ -339,9 +339,7 @@ fn copy_content(
     while let Some((start, end)) = next_data(from, offset, meta.size)? {
         offset = start;
         while offset < end {
-            if options.should_stop.should_stop() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            options.check_stop()?;
             from.seek(SeekFrom::Start(offset))?;
             to.seek(SeekFrom::Start(offset))?;
             match io::copy(&mut from.take((end - offset).min(PIECE)), &mut to)? {

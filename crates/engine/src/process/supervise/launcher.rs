@@ -63,7 +63,7 @@ impl Container {
     /// Makes the socket that the supervisor connects to.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
         fs_err::create_dir_all(&self.meeting)?;
-        let listener = listen_at(&self.meeting.join(SOCKET))?;
+        let listener = listen_in(&self.meeting)?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
@@ -263,16 +263,14 @@ pub(super) fn pid_of(child: &Child) -> Option<Pid> {
     Pid::from_raw(child.id() as i32)
 }
 
-/// Makes a socket at a path of any length, and listens to it: the kernel's own limit is about a hundred bytes.
-fn listen_at(path: &Utf8Path) -> io::Result<UnixListener> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
+/// Makes a socket in a directory with a path of any length, and listens to it: the kernel's own limit is about a hundred
+/// bytes.
+fn listen_in(dir: &Utf8Path) -> io::Result<UnixListener> {
     if !cfg!(target_os = "linux") {
-        return UnixListener::bind(path);
+        return UnixListener::bind(dir.join(SOCKET));
     }
-    let dir = File::open(parent)?;
-    UnixListener::bind(format!("/proc/self/fd/{}/{name}", dir.as_raw_fd()))
+    let dir = File::open(dir)?;
+    UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd()))
 }
 
 #[cfg(test)]
@@ -286,7 +284,7 @@ mod tests {
             .unwrap()
             .join("d".repeat(150));
         std::fs::create_dir(&dir).unwrap();
-        listen_at(&dir.join("socket")).unwrap();
+        listen_in(&dir).unwrap();
         assert!(dir.join("socket").exists());
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
+use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
@@ -33,21 +34,12 @@ pub struct Job {
     /// The time after which it is asked to end.
     pub timeout: Duration,
     /// The signal that asks the command to end.
-    pub stop_signal: Signal,
+    pub stop_signal: StopSignal,
     /// The time that it then has before it is killed.
     pub grace: Duration,
     /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
-}
-
-/// A signal that asks a program to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Signal {
-    /// SIGINT, as Ctrl+C sends it.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 /// A message to the supervisor.

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use rustix::process::{Pid, Signal as OsSignal, WaitOptions, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
 
-use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
+use super::launcher::pid_of;
+use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Messages, receive, send};
 use crate::process::{open_file_limit, own_process};
@@ -157,7 +159,7 @@ fn start(job: &Job) -> io::Result<Pid> {
         .stderr(append_to(&job.stderr)?)
         .process_group(0)
         .spawn()?;
-    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("the new process has no id"))
+    pid_of(&child).ok_or_else(|| io::Error::other("the new process has no id"))
 }
 
 fn append_to(path: &Utf8Path) -> io::Result<Stdio> {
@@ -268,8 +270,8 @@ impl Watch {
     fn ask_to_end(&mut self, job: &Job) -> Option<Instant> {
         if self.phase == Phase::Running {
             let signal = match job.stop_signal {
-                Signal::Interrupt => OsSignal::INT,
-                Signal::Terminate => OsSignal::TERM,
+                StopSignal::Interrupt => OsSignal::INT,
+                StopSignal::Terminate => OsSignal::TERM,
             };
             let _ = kill_process_group(self.pid, signal);
             self.phase = Phase::Ending;
