@@ -96,7 +96,7 @@ pub fn ask(
             .iter()
             .map(|arg| (*arg).to_owned())
             .collect(),
-        env: env.into_iter().collect(),
+        env,
         dir: dir.to_owned(),
         stdin: None,
         stdout: stdout.path.clone(),

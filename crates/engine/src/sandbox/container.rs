@@ -48,7 +48,7 @@ const OF_ENGINES: [&str; 22] = [
 pub(super) struct EngineProgram {
     engine: ContainerEngine,
     pub(super) program: Utf8PathBuf,
-    env: Vec<(String, String)>,
+    env: Variables,
 }
 
 /// An engine that answered.
@@ -66,16 +66,14 @@ impl EngineProgram {
     pub(super) fn find(engine: ContainerEngine, host: &Host) -> Result<Self, SandboxError> {
         let path = host.get("PATH").unwrap_or(USUAL_PATH);
         let program = find_program(engine.program(), path);
-        let mut env = Vec::new();
-        for name in OF_ENGINES {
-            if let Some(value) = host.get(name) {
-                env.push((name.to_owned(), value.to_owned()));
-            }
-        }
+        let env = OF_ENGINES.into_iter().filter_map(|name| {
+            let value = host.get(name)?;
+            Some((name.to_owned(), value.to_owned()))
+        });
         Ok(EngineProgram {
             engine,
             program: program.ok_or(SandboxError::EngineMissing { engine })?,
-            env,
+            env: env.collect(),
         })
     }
 
@@ -124,7 +122,7 @@ impl EngineProgram {
         let mut child = Command::new(&self.program)
             .args(args)
             .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .envs(&self.env)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

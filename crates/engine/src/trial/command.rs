@@ -104,7 +104,7 @@ impl<'a> TrialRun<'a> {
         Job {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), shell.command.into()],
-            env: shell.env.into_iter().collect(),
+            env: shell.env,
             dir: self.dirs.workspace.clone(),
             stdin: None,
             stdout: stdout.path.clone(),

@@ -47,10 +47,11 @@ impl Place {
         Job {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), command.into()],
-            env: vec![
+            env: [
                 ("PATH".into(), "/usr/bin:/bin".into()),
                 ("HERE".into(), self.dir().into_string()),
-            ],
+            ]
+            .into(),
             dir: self.dir(),
             stdin: None,
             stdout: output.clone(),

@@ -1,6 +1,6 @@
 //! Starting supervisors, and ending what a dead one leaves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
@@ -47,7 +47,7 @@ pub struct Container {
     /// Its name, which no other has.
     pub name: String,
     /// The environment of the program that asks for it. Nothing of it is the container's.
-    pub env: Vec<(String, String)>,
+    pub env: BTreeMap<String, String>,
     /// A directory that is not there yet, which the container has at `inside`, for the socket to the supervisor.
     pub meeting: Utf8PathBuf,
     /// The same directory, as it is found inside.
@@ -193,7 +193,7 @@ impl Launcher {
         if let Some(container) = &enclosure.container {
             command
                 .arg(container.inside.join(SOCKET))
-                .envs(container.env.iter().map(|(name, value)| (name, value)));
+                .envs(&container.env);
         }
         self.spawn_with_socket(command)
     }

@@ -32,10 +32,15 @@ pub(super) fn listen(socket: &UnixStream, addresses: &[SocketAddr]) -> io::Resul
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     let fits = files.is_empty() || ancillary.push(SendAncillaryMessage::ScmRights(&files));
-    let too_many = || format!("{} addresses are more than {MOST}", addresses.len());
-    let failure = bound.as_ref().err().cloned();
-    let failure = failure.or_else(|| (!fits).then(too_many));
-    let mut line = serde_json::to_vec(&Response::Listening { failure })?;
+    let answer = match &bound {
+        Err(failure) => Err(failure.clone()),
+        Ok(_) if !fits => Err(format!(
+            "{} addresses are more than {MOST}",
+            addresses.len()
+        )),
+        Ok(_) => Ok(()),
+    };
+    let mut line = serde_json::to_vec(&Response::Listening(answer))?;
     line.push(b'\n');
     // Far less than the buffer of a socket: it is sent whole.
     sendmsg(
@@ -68,12 +73,8 @@ pub(super) fn receive(socket: &UnixStream, patience: Duration) -> io::Result<Vec
         }
     }
     match serde_json::from_slice(&line[..received.bytes])? {
-        Response::Listening { failure: None } => {
-            Ok(files.into_iter().map(TcpListener::from).collect())
-        }
-        Response::Listening {
-            failure: Some(failure),
-        } => Err(io::Error::other(failure)),
+        Response::Listening(Ok(())) => Ok(files.into_iter().map(TcpListener::from).collect()),
+        Response::Listening(Err(failure)) => Err(io::Error::other(failure)),
         _ => Err(io::Error::other("the supervisor answered something else")),
     }
 }

@@ -1,5 +1,6 @@
 //! The messages between Terca and a supervisor.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub struct Job {
     /// Its arguments, without the program itself.
     pub args: Vec<String>,
     /// The whole environment; nothing is inherited.
-    pub env: Vec<(String, String)>,
+    pub env: BTreeMap<String, String>,
     /// The directory that it is started in.
     pub dir: Utf8PathBuf,
     /// The file that it reads; `None` is an empty input, never a pipe that stays open.
@@ -68,9 +69,7 @@ pub(super) enum Response {
     CouldNotStart(String),
     Swept(Swept),
     /// The sockets that were asked for come with this message, unless there is a reason why not.
-    Listening {
-        failure: Option<String>,
-    },
+    Listening(Result<(), String>),
 }
 
 /// The state of a supervisor when everything below it was ended.

@@ -152,7 +152,7 @@ fn start(job: &Job) -> io::Result<Pid> {
     let child = Command::new(&job.program)
         .args(&job.args)
         .env_clear()
-        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .envs(&job.env)
         .current_dir(&job.dir)
         .stdin(stdin)
         .stdout(append_to(&job.stdout)?)

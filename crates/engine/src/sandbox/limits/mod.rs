@@ -292,7 +292,7 @@ mod tests {
             outlet: None,
             container: Some(Container {
                 name: "terca-1".to_owned(),
-                env: Vec::new(),
+                env: Default::default(),
                 meeting: "/meeting".into(),
                 inside: "/inside".into(),
             }),

@@ -69,7 +69,7 @@ pub(super) fn ask(
     let job = Job {
         program,
         args: args.clone(),
-        env: env.into_iter().collect(),
+        env,
         dir,
         stdin: Some(requests_path),
         stdout: stdout.path.clone(),

@@ -210,7 +210,7 @@ impl AgentCommand {
         Job {
             program: self.program.clone(),
             args: self.args.clone(),
-            env: self.env.clone().into_iter().collect(),
+            env: self.env.clone(),
             dir: self.dirs.workspace.clone(),
             stdin: self.stdin.clone(),
             stdout: outputs.stdout.path.clone(),
