@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::run::files::open_run;
 use crate::tree::{Dir, Options, TreeError, remove_contents};
-use crate::workspace::own_dirs::private_dir;
+use crate::workspace::own_dirs::{PRIVATE, make_dir};
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
 
 /// The reason why there is no workspace.
@@ -65,7 +65,7 @@ fn temporary_place(trial_dir: &Utf8Path) -> Result<Utf8PathBuf, TreeError> {
     let parent = Utf8PathBuf::from_path_buf(parent)
         .map_err(|_| refused(io::Error::other("the path is not UTF-8")))?;
     let own = parent.join(format!("terca-workspace-{:08x}", fastrand::u32(..)));
-    private_dir(&own).map_err(refused)?;
+    make_dir(&own, PRIVATE).map_err(refused)?;
     Ok(own.join(trial_dir.as_str().replace('/', ".")))
 }
 

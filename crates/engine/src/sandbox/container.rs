@@ -83,7 +83,8 @@ impl EngineProgram {
             ContainerEngine::Docker => "{{.ServerVersion}} {{json .SecurityOptions}}",
             ContainerEngine::Podman => "{{.Version.Version}}",
         };
-        let told = self.told(&["info", "--format", format])?;
+        let told = self.output(&["info", "--format", format]);
+        let told = told.map_err(|words| self.refused(words))?;
         let (version, security) = told.split_once(' ').unwrap_or((&told, ""));
         if version.is_empty() {
             return Err(self.refused("it does not report its version".to_owned()));
@@ -110,11 +111,6 @@ impl EngineProgram {
             program,
             reason,
         }
-    }
-
-    /// Runs the program. Returns what it printed, or its last words.
-    fn told(&self, args: &[&str]) -> Result<String, SandboxError> {
-        self.output(args).map_err(|words| self.refused(words))
     }
 
     fn output(&self, args: &[&str]) -> Result<String, String> {

@@ -8,15 +8,18 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::tree::{Options, remove};
 
-/// Makes a directory that no other user can look into.
-pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
+/// The permissions of a directory that no other user can look into.
+pub(crate) const PRIVATE: u32 = 0o700;
+
+/// Makes a directory with these permissions, less those of the user's mask.
+pub(crate) fn make_dir(path: &Utf8Path, mode: u32) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(mode).create(path)
 }
 
-/// Makes such a directory under a name that nobody can foresee.
+/// Makes a private directory under a name that nobody can foresee.
 pub(crate) fn secret_dir(parent: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let path = parent.join(secret_name()?);
-    private_dir(&path)?;
+    make_dir(&path, PRIVATE)?;
     Ok(path)
 }
 

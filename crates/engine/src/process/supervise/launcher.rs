@@ -95,14 +95,6 @@ impl Enclosure {
             ..Enclosure::default()
         }
     }
-
-    /// Returns this enclosure of a container, with further options of the engine after its command `run`.
-    #[must_use]
-    pub fn with_options(mut self, options: &[String]) -> Self {
-        let place = 1.min(self.args.len());
-        self.args.splice(place..place, options.iter().cloned());
-        self
-    }
 }
 
 /// The way out of an enclosure that has a network of its own, in which nothing but its loopback is there.
@@ -244,14 +236,12 @@ impl Launcher {
 
     /// Takes note of a container that could not be removed.
     pub(super) fn remains(&self, line: String) {
-        let mut remains = locked(&self.remains);
-        remains.push(line);
+        locked(&self.remains).push(line);
     }
 
     /// Returns a line for each container that could not be removed.
     pub fn take_remains(&self) -> Vec<String> {
-        let mut remains = locked(&self.remains);
-        std::mem::take(&mut *remains)
+        std::mem::take(&mut *locked(&self.remains))
     }
 
     fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {

@@ -171,7 +171,7 @@ impl LimitKeeper {
 }
 
 /// Lets the engine of a container keep limits. Everything else stays as it is.
-fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
+fn in_engine(mut enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if enclosure.container.is_none() {
         return enclosure;
     }
@@ -188,7 +188,9 @@ fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if let Some(cpus) = limits.cpus {
         options.push(format!("--cpus={cpus}"));
     }
-    enclosure.with_options(&options)
+    // After the command of the engine, which is `run`.
+    enclosure.args.splice(1..1, options);
+    enclosure
 }
 
 /// Returns, for people, how limits are kept on this machine.
