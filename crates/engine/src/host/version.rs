@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::Profile;
-use terca_core::agent::StopSignal;
+use terca_core::agent::{Profile, StopSignal};
 
 use crate::host::environment::Variables;
 use crate::locked;

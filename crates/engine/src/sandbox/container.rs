@@ -113,6 +113,7 @@ impl EngineProgram {
         }
     }
 
+    /// Runs the program. Returns what it printed, or its last words.
     fn output(&self, args: &[&str]) -> Result<String, String> {
         let started = Instant::now();
         let mut child = Command::new(&self.program)

@@ -243,7 +243,7 @@ impl SealedSuite {
     }
 
     fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
-        let now = identity(&self.place(path)).ok();
+        let now = identity(self.place(path)).ok();
         if now.is_some() && now.as_ref() == self.seals.get(path) {
             return Ok(());
         }
@@ -317,7 +317,7 @@ impl SealedSuite {
                 && let Ok(file) = dir.open_file(&name)
                 && tree::copy_file(&file, &target, &name, &Options::reading()).is_ok()
             {
-                let identity = identity(&self.place(&path))?;
+                let identity = identity(self.place(&path))?;
                 self.seals.insert(path, identity);
             }
         }

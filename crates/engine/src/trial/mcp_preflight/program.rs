@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use terca_core::agent::RawLine;
-use terca_core::agent::StopSignal;
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{RawLine, StopSignal};
 use terca_core::mcp_tap::ToolsTalk;
 use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
