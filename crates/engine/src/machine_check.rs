@@ -19,10 +19,11 @@ use crate::host::environment::{Host, find_program};
 use crate::host::version::{self, VersionQuestion};
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
+use crate::process::walls::{self, Strength};
 use crate::run::load::RunPlan;
 use crate::run::signals;
+use crate::sandbox;
 use crate::sandbox::limits;
-use crate::sandbox::{self, Strength};
 use crate::workers::{Call, Connection, Ending, FromWorker, ToWorker, Variables, WorkerError};
 use crate::workspace::overlays::{self, Overlays, Wish, WorkspacesMade};
 use crate::workspace::trial_dirs::WorkDir;
@@ -79,7 +80,7 @@ pub fn examine(host: &Host, own: &[AgentChoice], interrupt: &Interrupt) -> io::R
     Ok(Findings {
         agents,
         bwrap: sandbox::try_out(host).map_err(in_words),
-        landlock: sandbox::try_out_landlock().map_err(in_words),
+        landlock: walls::strength().map_err(in_words),
         engines: engines
             .map(|engine| sandbox::try_engine(engine, host).map_err(in_words))
             .collect(),

@@ -1,5 +1,7 @@
 //! The facts about an agent.
 
+use serde::{Deserialize, Serialize};
+
 use super::model_service::ModelService;
 
 /// The facts about an agent that are the same in every trial.
@@ -202,7 +204,7 @@ impl Capabilities {
 }
 
 /// The signal that asks the agent to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopSignal {
     /// SIGINT.
     Interrupt,

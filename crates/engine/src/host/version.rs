@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::Profile;
+use terca_core::agent::{Profile, StopSignal};
 
 use crate::host::environment::Variables;
 use crate::locked;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Turn};
+use crate::process::supervise::{Enclosure, Job, Launcher, Supervisor, Turn};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
@@ -87,13 +87,13 @@ pub fn ask(
         args: (question.profile.version_args.iter())
             .map(|arg| (*arg).to_owned())
             .collect(),
-        env: env.into_iter().collect(),
+        env,
         dir: dir.to_owned(),
         stdin: None,
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: TIMEOUT,
-        stop_signal: Signal::Terminate,
+        stop_signal: StopSignal::Terminate,
         grace: GRACE,
         sweep: true,
     };

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::json_lines::{Lines, Received, send};
+use super::json_lines::{Messages, receive, send};
 
 /// The hidden first argument that makes the program a holder of mounts.
 pub(super) const ARGUMENT: &str = "__mounts";
@@ -50,29 +50,24 @@ pub fn run_if_asked() -> Option<ExitCode> {
     if args.next()? != ARGUMENT {
         return None;
     }
-    let mode = args.next().unwrap_or_default();
-    Some(match serve(&mode) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    })
+    // Nobody is left to tell how it ended.
+    let _ = serve(&args.next().unwrap_or_default());
+    Some(ExitCode::SUCCESS)
 }
 
 fn serve(mode: &str) -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone.
     let _ = rustix::process::setsid();
-    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut socket = Messages::new(socket);
     answer(&mut socket, os::enter_as_holder(mode == NEW))?;
-    let mut lines = Lines::default();
     loop {
-        match lines.receive(&mut socket)? {
-            Received::Message(request) => answer(&mut socket, os::perform(&request))?,
-            Received::Partial => {}
-            Received::Closed => return Ok(()),
-        }
+        let request = receive(&mut socket)?;
+        answer(&mut socket, os::perform(&request))?;
     }
 }
 
-fn answer(socket: &mut UnixStream, done: io::Result<()>) -> io::Result<()> {
+fn answer(socket: &mut Messages, done: io::Result<()>) -> io::Result<()> {
     let response: Response = done.map_err(|error| error.to_string());
     send(socket, &response)
 }

@@ -16,30 +16,24 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 
 use super::confine::Confinement;
-use super::json_lines::{Lines, Received, send};
+use super::json_lines::{Messages, receive, send};
 pub use super::mount_holder::OverlayMount;
 use super::mount_holder::{AGAIN, ARGUMENT, NEW, Request, Response};
 use super::supervise::Launcher;
 
 use crate::locked;
 
-/// The time for a task of milliseconds. After it, the holder is taken for stopped.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The mount namespace of a run. It ends with this value and the last process in it.
 #[derive(Debug)]
 pub struct MountSpace {
-    launcher: Arc<Launcher>,
     holder: Mutex<Holder>,
     namespaces: Namespaces,
     /// The root directory of the namespace.
@@ -56,27 +50,21 @@ struct Namespaces {
 
 #[derive(Debug)]
 struct Holder {
+    launcher: Arc<Launcher>,
     child: Child,
-    socket: UnixStream,
-    lines: Lines,
+    socket: Messages,
 }
 
 impl MountSpace {
     /// Makes a namespace. The error says why this machine does not let us.
     pub fn make(launcher: &Arc<Launcher>) -> io::Result<Self> {
-        let mut holder = Holder::start(launcher, None)?;
-        match open_namespaces(holder.child.id()) {
-            Ok((root, namespaces)) => Ok(MountSpace {
-                launcher: launcher.clone(),
-                holder: Mutex::new(holder),
-                namespaces,
-                root,
-            }),
-            Err(error) => {
-                holder.kill(launcher);
-                Err(error)
-            }
-        }
+        let holder = Holder::start(launcher, None)?;
+        let (root, namespaces) = open_namespaces(holder.child.id())?;
+        Ok(MountSpace {
+            holder: Mutex::new(holder),
+            namespaces,
+            root,
+        })
     }
 
     /// Returns the way to a path of the namespace, for this process alone.
@@ -125,8 +113,7 @@ impl MountSpace {
     }
 
     fn replace(&self, holder: &mut Holder) -> io::Result<()> {
-        let new = Holder::start(&self.launcher, Some(&self.namespaces))?;
-        std::mem::replace(holder, new).kill(&self.launcher);
+        *holder = Holder::start(&holder.launcher, Some(&self.namespaces))?;
         Ok(())
     }
 
@@ -135,70 +122,40 @@ impl MountSpace {
     }
 }
 
-impl Drop for MountSpace {
-    fn drop(&mut self) {
-        let holder = self
-            .holder
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        holder.kill(&self.launcher);
-    }
-}
-
 impl Holder {
     /// Starts a holder of new namespaces, or of those that are given.
     fn start(launcher: &Arc<Launcher>, given: Option<&Namespaces>) -> io::Result<Self> {
-        let (socket, theirs) = UnixStream::pair()?;
-        socket.set_read_timeout(Some(PATIENCE))?;
         let mut command = launcher.own_command();
         let dup = |handle: &OwnedFd| Ok::<_, io::Error>(Stdio::from(handle.try_clone()?));
         let mode = if given.is_some() { AGAIN } else { NEW };
         let users = given.and_then(|given| given.users.as_ref());
         command
             .args([ARGUMENT, mode])
-            .current_dir("/")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(given.map_or_else(|| Ok(Stdio::null()), |given| dup(&given.mounts))?)
             .stderr(users.map_or_else(|| Ok(Stdio::null()), dup)?);
-        let child = launcher.spawn_known(&mut command)?;
-        // The command has the other end of the socket, which must close with the process.
-        drop(command);
+        let (child, socket) = launcher.spawn_with_socket(command)?;
         let mut holder = Holder {
+            launcher: launcher.clone(),
             child,
             socket,
-            lines: Lines::default(),
         };
-        let answer = holder.answer();
-        match answer.and_then(|answer| answer.map_err(io::Error::other)) {
-            Ok(()) => Ok(holder),
-            Err(error) => {
-                holder.kill(launcher);
-                Err(error)
-            }
-        }
+        receive::<Response>(&mut holder.socket)?.map_err(io::Error::other)?;
+        Ok(holder)
     }
 
+    /// Asks, and waits for the answer. The inner error is the reason why something was not done.
     fn ask(&mut self, request: &Request) -> io::Result<Response> {
         send(&mut self.socket, request)?;
-        self.answer()
+        receive(&mut self.socket)
     }
+}
 
-    /// Waits for an answer. The inner error is the reason why something was not done.
-    fn answer(&mut self) -> io::Result<Response> {
-        loop {
-            match self.lines.receive(&mut self.socket)? {
-                Received::Message(response) => return Ok(response),
-                Received::Partial => {}
-                Received::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
-            }
-        }
-    }
-
-    fn kill(&mut self, launcher: &Launcher) {
+impl Drop for Holder {
+    fn drop(&mut self) {
         // It has nothing to tidy up, and one that an agent stopped would not hear of a closed socket.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        launcher.forget(&self.child);
+        self.launcher.ended(&self.child, true);
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn state_and_parent(process: i32) -> Option<(char, i32)> {
 }
 
 /// Gives a signal a handler that does nothing.
-fn handle(signal: i32) -> io::Result<()> {
+pub(super) fn handle(signal: i32) -> io::Result<()> {
     signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }

@@ -3,23 +3,32 @@
 //! A process is stopped as a whole, so there is one such time for all of it.
 
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::locked;
 
+/// The clock that goes on while the machine sleeps, where the system has one.
+#[cfg(target_os = "linux")]
+const ALWAYS: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const ALWAYS: ClockId = ClockId::Monotonic;
+
+/// The time by the clock of programs, and by the one that goes on while the machine sleeps. Both began at some moment that
+/// does not change.
+type Times = [Duration; 2];
+
 static STOPPED: Mutex<Stopped> = Mutex::new(Stopped {
-    total: Duration::ZERO,
-    total_running: Duration::ZERO,
+    total: [Duration::ZERO; 2],
     since: None,
 });
 
 struct Stopped {
-    /// The pauses that are over, by the clock of [`Instant`].
-    total: Duration,
-    /// The same, by the clock of [`running_time`], which goes on while the machine sleeps.
-    total_running: Duration,
-    /// The beginning of a pause that is not over, by both.
-    since: Option<(Instant, Duration)>,
+    /// The pauses that are over.
+    total: Times,
+    /// The beginning of a pause that is not over.
+    since: Option<Times>,
 }
 
 fn stopped() -> MutexGuard<'static, Stopped> {
@@ -28,82 +37,67 @@ fn stopped() -> MutexGuard<'static, Stopped> {
 
 /// Stops counting.
 pub fn begin() {
-    stopped()
-        .since
-        .get_or_insert_with(|| (Instant::now(), running_time()));
+    stopped().since.get_or_insert_with(times);
 }
 
 /// Counts again.
 pub fn end() {
     let mut stopped = stopped();
-    if let Some((instant, running)) = stopped.since.take() {
-        stopped.total += instant.elapsed();
-        stopped.total_running += running_time().saturating_sub(running);
+    if let Some(since) = stopped.since.take() {
+        let paused = difference(times(), since);
+        stopped.total = [0, 1].map(|clock| stopped.total[clock] + paused[clock]);
     }
+}
+
+/// Returns the times without pauses.
+fn counted() -> Times {
+    let stopped = stopped();
+    difference(stopped.since.unwrap_or_else(times), stopped.total)
+}
+
+fn difference(later: Times, earlier: Times) -> Times {
+    [0, 1].map(|clock| later[clock].saturating_sub(earlier[clock]))
 }
 
 /// Returns the time since the machine was started, or since some other moment that does not change, without pauses.
 pub fn counted_time() -> Duration {
-    let stopped = stopped();
-    let now = match stopped.since {
-        Some((_, running)) => running,
-        None => running_time(),
-    };
-    now.saturating_sub(stopped.total_running)
+    let [_, always] = counted();
+    always
 }
 
 /// A duration that grows, but not while Terca is stopped.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch {
-    started: Instant,
-    stopped_before: Duration,
+    started: Times,
 }
 
 impl Stopwatch {
     /// Starts to measure.
     pub fn start() -> Self {
-        let stopped = stopped();
-        let started = match stopped.since {
-            Some((since, _)) => since,
-            None => Instant::now(),
-        };
-        Stopwatch {
-            started,
-            stopped_before: stopped.total,
-        }
+        Stopwatch { started: counted() }
     }
 
     /// Returns the time since the start, without pauses.
     pub fn elapsed(&self) -> Duration {
-        let stopped = stopped();
-        let now = match stopped.since {
-            Some((since, _)) => since,
-            None => Instant::now(),
-        };
-        now.saturating_duration_since(self.started)
-            .saturating_sub(stopped.total.saturating_sub(self.stopped_before))
+        let [elapsed, _] = difference(counted(), self.started);
+        elapsed
     }
 }
 
-/// Returns the time since the machine was started, or since some other moment that does not change.
-#[cfg(target_os = "linux")]
-fn running_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    Duration::new(
-        time.tv_sec.try_into().unwrap_or(0),
-        time.tv_nsec.try_into().unwrap_or(0),
-    )
-}
-
-#[cfg(not(target_os = "linux"))]
-fn running_time() -> Duration {
-    use std::sync::OnceLock;
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
+fn times() -> Times {
+    [ClockId::Monotonic, ALWAYS].map(|clock| {
+        let time = clock_gettime(clock);
+        Duration::new(
+            time.tv_sec.try_into().unwrap_or(0),
+            time.tv_nsec.try_into().unwrap_or(0),
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]

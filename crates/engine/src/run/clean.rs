@@ -10,7 +10,7 @@ use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::tree::{Dir, Options, measure};
 use crate::workspace::layers;
-pub use crate::workspace::own_dirs::Removal;
+use crate::workspace::own_dirs::remove_and_tell;
 
 /// Something that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +79,11 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
     size.unwrap_or(0)
 }
 
-/// Removes a directory unless it is in use.
-pub fn remove(what: &Removable) -> Removal {
+/// Removes a directory. Returns a line for each thing that could not be removed; `None` if it is in use, and not touched.
+pub fn remove(what: &Removable) -> Option<Vec<String>> {
     match what.kind {
         RemovableKind::Layer | RemovableKind::Downloads => layers::remove_unused(&what.path),
-        RemovableKind::Run if is_going_on(&what.path) => Removal::InUse,
-        RemovableKind::Run => Removal::of(&what.path),
+        RemovableKind::Run if is_going_on(&what.path) => None,
+        RemovableKind::Run => Some(remove_and_tell(&what.path)),
     }
 }

@@ -189,7 +189,7 @@ impl<'a> PreparedRun<'a> {
         }
         let sandboxes = &self.context.sandboxes;
         let has_agents = self.agents().next().is_some();
-        let impossible = sandboxes.impossible().filter(|_| has_agents);
+        let impossible = sandboxes.impossible.as_ref().filter(|_| has_agents);
         let mut containment = Containment {
             sandboxes: Vec::new(),
             networks: BTreeSet::new(),
@@ -224,7 +224,7 @@ impl<'a> PreparedRun<'a> {
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.
     pub fn kept_sandbox(&self) -> Option<&Sandbox> {
         self.agents().find(|variant| variant.sandbox.is_none())?;
-        self.context.sandboxes.kept()
+        self.context.sandboxes.kept.as_ref()
     }
 
     /// Returns the variants of its trials, without those of agents that Terca plays itself.

@@ -6,11 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::config::sandbox::ContainedBy;
 
-use super::contents::{Contents, SUPERVISOR, write_names};
+use super::contents::{Contents, write_names};
 use super::mounts::{Mounts, Place};
-use super::{SandboxError, View, Wall};
+use super::{SandboxError, View};
 use crate::host::environment::{Host, find_program};
 use crate::process::supervise::Enclosure;
 
@@ -24,7 +23,7 @@ const SETTINGS: &str = "/run/terca-settings";
 /// bubblewrap, as it works on this machine.
 #[derive(Debug)]
 pub(super) struct Bwrap {
-    program: Utf8PathBuf,
+    pub(super) program: Utf8PathBuf,
     contents: Contents,
     /// The last arguments of every sandbox.
     last: Vec<String>,
@@ -60,10 +59,6 @@ impl Bwrap {
         args
     }
 
-    pub(super) fn into_program(self) -> Utf8PathBuf {
-        self.program
-    }
-
     fn try_out(&self) -> Result<(), SandboxError> {
         let refused = |reason: String| SandboxError::Refused {
             program: self.program.clone(),
@@ -85,19 +80,8 @@ impl Bwrap {
         let words = errors.trim().lines().last().unwrap_or("it says nothing");
         Err(refused(words.to_owned()))
     }
-}
 
-impl Wall for Bwrap {
-    fn kind(&self) -> ContainedBy {
-        ContainedBy::Bwrap
-    }
-
-    /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> Utf8PathBuf {
-        SUPERVISOR.into()
-    }
-
-    fn enclosure(&self, view: &View<'_>) -> Enclosure {
+    pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let mounts = self.contents.of(view);
         let mut args = self.args(&mounts);
         if view.own_network {
@@ -106,9 +90,7 @@ impl Wall for Bwrap {
         Enclosure {
             program: self.program.clone(),
             args,
-            supervisor: SUPERVISOR.into(),
-            outlet: None,
-            container: None,
+            ..Enclosure::default()
         }
     }
 }

@@ -3,20 +3,18 @@
 //! The software inside is the image's; the trial's directories are shown at the same paths as outside. The first process is
 //! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
 
-use std::io::Read;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image};
+use terca_core::config::sandbox::{ContainerEngine, Image};
 
 use super::carried_program::{self, MEETING, PLACE, PROGRAM};
 use super::contents::write_names;
 use super::mounts::{Mounts, Place};
 use super::programs::Programs;
-use super::{SandboxError, View, Wall};
+use super::{SandboxError, View};
 use crate::host::environment::{Host, Variables, find_program};
 use crate::process::supervise::{ARGUMENT, Container, Enclosure};
 
@@ -49,8 +47,8 @@ const OF_ENGINES: [&str; 22] = [
 #[derive(Debug)]
 pub(super) struct EngineProgram {
     engine: ContainerEngine,
-    program: Utf8PathBuf,
-    env: Vec<(String, String)>,
+    pub(super) program: Utf8PathBuf,
+    env: Variables,
 }
 
 /// An engine that answered.
@@ -68,22 +66,15 @@ impl EngineProgram {
     pub(super) fn find(engine: ContainerEngine, host: &Host) -> Result<Self, SandboxError> {
         let path = host.get("PATH").unwrap_or(USUAL_PATH);
         let program = find_program(engine.program(), path);
-        let mut env = Vec::new();
-        for name in OF_ENGINES {
-            if let Some(value) = host.get(name) {
-                env.push((name.to_owned(), value.to_owned()));
-            }
-        }
+        let env = OF_ENGINES.into_iter().filter_map(|name| {
+            let value = host.get(name)?;
+            Some((name.to_owned(), value.to_owned()))
+        });
         Ok(EngineProgram {
             engine,
             program: program.ok_or(SandboxError::EngineMissing { engine })?,
-            env,
+            env: env.collect(),
         })
-    }
-
-    /// Returns its file.
-    pub(super) fn program(&self) -> &Utf8Path {
-        &self.program
     }
 
     /// Asks for its version, which only an engine that works can say.
@@ -92,7 +83,8 @@ impl EngineProgram {
             ContainerEngine::Docker => "{{.ServerVersion}} {{json .SecurityOptions}}",
             ContainerEngine::Podman => "{{.Version.Version}}",
         };
-        let told = self.told(&["info", "--format", format])?;
+        let told = self.output(&["info", "--format", format]);
+        let told = told.map_err(|words| self.refused(words))?;
         let (version, security) = told.split_once(' ').unwrap_or((&told, ""));
         if version.is_empty() {
             return Err(self.refused("it does not report its version".to_owned()));
@@ -122,16 +114,12 @@ impl EngineProgram {
     }
 
     /// Runs the program. Returns what it printed, or its last words.
-    fn told(&self, args: &[&str]) -> Result<String, SandboxError> {
-        self.output(args).map_err(|words| self.refused(words))
-    }
-
     fn output(&self, args: &[&str]) -> Result<String, String> {
         let started = Instant::now();
         let mut child = Command::new(&self.program)
             .args(args)
             .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .envs(&self.env)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -139,9 +127,9 @@ impl EngineProgram {
             .spawn()
             .map_err(|error| error.to_string())?;
         // Answers are short, and fit into a pipe.
-        let status = loop {
+        loop {
             match child.try_wait() {
-                Ok(Some(status)) => break status,
+                Ok(Some(_)) => break,
                 Ok(None) if started.elapsed() < PATIENCE => std::thread::sleep(GLANCE),
                 Ok(None) => {
                     let _ = child.kill();
@@ -153,11 +141,13 @@ impl EngineProgram {
                 }
                 Err(error) => return Err(error.to_string()),
             }
-        };
-        if status.success() {
-            return Ok(read(child.stdout).trim().to_owned());
         }
-        let words = read(child.stderr);
+        let output = child.wait_with_output();
+        let output = output.map_err(|error| error.to_string())?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let words = String::from_utf8_lossy(&output.stderr);
         let mut lines = words.trim().lines().rev();
         // Advice after the error.
         let last = lines.find(|line| {
@@ -165,15 +155,6 @@ impl EngineProgram {
         });
         Err(last.unwrap_or("it says nothing").to_owned())
     }
-}
-
-fn read(pipe: Option<impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // What cannot be read is not known.
-        let _ = pipe.read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// An image that is there.
@@ -197,7 +178,7 @@ pub(super) struct Containers {
     walls: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
     /// The user inside has the number of the superuser.
-    is_superuser: bool,
+    pub(super) is_superuser: bool,
 }
 
 impl Containers {
@@ -236,17 +217,10 @@ impl Containers {
     }
 
     /// Looks for an image, and starts a container of it.
-    pub(super) fn of_image(
-        self: &Arc<Self>,
-        image: &Image,
-        host: &Host,
-    ) -> Result<ContainerWall, SandboxError> {
-        let image_found = self.find_image(image, host)?;
-        self.try_out(image, &image_found.id)?;
-        Ok(ContainerWall {
-            containers: self.clone(),
-            image: image_found,
-        })
+    pub(super) fn try_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
+        let found = self.find_image(image, host)?;
+        self.try_out(image, &found.id)?;
+        Ok(found)
     }
 
     fn find_image(&self, image: &Image, host: &Host) -> Result<FoundImage, SandboxError> {
@@ -291,7 +265,7 @@ impl Containers {
         let mut args = self.args(&name, &self.base, true);
         args.extend([
             id.to_owned(),
-            format!("{PLACE}/{PROGRAM}"),
+            own_program().into_string(),
             ARGUMENT.to_owned(),
         ]);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -335,60 +309,38 @@ impl Containers {
         args.extend(mounts.container_args(self.engine.engine));
         args
     }
-}
 
-/// Containers of one image.
-#[derive(Debug)]
-pub(super) struct ContainerWall {
-    containers: Arc<Containers>,
-    image: FoundImage,
-}
-
-impl Wall for ContainerWall {
-    fn kind(&self) -> ContainedBy {
-        self.containers.engine.engine.into()
-    }
-
-    fn is_superuser(&self) -> bool {
-        self.containers.is_superuser
-    }
-
-    fn image(&self) -> Option<&FoundImage> {
-        Some(&self.image)
-    }
-
-    /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> Utf8PathBuf {
-        Utf8Path::new(PLACE).join(PROGRAM)
-    }
-
-    fn enclosure(&self, view: &View<'_>) -> Enclosure {
-        let containers = &*self.containers;
-        let mut mounts = containers.base.clone();
+    /// Returns the enclosure of a command in a container of an image.
+    pub(super) fn enclosure(&self, image: &FoundImage, view: &View<'_>) -> Enclosure {
+        let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
-        Programs::on("", &mut mounts, &containers.secluded, &own).show_words(view.words.others);
+        Programs::on("", &mut mounts, &self.secluded, &own).show_words(view.words.others);
         mounts.show_what_is_written(view);
         let name = new_name();
         // Not where other containers see it: who connects first is taken for the supervisor.
-        let meeting = containers.dir.join(&name);
+        let meeting = self.dir.join(&name);
         let inside = Utf8Path::new(PLACE).join(MEETING);
         mounts.set(&inside, Place::ReadOnlyFrom(meeting.clone()));
-        let mut args = containers.args(&name, &mounts, view.own_network);
-        args.push(self.image.id.clone());
+        let mut args = self.args(&name, &mounts, view.own_network);
+        args.push(image.id.clone());
         Enclosure {
-            program: containers.engine.program.clone(),
+            program: self.engine.program.clone(),
             args,
-            supervisor: Utf8Path::new(PLACE).join(PROGRAM),
-            outlet: None,
             container: Some(Container {
                 name,
-                env: containers.engine.env.clone(),
+                env: self.engine.env.clone(),
                 meeting,
                 inside,
             }),
+            ..Enclosure::default()
         }
     }
+}
+
+/// Returns Terca's own program, as it is found in containers.
+pub(super) fn own_program() -> Utf8PathBuf {
+    Utf8Path::new(PLACE).join(PROGRAM)
 }
 
 fn new_name() -> String {

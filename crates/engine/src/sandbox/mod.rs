@@ -38,12 +38,11 @@ use thiserror::Error;
 use crate::host::environment::{Host, Variables};
 use crate::process::supervise::Enclosure;
 use crate::process::walls;
-pub use crate::process::walls::{Strength, TooWeak};
+use crate::process::walls::TooWeak;
 use crate::workspace::trial_dirs::{CommandDirs, WorkDir};
 use bwrap::Bwrap;
 use container::{Containers, EngineProgram, FoundImage};
-use contents::Contents;
-use landlock::Landlock;
+use contents::{Contents, SUPERVISOR};
 
 /// The variable that names the sandbox of suites that do not say.
 pub const DEFAULT_SANDBOX: &str = "TERCA_SANDBOX";
@@ -168,25 +167,45 @@ pub struct Words<'a> {
     pub others: &'a [String],
 }
 
-/// A kind of sandbox, as it works on this machine.
-trait Wall: std::fmt::Debug + Send + Sync {
-    /// Returns the kind.
-    fn kind(&self) -> ContainedBy;
+/// A sandbox, as it works on this machine.
+#[derive(Debug)]
+struct Wall {
+    kind: ContainedBy,
+    /// Terca's own program, as it is found inside.
+    own_program: Utf8PathBuf,
+    /// Commands have the number of the superuser inside.
+    is_superuser: bool,
+    means: Means,
+}
 
-    /// Returns the enclosure of a command that sees `view`.
-    fn enclosure(&self, view: &View<'_>) -> Enclosure;
+/// The way in which a sandbox is made.
+#[derive(Debug)]
+enum Means {
+    Bwrap(Bwrap),
+    Landlock(Contents),
+    /// The image has the software inside, in the place of the machine's.
+    Container(Arc<Containers>, FoundImage),
+}
 
-    /// Returns Terca's own program, as it is found inside.
-    fn own_program(&self) -> Utf8PathBuf;
-
-    /// Returns whether commands have the number of the superuser inside.
-    fn is_superuser(&self) -> bool {
-        false
+impl Wall {
+    fn image(&self) -> Option<&FoundImage> {
+        match &self.means {
+            Means::Container(_, image) => Some(image),
+            Means::Bwrap(_) | Means::Landlock(_) => None,
+        }
     }
 
-    /// Returns the image whose software is inside, in the place of the machine's.
-    fn image(&self) -> Option<&FoundImage> {
-        None
+    /// Returns the enclosure of a command that sees `view`.
+    fn enclosure(&self, view: &View<'_>) -> Enclosure {
+        let enclosure = match &self.means {
+            Means::Bwrap(bwrap) => bwrap.enclosure(view),
+            Means::Landlock(contents) => landlock::enclosure(contents, view),
+            Means::Container(containers, image) => containers.enclosure(image, view),
+        };
+        Enclosure {
+            supervisor: self.own_program.clone(),
+            ..enclosure
+        }
     }
 }
 
@@ -195,15 +214,15 @@ trait Wall: std::fmt::Debug + Send + Sync {
 pub struct Sandboxes {
     /// A wall for each sandbox that is asked for by name.
     walls: Walls,
-    /// The wall of commands that leave the choice to the machine.
-    best: Option<Arc<dyn Wall>>,
+    /// The sandbox of commands that leave the choice to the machine.
+    best: Option<Sandbox>,
     /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has
     /// settled it, or as the machine's owner has chosen it.
     settled: SettledSandboxes,
     /// The sandbox that the run has settled for commands for which none is asked, where a new run has another.
-    kept: Option<Sandbox>,
-    /// The reason why commands for which none is asked have no sandbox.
-    impossible: Option<SandboxError>,
+    pub kept: Option<Sandbox>,
+    /// The reason why commands for which none is asked have no sandbox, although nobody wanted that.
+    pub impossible: Option<SandboxError>,
 }
 
 /// Makes walls.
@@ -219,29 +238,46 @@ struct Builder<'a> {
 }
 
 /// Walls by the sandbox that asks for them.
-type Walls = Vec<(Sandbox, Arc<dyn Wall>)>;
+type Walls = Vec<(Sandbox, Wall)>;
 
 impl Builder<'_> {
     /// Makes the wall of a sandbox that has a name, once.
-    fn wall(&mut self, sandbox: &Sandbox) -> Result<Arc<dyn Wall>, SandboxError> {
-        if let Some((_, known)) = self.walls.iter().find(|(known, _)| known == sandbox) {
-            return Ok(known.clone());
+    fn wall(&mut self, sandbox: &Sandbox) -> Result<(), SandboxError> {
+        if !self.walls.iter().any(|(known, _)| known == sandbox) {
+            let wall = self.make(sandbox)?;
+            self.walls.push((sandbox.clone(), wall));
         }
-        let wall = self.make(sandbox)?;
-        self.walls.push((sandbox.clone(), wall.clone()));
-        Ok(wall)
+        Ok(())
     }
 
-    fn make(&mut self, sandbox: &Sandbox) -> Result<Arc<dyn Wall>, SandboxError> {
+    fn make(&mut self, sandbox: &Sandbox) -> Result<Wall, SandboxError> {
         if let Some((engine, image)) = sandbox.container() {
             let containers = self.engine(engine)?;
-            return Ok(Arc::new(containers.of_image(image, self.host)?));
+            let image = containers.try_image(image, self.host)?;
+            return Ok(Wall {
+                kind: engine.into(),
+                own_program: container::own_program(),
+                is_superuser: containers.is_superuser,
+                means: Means::Container(containers, image),
+            });
         }
         let dir = (self.new_dir)()?;
         let contents = Contents::set_up(&dir, &self.secluded)?;
-        Ok(match sandbox {
-            Sandbox::Landlock => Arc::new(Landlock::set_up(contents)?),
-            _ => Arc::new(Bwrap::set_up(&dir, self.host, contents)?),
+        if *sandbox == Sandbox::Landlock {
+            walls::strength().map_err(SandboxError::NoLandlock)?;
+            return Ok(Wall {
+                kind: ContainedBy::Landlock,
+                own_program: contents.own_program.clone(),
+                // Rules change nobody's number.
+                is_superuser: rustix::process::geteuid().is_root(),
+                means: Means::Landlock(contents),
+            });
+        }
+        Ok(Wall {
+            kind: ContainedBy::Bwrap,
+            own_program: SUPERVISOR.into(),
+            is_superuser: false,
+            means: Means::Bwrap(Bwrap::set_up(&dir, self.host, contents)?),
         })
     }
 
@@ -255,18 +291,20 @@ impl Builder<'_> {
         Ok(containers)
     }
 
-    /// Makes the best wall that works on this machine.
-    fn best(&mut self) -> Result<Arc<dyn Wall>, SandboxError> {
+    /// Makes the best wall that works on this machine. Returns its sandbox.
+    fn best(&mut self) -> Result<Sandbox, SandboxError> {
         let bwrap = match self.wall(&Sandbox::Bwrap) {
-            Ok(wall) => return Ok(wall),
-            Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
+            Ok(()) => return Ok(Sandbox::Bwrap),
+            Err(error @ SandboxError::Files(_)) => return Err(error),
             Err(error) => error,
         };
-        self.wall(&Sandbox::Landlock)
-            .map_err(|landlock| SandboxError::Neither {
+        match self.wall(&Sandbox::Landlock) {
+            Ok(()) => Ok(Sandbox::Landlock),
+            Err(landlock) => Err(SandboxError::Neither {
                 bwrap: Box::new(bwrap),
                 landlock: Box::new(landlock),
-            })
+            }),
+        }
     }
 }
 
@@ -308,12 +346,12 @@ impl Sandboxes {
                 Some(Sandbox::None) => {}
                 Some(Sandbox::Auto) => is_best_required = true,
                 None => is_best_wanted = true,
-                Some(named) => drop(builder.wall(named)?),
+                Some(named) => builder.wall(named)?,
             }
         }
         if is_best_required || is_best_wanted {
             match builder.best() {
-                Ok(wall) => sandboxes.best = Some(wall),
+                Ok(best) => sandboxes.best = Some(best),
                 Err(error @ SandboxError::Files(_)) => return Err(error),
                 Err(error) if is_best_required => return Err(error),
                 Err(SandboxError::Neither { bwrap, .. }) => sandboxes.impossible = Some(*bwrap),
@@ -326,32 +364,22 @@ impl Sandboxes {
 
     /// Returns the sandbox that is meant where this one is asked for.
     fn meant<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Sandbox> {
-        match asked {
+        let meant = match asked {
             None => self.settled.unsaid.as_ref(),
             Some(Sandbox::Auto) => self.settled.auto.as_ref().or(asked),
             Some(_) => asked,
+        };
+        match meant {
+            None | Some(Sandbox::Auto) => self.best.as_ref().or(meant),
+            named => named,
         }
     }
 
     /// Returns the wall of commands, where this sandbox is asked for.
-    fn wall(&self, asked: Option<&Sandbox>) -> Option<&dyn Wall> {
-        match self.meant(asked) {
-            None | Some(Sandbox::Auto) => self.best.as_deref(),
-            Some(named) => {
-                let mut walls = self.walls.iter();
-                walls.find_map(|(name, wall)| (name == named).then_some(&**wall))
-            }
-        }
-    }
-
-    /// Returns the sandbox that commands for which none is asked keep, where a new run has another.
-    pub fn kept(&self) -> Option<&Sandbox> {
-        self.kept.as_ref()
-    }
-
-    /// Returns why commands for which no sandbox is asked have none, although nobody wanted that.
-    pub fn impossible(&self) -> Option<&SandboxError> {
-        self.impossible.as_ref()
+    fn wall(&self, asked: Option<&Sandbox>) -> Option<&Wall> {
+        let meant = self.meant(asked)?;
+        let mut walls = self.walls.iter();
+        walls.find_map(|(name, wall)| (name == meant).then_some(wall))
     }
 
     /// Returns the image of the containers that commands run in, where this sandbox is asked for.
@@ -374,19 +402,19 @@ impl Sandboxes {
     /// Returns whether commands have the number of the superuser.
     pub fn is_superuser(&self, asked: Option<&Sandbox>) -> bool {
         match self.wall(asked) {
-            Some(wall) => wall.is_superuser(),
+            Some(wall) => wall.is_superuser,
             None => rustix::process::geteuid().is_root(),
         }
     }
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
-        self.wall(asked).map_or(ContainedBy::None, Wall::kind)
+        self.wall(asked).map_or(ContainedBy::None, |wall| wall.kind)
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
     pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<Utf8PathBuf> {
-        self.wall(asked).map(Wall::own_program)
+        self.wall(asked).map(|wall| wall.own_program.clone())
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.
@@ -420,12 +448,7 @@ pub fn try_out(host: &Host) -> Result<Utf8PathBuf, SandboxError> {
     let dir = work.new_dir()?;
     let secluded = with_real_names(&[], host);
     let contents = Contents::set_up(&dir, &secluded)?;
-    Bwrap::set_up(&dir, host, contents).map(Bwrap::into_program)
-}
-
-/// Asks the kernel for the rules of Landlock.
-pub fn try_out_landlock() -> Result<Strength, TooWeak> {
-    walls::strength()
+    Bwrap::set_up(&dir, host, contents).map(|bwrap| bwrap.program)
 }
 
 /// Asks an engine for containers whether it works. Returns the file of its program and its version.
@@ -435,7 +458,7 @@ pub fn try_engine(
 ) -> Result<(Utf8PathBuf, String), SandboxError> {
     let program = EngineProgram::find(engine, host)?;
     let answer = program.answer()?;
-    Ok((program.program().to_owned(), answer.version))
+    Ok((program.program, answer.version))
 }
 
 /// Adds the home directory, and the same directories under their real names.

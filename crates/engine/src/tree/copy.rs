@@ -17,7 +17,7 @@ use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::os;
 use crate::tree::remove::remove_at;
-use crate::tree::walk::{Descent, Entering, Entry, Step, Walker};
+use crate::tree::walk::{Descent, Entry, Step, Walker};
 
 /// Copies the content of a directory into another, entry by entry.
 ///
@@ -163,7 +163,7 @@ impl Copying<'_> {
         let entering = self.walker.enter()?;
         let name = self.walker.path().file_name().unwrap_or_default();
         match entering {
-            Entering::Entered => {
+            None => {
                 let from = self.walker.here();
                 let [source, destination] = self.roots;
                 let overlap = || TreeError::Overlap {
@@ -178,12 +178,12 @@ impl Copying<'_> {
                 }
                 self.target.enter(dir);
             }
-            Entering::Mount => {
+            Some(Errno::XDEV) => {
                 make_dir(self.target.here(), name, self.options)?;
                 self.skipped.add(self.walker.path(), mounted());
             }
-            Entering::NoDir => self.skip(Kind::Dir),
-            Entering::Gone => {}
+            Some(Errno::NOENT) => {}
+            Some(_) => self.skip(Kind::Dir),
         }
         Ok(())
     }
@@ -339,9 +339,7 @@ fn copy_content(
     while let Some((start, end)) = next_data(from, offset, meta.size)? {
         offset = start;
         while offset < end {
-            if options.should_stop.should_stop() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            options.check_stop()?;
             from.seek(SeekFrom::Start(offset))?;
             to.seek(SeekFrom::Start(offset))?;
             match io::copy(&mut from.take((end - offset).min(PIECE)), &mut to)? {
@@ -396,21 +394,13 @@ pub fn move_dir(
 ) -> Result<(), TreeError> {
     let refused = |errno| from.error(name, errno);
     match renameat(from, name, to, new_name) {
-        Ok(()) => return Ok(()),
+        // A directory that its owner may not change cannot be renamed, but what is in it can.
         Err(Errno::XDEV | Errno::ACCESS) => {}
-        Err(errno) => return Err(refused(errno)),
+        answer => return answer.map_err(refused),
     }
-    // A directory that its owner may not change cannot be renamed either.
     let source = from.child_writable(name).map_err(refused)?;
-    match renameat(from, name, to, new_name) {
-        Ok(()) => {
-            return source.set_mode(source.meta().permissions());
-        }
-        Err(Errno::XDEV) => {}
-        Err(errno) => return Err(refused(errno)),
-    }
     let target = to.create_dir(new_name, 0o700)?;
-    copy(&source, &target, options, &mut |_| Ok(true))?;
+    transfer(&source, &target, options, &mut |_| Ok(Choice::Move))?;
     target.set_facts(source.meta())?;
     remove_at(from, name, options)?.into_result(source.path())
 }

@@ -1,31 +1,23 @@
 //! The ways in which operations on trees fail, as a whole or for single entries.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A figure that has a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum What {
     /// Bytes on disk.
+    #[error("bytes on disk")]
     Bytes,
     /// Files, links, directories and everything else.
+    #[error("files and directories")]
     Entries,
     /// The length of one path.
+    #[error("bytes in one path")]
     PathLength,
     /// The length of all paths together.
+    #[error("bytes of paths")]
     PathBytes,
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            What::Bytes => "bytes on disk",
-            What::Entries => "files and directories",
-            What::PathLength => "bytes in one path",
-            What::PathBytes => "bytes of paths",
-        })
-    }
 }
 
 /// A reason why an operation on a tree ended early.

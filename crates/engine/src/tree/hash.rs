@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -15,7 +14,6 @@ use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
 use crate::tree::limits::Options;
 use crate::tree::meta::{Kind, Meta};
-use crate::tree::os;
 use crate::tree::walk::{Visit, walk};
 
 /// Files are read in blocks of this length. Blocks of zeros have a part in a hash by being left out.
@@ -138,39 +136,32 @@ pub fn hash_of_facts(root: &Dir, options: &Options<'_>) -> Result<String, TreeEr
     Ok(hexadecimal(&hasher.finalize()))
 }
 
-/// A hash of names, permissions and times. The kernel sets the time of the last change with every write, rename and
-/// `chmod`, and nobody but the superuser can set it back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity([u8; 32]);
-
-/// Returns the identity of a directory with everything in it. It changes whenever anything in the tree does, and
-/// reading it takes no content.
-pub fn identity(root: &Dir) -> Result<Identity, TreeError> {
+/// Returns the identity of a file, or of a directory with everything in it: a hash of names, permissions and times.
+/// It changes whenever anything there does, and reading it takes no content. The kernel sets the time of the last change
+/// with every write, rename and `chmod`, and nobody but the superuser can set it back.
+pub fn identity(place: impl AsRef<Path>) -> Result<String, TreeError> {
+    let place = place.as_ref();
+    let above = Dir::open_parent(place.parent().unwrap_or(place))?;
+    let missing = || TreeError::io(place, io::ErrorKind::NotFound);
+    let meta = above.meta_at(place.file_name().unwrap_or_default())?;
+    let meta = meta.ok_or_else(missing)?;
     let is_superuser = geteuid().is_root();
     let mut hasher = Sha256::new();
-    let root_now = os::meta_of(root.as_fd()).map_err(|errno| TreeError::io(root.path(), errno))?;
-    add_identity(&mut hasher, Path::new(""), &root_now);
-    let options = Options::reading();
-    walk(root, &options, &mut |entry, meta| {
-        add_identity(&mut hasher, entry.path, meta);
-        // Nobody changes what is in a closed directory without changing the directory first.
-        let is_closed = meta.is_dir() && meta.permissions() & 0o500 != 0o500 && !is_superuser;
-        Ok(if is_closed {
-            Visit::Skip
-        } else {
-            Visit::Continue
-        })
-    })?;
-    Ok(Identity(hasher.finalize().into()))
-}
-
-/// Returns the identity of one file.
-pub fn identity_of_file(dir: &Dir, name: &str) -> Result<Identity, TreeError> {
-    let mut hasher = Sha256::new();
-    let missing = || TreeError::io(dir.path().join(name), io::ErrorKind::NotFound);
-    let meta = dir.meta_at(name)?.ok_or_else(missing)?;
-    add_identity(&mut hasher, name.as_ref(), &meta);
-    Ok(Identity(hasher.finalize().into()))
+    add_identity(&mut hasher, Path::new(""), &meta);
+    if meta.is_dir() {
+        let root = Dir::open_no_link(place)?;
+        walk(&root, &Options::reading(), &mut |entry, meta| {
+            add_identity(&mut hasher, entry.path, meta);
+            // Nobody changes what is in a closed directory without changing the directory first.
+            let is_closed = meta.is_dir() && meta.permissions() & 0o500 != 0o500 && !is_superuser;
+            Ok(if is_closed {
+                Visit::Skip
+            } else {
+                Visit::Continue
+            })
+        })?;
+    }
+    Ok(hexadecimal(&hasher.finalize()))
 }
 
 fn add_identity(hasher: &mut Sha256, path: &Path, meta: &Meta) {

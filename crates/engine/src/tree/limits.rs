@@ -93,7 +93,8 @@ impl Options<'_> {
         }
     }
 
-    pub(super) fn check_stop(&self) -> Result<(), TreeError> {
+    /// Returns an error once the operation is to stop.
+    pub(crate) fn check_stop(&self) -> Result<(), TreeError> {
         if self.should_stop.should_stop() {
             return Err(TreeError::Stopped);
         }

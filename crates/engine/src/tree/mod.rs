@@ -31,9 +31,7 @@ mod tests;
 pub use copy::{Choice, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
 pub use dir::Dir;
 pub use error::{Note, Notes, TreeError, What};
-pub use hash::{
-    Identity, hash, hash_file, hash_of_facts, have_same_content, identity, identity_of_file,
-};
+pub use hash::{hash, hash_file, hash_of_facts, have_same_content, identity};
 pub use limits::{Limits, Options, ShouldStop};
 pub use meta::{Kind, Meta};
 pub use remove::{remove, remove_at, remove_contents};

@@ -49,7 +49,11 @@ pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Notes, Tr
 
 /// Removes an entry of a directory, with everything in it.
 pub fn remove_at(parent: &Dir, name: &OsStr, options: &Options<'_>) -> Result<Notes, TreeError> {
-    let mut removal = Removal::new(options);
+    let mut removal = Removal {
+        options,
+        left: Notes::default(),
+        moved: 0,
+    };
     let place = RemovedEntry {
         parent,
         name,
@@ -77,21 +81,14 @@ impl Dir {
     }
 }
 
-/// Removes everything in a directory, but not the directory.
-pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<Notes, TreeError> {
-    let mut removal = Removal::new(options);
+/// Removes everything in a directory, but not the directory itself.
+pub fn remove_contents(dir: &Dir, options: &Options<'_>) -> Result<(), TreeError> {
     // The entries tell soon enough if that was refused.
     let _ = dir.make_writable();
-    let mut passes = 0;
-    while passes < PASSES && removal.left.is_empty() {
-        let before = removal.removed;
-        let is_all = removal.empty(dir, dir, Path::new(""), 0)?;
-        if is_all && removal.removed == before {
-            break;
-        }
-        passes += usize::from(is_all);
+    for name in dir.names(u64::MAX)? {
+        remove_at(dir, &name, options)?.into_result(&dir.path().join(&name))?;
     }
-    Ok(removal.left)
+    Ok(())
 }
 
 /// The place of an entry that is to be removed.
@@ -106,23 +103,12 @@ struct RemovedEntry<'a> {
 
 struct Removal<'a> {
     options: &'a Options<'a>,
-    /// The number of entries that are gone.
-    removed: u64,
     left: Notes,
     /// The number of directories that were moved to the top.
     moved: u64,
 }
 
-impl<'a> Removal<'a> {
-    fn new(options: &'a Options<'a>) -> Self {
-        Removal {
-            options,
-            removed: 0,
-            left: Notes::default(),
-            moved: 0,
-        }
-    }
-
+impl Removal<'_> {
     /// Removes what there is in a directory. Returns whether it saw all of it, and moved nothing to the top.
     fn empty(
         &mut self,
@@ -216,11 +202,7 @@ impl<'a> Removal<'a> {
 
     fn note(&mut self, place: &RemovedEntry<'_>, answer: Result<(), Errno>) {
         let why = match answer {
-            Ok(()) => {
-                self.removed += 1;
-                return;
-            }
-            Err(Errno::NOENT) => return,
+            Ok(()) | Err(Errno::NOENT) => return,
             Err(Errno::XDEV | Errno::BUSY) => mounted(),
             Err(errno) => errno.into(),
         };

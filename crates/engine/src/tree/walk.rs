@@ -57,14 +57,6 @@ impl Entry<'_> {
     }
 }
 
-fn open_dir(parent: &Dir, name: &OsStr, unlock: bool) -> Result<Dir, Errno> {
-    if unlock {
-        parent.child_unlocked(name)
-    } else {
-        parent.child(name)
-    }
-}
-
 /// The directories from the root of a tree down to one in it. Few handles are open: those far down are opened
 /// again from the root on the way back.
 #[derive(Debug)]
@@ -148,18 +140,6 @@ pub(super) enum Step {
     Done,
 }
 
-/// The answer to entering a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entering {
-    Entered,
-    /// Something is mounted there.
-    Mount,
-    /// It is not there any more.
-    Gone,
-    /// It is no directory (any more).
-    NoDir,
-}
-
 impl<'a> Walker<'a> {
     pub fn new(root: &'a Dir, options: &'a Options<'a>) -> Result<Self, TreeError> {
         let mut walker = Walker {
@@ -234,21 +214,26 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Goes into the directory that is the present entry.
-    pub fn enter(&mut self) -> Result<Entering, TreeError> {
+    /// Goes into the directory that is the present entry. Returns why not: `XDEV` is a mount, `NOENT` that nothing is
+    /// there any more, another number that something else is.
+    pub fn enter(&mut self) -> Result<Option<Errno>, TreeError> {
         let entry = self.entry(Kind::Dir);
-        let dir = match open_dir(entry.parent, entry.name, entry.unlock) {
+        let opened = match entry.unlock {
+            true => entry.parent.child_unlocked(entry.name),
+            false => entry.parent.child(entry.name),
+        };
+        let dir = match opened {
             Ok(dir) => dir,
-            Err(Errno::XDEV) => return Ok(Entering::Mount),
-            Err(Errno::NOENT) => return Ok(Entering::Gone),
-            Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Entering::NoDir),
+            Err(why @ (Errno::XDEV | Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => {
+                return Ok(Some(why));
+            }
             Err(errno) => return Err(entry.error(errno)),
         };
         let names = self.list(&dir)?;
         self.names.push(names);
         self.dirs.enter(dir);
         self.is_at_entry = false;
-        Ok(Entering::Entered)
+        Ok(None)
     }
 
     /// Goes up. Returns the directory that was left, whose path is the present one.
@@ -306,7 +291,7 @@ pub fn walk(
         match visit(&entry, &meta)? {
             Visit::End => return Ok(notes),
             Visit::Continue if meta.is_dir() && !is_mount => {
-                if walker.enter()? == Entering::Mount {
+                if walker.enter()? == Some(Errno::XDEV) {
                     notes.add(walker.path(), mounted());
                 }
             }

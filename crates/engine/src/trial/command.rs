@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use terca_core::agent::StopSignal;
 use terca_core::config::suite::Input;
 
 use super::attachments::{self, Attachments, CommandEnd, Limited};
@@ -12,7 +13,7 @@ use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::supervise::{Enclosure, Ended, Job, SuperviseError, Turn};
 
 /// The time that a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
@@ -103,13 +104,13 @@ impl<'a> TrialRun<'a> {
         Job {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), shell.command.into()],
-            env: shell.env.into_iter().collect(),
+            env: shell.env,
             dir: self.dirs.workspace.clone(),
             stdin: None,
             stdout: stdout.path.clone(),
             stderr: stderr.path.clone(),
             timeout: shell.timeout,
-            stop_signal: Signal::Terminate,
+            stop_signal: StopSignal::Terminate,
             grace: GRACE,
             sweep: shell.sweep,
         }

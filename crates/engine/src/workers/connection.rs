@@ -420,7 +420,7 @@ impl Output {
             std::thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        self.launcher.forget(&self.child);
+        self.launcher.ended(&self.child, true);
     }
 
     fn signal(&self, signal: Signal) {

@@ -113,9 +113,7 @@ pub fn join_renames(
     }
     let mut renames = Vec::new();
     for (old, change) in changes.iter().enumerate() {
-        if options.should_stop.should_stop() {
-            return Err(TreeError::Stopped);
-        }
+        options.check_stop()?;
         if let (Some(before), None) = (&change.before, &change.after)
             && !came.is_empty()
             && !before.is_link()
@@ -149,9 +147,7 @@ pub fn write(
     let mut out = io::BufWriter::new(fs_err::File::create(to)?);
     let mut written = 0;
     for (index, change) in changes.iter().enumerate() {
-        if options.should_stop.should_stop() {
-            return Err(TreeError::Stopped.into());
-        }
+        options.check_stop()?;
         if written > LARGEST_DIFF {
             let rest = prose::count(changes.len() - index, "more changed file");
             writeln!(out, "# {rest} not shown: the diff would be too large")?;

@@ -15,7 +15,8 @@ use jiff::Timestamp;
 
 use crate::locked;
 use crate::process::interrupt::Interrupt;
-use crate::workspace::own_dirs::Removal;
+use crate::tree::TreeError;
+use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.
@@ -37,25 +38,6 @@ type Entry = Arc<Mutex<Option<Result<Held, String>>>>;
 struct Held {
     tree: Utf8PathBuf,
     _lock: Option<File>,
-}
-
-/// The reason why there is no layer.
-#[derive(Debug)]
-pub enum LayerError<E> {
-    /// Another trial of this run has failed to make it, for this reason.
-    Failed(String),
-    /// The run was interrupted while it waited for another run.
-    Interrupted,
-    /// The machine refused.
-    Machine(io::Error),
-    /// Making it failed.
-    Maker(E),
-}
-
-impl<E> From<io::Error> for LayerError<E> {
-    fn from(error: io::Error) -> Self {
-        LayerError::Machine(error)
-    }
 }
 
 /// Returns the directory of a suite's layers.
@@ -83,13 +65,14 @@ impl LayerCache {
 
     /// Returns the tree of a layer, made if need be by one trial of one run, while all others wait. `make` puts it
     /// into an empty directory. An error that `lasting` gives a reason for is the answer for the rest of the run.
-    pub fn get<E>(
+    pub fn get<E: From<io::Error>>(
         &self,
         key: &str,
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
         lasting: impl FnOnce(&E) -> Option<String>,
-    ) -> Result<Utf8PathBuf, LayerError<E>> {
+        failed: impl FnOnce(String) -> E,
+    ) -> Result<Utf8PathBuf, E> {
         let entry = locked(&self.known)
             .entry(key.to_owned())
             .or_default()
@@ -97,28 +80,30 @@ impl LayerCache {
         let mut entry = locked(&entry);
         match &*entry {
             Some(Ok(held)) => return Ok(held.tree.clone()),
-            Some(Err(reason)) => return Err(LayerError::Failed(reason.clone())),
+            Some(Err(reason)) => return Err(failed(reason.clone())),
             None => {}
         }
-        let held = match self.open_or_make(key, interrupt, make) {
-            Ok(held) => held,
-            Err(LayerError::Maker(error)) => {
-                *entry = lasting(&error).map(Err);
-                return Err(LayerError::Maker(error));
+        let mut reason = None;
+        let make = |tree: &Utf8Path| make(tree).inspect_err(|error| reason = lasting(error));
+        match self.open_or_make(key, interrupt, make) {
+            Ok(held) => {
+                let tree = held.tree.clone();
+                *entry = Some(Ok(held));
+                Ok(tree)
             }
-            Err(other) => return Err(other),
-        };
-        let tree = held.tree.clone();
-        *entry = Some(Ok(held));
-        Ok(tree)
+            Err(error) => {
+                *entry = reason.map(Err);
+                Err(error)
+            }
+        }
     }
 
-    fn open_or_make<E>(
+    fn open_or_make<E: From<io::Error>>(
         &self,
         key: &str,
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
-    ) -> Result<Held, LayerError<E>> {
+    ) -> Result<Held, E> {
         fs_err::create_dir_all(&self.dir)?;
         let _making = self.wait_for_turn(key, interrupt)?;
         let latest = self.latest(key);
@@ -129,7 +114,7 @@ impl LayerCache {
         let draft = stale_dirs::Draft::create(&self.dir, 0o700)?;
         let tree = draft.path().join("tree");
         fs_err::create_dir(&tree)?;
-        make(&tree).map_err(LayerError::Maker)?;
+        make(&tree)?;
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
         draft.publish([place.clone()])?;
         if let Some(number) = latest {
@@ -140,11 +125,11 @@ impl LayerCache {
     }
 
     /// Waits until no other run makes this layer. It is then usually there.
-    fn wait_for_turn<E>(&self, key: &str, interrupt: &Interrupt) -> Result<File, LayerError<E>> {
+    fn wait_for_turn(&self, key: &str, interrupt: &Interrupt) -> io::Result<File> {
         let lock = File::create(self.dir.join(format!("{key}.lock")))?;
         while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
             if interrupt.is_stop() {
-                return Err(LayerError::Interrupted);
+                return Err(TreeError::Stopped.into());
             }
             std::thread::sleep(GLANCE);
         }
@@ -177,12 +162,12 @@ fn hold(place: &Utf8Path) -> io::Result<Held> {
     })
 }
 
-/// Removes a layer unless it is in use.
-pub fn remove_unused(place: &Utf8Path) -> Removal {
+/// Removes a layer. Returns a line for each thing that could not be removed; `None` if the layer is in use, and not touched.
+pub fn remove_unused(place: &Utf8Path) -> Option<Vec<String>> {
     match File::open(place) {
-        Ok(lock) if lock.try_lock().is_ok() => Removal::of(place),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Removal::Gone,
-        _ => Removal::InUse,
+        Ok(lock) if lock.try_lock().is_ok() => Some(remove_and_tell(place)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+        _ => None,
     }
 }
 
@@ -204,7 +189,13 @@ mod tests {
             fs_err::write(tree.join("file"), "x")
         };
         cache
-            .get("key", &Interrupt::new().unwrap(), make, |_| None)
+            .get(
+                "key",
+                &Interrupt::new().unwrap(),
+                make,
+                |_| None,
+                io::Error::other,
+            )
             .unwrap()
     }
 
@@ -240,7 +231,7 @@ mod tests {
         drop(first);
         let third = get(&LayerCache::new(&dir, true), &made);
         assert!(!new.exists() || third != new);
-        assert_eq!(remove_unused(old.parent().unwrap()), Removal::Gone);
+        assert_eq!(remove_unused(old.parent().unwrap()), Some(Vec::new()));
     }
 
     #[test]
@@ -250,22 +241,23 @@ mod tests {
         let interrupt = Interrupt::new().unwrap();
         let fail = |tree: &Utf8Path| {
             fs_err::write(tree.join("half"), "x").unwrap();
-            Err("no network".to_owned())
+            Err(io::Error::other("no network"))
         };
         let error = cache
-            .get("key", &interrupt, fail, |error| Some(error.clone()))
-            .unwrap_err();
-        assert!(matches!(error, LayerError::Maker(_)));
-        // The others of the run hear of it without trying.
-        let again = cache
             .get(
                 "key",
                 &interrupt,
-                |_| -> Result<(), String> { Ok(()) },
-                |_| None,
+                fail,
+                |_| Some("no network here".to_owned()),
+                io::Error::other,
             )
             .unwrap_err();
-        assert!(matches!(again, LayerError::Failed(reason) if reason == "no network"));
+        assert_eq!(error.to_string(), "no network");
+        // The others of the run hear of it without trying.
+        let again = cache
+            .get("key", &interrupt, |_| Ok(()), |_| None, io::Error::other)
+            .unwrap_err();
+        assert_eq!(again.to_string(), "no network here");
         // The next run tries again.
         let made = AtomicUsize::new(0);
         let tree = get(&LayerCache::new(&dir, false), &made);

@@ -13,8 +13,10 @@ use crate::workspace::base_layers::BaseLayer;
 /// The entries that a workspace starts with when its layers are copied one over the other.
 #[derive(Debug, Default)]
 pub struct MergedLayers {
-    names: Vec<String>,
-    places: Vec<Utf8PathBuf>,
+    /// The names of the layers, lowest first.
+    pub names: Vec<String>,
+    /// The directories of the layers, lowest first.
+    pub places: Vec<Utf8PathBuf>,
     entries: BTreeMap<PathBuf, Held>,
     /// The bytes that the files take.
     bytes: u64,
@@ -65,16 +67,6 @@ impl MergedLayers {
     /// Returns the number of entries, and the bytes that files take.
     pub fn measure(&self) -> (u64, u64) {
         (self.entries.len() as u64, self.bytes)
-    }
-
-    /// Returns the directories of the layers, lowest first.
-    pub fn places(&self) -> &[Utf8PathBuf] {
-        &self.places
-    }
-
-    /// Returns the names of the layers, lowest first.
-    pub fn names(&self) -> &[String] {
-        &self.names
     }
 
     /// Returns the entry at a path, with the path.

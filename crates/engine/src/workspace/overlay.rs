@@ -138,8 +138,7 @@ impl Overlay {
     /// Empties the workspace.
     pub fn remove_everything(&self) -> io::Result<()> {
         let workspace = Dir::open_no_link(self.here())?;
-        let removed = remove_contents(&workspace, &Options::default())?;
-        Ok(removed.into_result(self.at.as_std_path())?)
+        Ok(remove_contents(&workspace, &Options::default())?)
     }
 
     /// Removes the pipes, sockets and devices of setup and agent from the workspace: a copy has none.

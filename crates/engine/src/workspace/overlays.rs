@@ -128,7 +128,7 @@ impl Overlays {
         let (entries, bytes) = layers.measure();
         let is_large = entries >= LEAST_ENTRIES || bytes >= LEAST_BYTES;
         // An overlay needs a layer.
-        !layers.names().is_empty() && (is_large || self.wish == Wish::Overlay)
+        !layers.names.is_empty() && (is_large || self.wish == Wish::Overlay)
     }
 }
 

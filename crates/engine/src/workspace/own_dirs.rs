@@ -8,15 +8,18 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::tree::{Options, remove};
 
-/// Makes a directory that no other user can look into.
-pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
+/// The permissions of a directory that no other user can look into.
+pub(crate) const PRIVATE: u32 = 0o700;
+
+/// Makes a directory with these permissions, less those of the user's mask.
+pub(crate) fn make_dir(path: &Utf8Path, mode: u32) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(mode).create(path)
 }
 
-/// Makes such a directory under a name that nobody can foresee.
+/// Makes a private directory under a name that nobody can foresee.
 pub(crate) fn secret_dir(parent: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let path = parent.join(secret_name()?);
-    private_dir(&path)?;
+    make_dir(&path, PRIVATE)?;
     Ok(path)
 }
 
@@ -34,27 +37,6 @@ pub(crate) fn secret_name() -> io::Result<String> {
     }
     let characters = bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
     Ok(characters.iter().collect())
-}
-
-/// The end of a removal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removal {
-    /// Nothing of it is there any more.
-    Gone,
-    /// Somebody uses it, so it was not touched.
-    InUse,
-    /// These things could not be removed: a line for each.
-    Left(Vec<String>),
-}
-
-impl Removal {
-    /// Removes a directory that nobody uses.
-    pub fn of(path: &Utf8Path) -> Self {
-        match remove_and_tell(path) {
-            left if left.is_empty() => Removal::Gone,
-            left => Removal::Left(left),
-        }
-    }
 }
 
 /// Removes a directory. Returns a line for each of the first things that could not be removed, such as a mount, which

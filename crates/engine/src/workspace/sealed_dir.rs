@@ -8,7 +8,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Identity, TreeError, identity};
+use crate::tree::{TreeError, identity};
 use crate::workspace::own_dirs::secret_dir;
 
 /// A directory that is kept from the agent while it works.
@@ -16,7 +16,7 @@ use crate::workspace::own_dirs::secret_dir;
 pub(crate) struct SealedDir {
     path: Utf8PathBuf,
     /// The identity of everything in it; `None` until it is closed.
-    identity: Option<Identity>,
+    identity: Option<String>,
 }
 
 impl SealedDir {
@@ -45,19 +45,14 @@ impl SealedDir {
 
     /// Notes the identity of everything that is in it.
     pub(crate) fn close(&mut self) -> Result<(), TreeError> {
-        self.identity = Some(identity_of(&self.path)?);
+        self.identity = Some(identity(&self.path)?);
         Ok(())
     }
 
     /// Returns whether everything is as it was when it was closed.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.identity
-            .is_some_and(|noted| identity_of(&self.path).is_ok_and(|now| now == noted))
+        self.identity.is_some() && self.identity == identity(&self.path).ok()
     }
-}
-
-fn identity_of(path: &Utf8Path) -> Result<Identity, TreeError> {
-    identity(&Dir::open_no_link(path)?)
 }
 
 #[cfg(test)]

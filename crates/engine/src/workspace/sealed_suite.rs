@@ -29,7 +29,7 @@ use thiserror::Error;
 
 use crate::tree;
 use crate::tree::archive::Packer;
-use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity, identity_of_file};
+use crate::tree::{Dir, Limits, Options, TreeError, Visit, identity};
 use crate::workspace::suite_inputs::{Inputs, normal};
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -41,8 +41,8 @@ const SURROUNDINGS: Limits = Limits {
 };
 /// A directory above with more entries gets no links: nobody looks for something beside the suite in there.
 const MOST_LINKS: u64 = 200_000;
-/// Directories that are never copied: earlier runs are no input of this one.
-const NOT_COPIED: [&str; 1] = [".terca"];
+/// A directory that is never copied: earlier runs are no input of this one.
+const NOT_COPIED: &str = ".terca";
 
 /// A sealed file that is not what it was.
 #[derive(Debug, Error)]
@@ -59,7 +59,7 @@ pub struct SealedSuite {
     root: Utf8PathBuf,
     suite_dir: Utf8PathBuf,
     /// The identities of sealed trees and files, by their own paths.
-    seals: BTreeMap<Utf8PathBuf, Identity>,
+    seals: BTreeMap<Utf8PathBuf, String>,
     /// The seals that commands may rely on without naming a file, and the directory of the eval that one is for alone.
     surroundings: Vec<(Utf8PathBuf, Option<Utf8PathBuf>)>,
     hashes: TreeHashes,
@@ -243,7 +243,7 @@ impl SealedSuite {
     }
 
     fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
-        let now = identity_of(&self.place(path)).ok();
+        let now = identity(self.place(path)).ok();
         if now.is_some() && now.as_ref() == self.seals.get(path) {
             return Ok(());
         }
@@ -274,7 +274,7 @@ impl SealedSuite {
             }
             Err(error) => return Err(error),
         }
-        self.seals.insert(path.to_owned(), identity_of(&place)?);
+        self.seals.insert(path.to_owned(), identity(&place)?);
         Ok(())
     }
 
@@ -317,7 +317,7 @@ impl SealedSuite {
                 && let Ok(file) = dir.open_file(&name)
                 && tree::copy_file(&file, &target, &name, &Options::reading()).is_ok()
             {
-                let identity = identity_of(&self.place(&path))?;
+                let identity = identity(self.place(&path))?;
                 self.seals.insert(path, identity);
             }
         }
@@ -355,16 +355,10 @@ impl SealedSuite {
 
 fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
     fs_err::create_dir_all(to)?;
-    let is_copied = &mut |entry: &tree::Entry<'_>| {
-        let name = entry.path.file_name().unwrap_or_default();
-        Ok(!NOT_COPIED.iter().any(|left_out| name == *left_out))
-    };
-    tree::copy(
-        &Dir::open(from)?,
-        &Dir::open(to)?,
-        &Options::reading(),
-        is_copied,
-    )
+    let (from, to) = (Dir::open(from)?, Dir::open(to)?);
+    tree::copy(&from, &to, &Options::reading(), &mut |entry| {
+        Ok(entry.name != NOT_COPIED)
+    })
     .map(|_| ())
 }
 
@@ -373,15 +367,6 @@ fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
     let above = Dir::open(to.parent().unwrap_or(to))?;
     let name = OsStr::new(to.file_name().unwrap_or_default());
     tree::copy_file(file.file(), &above, name, &Options::reading())
-}
-
-/// Returns the identity of a whole tree, or of one file.
-fn identity_of(place: &Utf8Path) -> Result<Identity, TreeError> {
-    if place.is_dir() {
-        return identity(&Dir::open_no_link(place)?);
-    }
-    let above = Dir::open_no_link(place.parent().unwrap_or(place))?;
-    identity_of_file(&above, place.file_name().unwrap_or_default())
 }
 
 #[cfg(test)]

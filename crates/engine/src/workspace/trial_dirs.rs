@@ -31,7 +31,7 @@ use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::files_above::{self, FilesAbove};
 use crate::workspace::inside::Workspace;
 use crate::workspace::overlay::Overlay;
-use crate::workspace::own_dirs::{private_dir, remove_and_tell, secret_dir, secret_name};
+use crate::workspace::own_dirs::{PRIVATE, make_dir, remove_and_tell, secret_dir, secret_name};
 use crate::workspace::sealed_dir::SealedDir;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::Draft;
@@ -96,10 +96,8 @@ impl WorkDir {
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
-        let draft = Draft::create(parent, 0o700)?;
-        std::fs::DirBuilder::new()
-            .mode(UNLISTED)
-            .create(draft.path().join(TRIALS))?;
+        let draft = Draft::create(parent, PRIVATE)?;
+        make_dir(&draft.path().join(TRIALS), UNLISTED)?;
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let (path, lock) = draft.publish([path])?;
@@ -436,7 +434,7 @@ impl TrialDirs {
             fs_err::rename(&self.root, &aside)?;
             self.asides.push(aside.clone());
         }
-        private_dir(&self.root)?;
+        make_dir(&self.root, PRIVATE)?;
         let is_same = found.is_ok_and(|meta| (meta.dev(), meta.ino()) == self.identity);
         if is_same {
             std::fs::set_permissions(&aside, Permissions::from_mode(0o700))?;
@@ -523,7 +521,7 @@ pub fn own_dir(base: &Utf8Path) -> io::Result<Utf8PathBuf> {
         return Err(io::Error::other(format!("{base} {reason}")));
     }
     let path = base.join(format!("terca-{user}"));
-    match private_dir(&path) {
+    match make_dir(&path, PRIVATE) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             return Err(io::Error::new(
                 error.kind(),
@@ -597,7 +595,7 @@ mod tests {
     fn a_link_another_mode_and_another_kind_are_refused() {
         let link = refused(|path| {
             let target = path.with_extension("target");
-            private_dir(&target).unwrap();
+            make_dir(&target, PRIVATE).unwrap();
             symlink(target, path).unwrap();
         });
         assert!(link.contains("is a symbolic link"), "{link}");

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{
-    Ended, Job, Launcher, Signal, SuperviseError, Supervisor, SupervisorGuard, SupervisorPool, Turn,
+    Ended, Job, Launcher, SuperviseError, Supervisor, SupervisorGuard, SupervisorPool, Turn,
 };
 use terca_testkit::Project;
 
@@ -46,16 +47,17 @@ impl Place {
         Job {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), command.into()],
-            env: vec![
+            env: [
                 ("PATH".into(), "/usr/bin:/bin".into()),
                 ("HERE".into(), self.dir().into_string()),
-            ],
+            ]
+            .into(),
             dir: self.dir(),
             stdin: None,
             stdout: output.clone(),
             stderr: output,
             timeout: Duration::from_secs(600),
-            stop_signal: Signal::Terminate,
+            stop_signal: StopSignal::Terminate,
             grace: Duration::from_secs(60),
             sweep: true,
         }
@@ -124,7 +126,10 @@ fn nothing_of_the_environment_is_inherited_and_the_input_is_the_file() {
 
 #[test]
 fn out_of_time_it_is_asked_to_end_with_the_signal_it_knows() {
-    for (signal, name) in [(Signal::Terminate, "TERM"), (Signal::Interrupt, "INT")] {
+    for (signal, name) in [
+        (StopSignal::Terminate, "TERM"),
+        (StopSignal::Interrupt, "INT"),
+    ] {
         let place = Place::new();
         let job = Job {
             timeout: Duration::from_millis(200),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use terca_core::text::Code;
 use terca_core::text::prose;
-use terca_engine::run::clean::{Removable, RemovableKind, Removal, removable, remove};
+use terca_engine::run::clean::{Removable, RemovableKind, removable, remove};
 use terca_engine::suite::discover;
 
 use crate::args::Common;
@@ -42,12 +42,12 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     let mut freed = 0;
     for one in &found {
         match remove(one) {
-            Removal::Gone => {
+            Some(left) if left.is_empty() => {
                 gone += 1;
                 freed += one.bytes;
             }
-            Removal::InUse => screen::err(&format!("in use: {}", screen::short(&one.path))),
-            Removal::Left(lines) => output::warn_of_leftovers(&lines),
+            Some(left) => output::warn_of_leftovers(&left),
+            None => screen::err(&format!("in use: {}", screen::short(&one.path))),
         }
     }
     screen::err(&format!(

@@ -68,13 +68,6 @@ enum Version {
 }
 
 impl Version {
-    fn number(self) -> &'static str {
-        match self {
-            Version::One => "1",
-            Version::Two => "2",
-        }
-    }
-
     /// Returns the file that counts the processes which were ended for want of memory.
     fn kills(self) -> &'static str {
         match self {
@@ -155,17 +148,16 @@ impl Cgroups {
         let name = format!("{}try", cgroups.prefix);
         for group in own {
             let mut missing = wanted.to_vec();
-            missing.retain(|controller| cgroups.version_of(*controller).is_none());
+            missing.retain(|controller| !cgroups.have(*controller));
             cgroups.parents.extend(group.place(&missing, &name));
         }
         cgroups
     }
 
-    /// Returns the version of the interface that has a controller, if there is one.
-    pub fn version_of(&self, controller: Controller) -> Option<&'static str> {
+    /// Returns whether groups can have a controller.
+    pub fn have(&self, controller: Controller) -> bool {
         let mut parents = self.parents.iter();
-        let parent = parents.find(|parent| parent.controllers.contains(&controller))?;
-        Some(parent.version.number())
+        parents.any(|parent| parent.controllers.contains(&controller))
     }
 
     /// Returns a line for each place in which groups are made: the list for [`remove_left`].
@@ -455,7 +447,7 @@ mod tests {
         // A directory that is made in it has no file for a limit.
         let (_temporary, own) = tree("memory pids\n");
         let found = Cgroups::among(std::slice::from_ref(&own), "0000abcd", &Controller::ALL);
-        assert_eq!(found.version_of(Controller::Memory), None);
+        assert!(!found.have(Controller::Memory));
         assert_eq!(found.list(), "");
         let left: Vec<_> = own.dir.read_dir_utf8().unwrap().flatten().collect();
         assert_eq!(left.len(), 3, "{left:?}");
@@ -537,12 +529,12 @@ mod tests {
         assert!(victim.exists());
     }
 
-    fn found(groups: &str, mounts: &str) -> Vec<(&'static str, String, String)> {
+    fn found(groups: &str, mounts: &str) -> Vec<(Version, String, String)> {
         own_groups(groups, mounts)
             .into_iter()
             .map(|own| {
                 (
-                    own.version.number(),
+                    own.version,
                     own.controllers.join(","),
                     own.dir.into_string(),
                 )
@@ -563,17 +555,17 @@ mod tests {
             found(groups, mounts),
             [
                 (
-                    "1",
+                    Version::One,
                     "memory".to_owned(),
                     "/sys/fs/cgroup/memory/some/group".to_owned()
                 ),
                 (
-                    "1",
+                    Version::One,
                     "cpu,cpuacct".to_owned(),
                     "/sys/fs/cgroup/cpu,cpuacct/".to_owned()
                 ),
                 (
-                    "2",
+                    Version::Two,
                     String::new(),
                     "/sys/fs/cgroup/unified/other".to_owned()
                 ),
@@ -588,7 +580,7 @@ mod tests {
         assert_eq!(
             found(inside, mounts),
             [(
-                "1",
+                Version::One,
                 "memory".to_owned(),
                 "/sys/fs/cgroup/memory/child".to_owned()
             )]

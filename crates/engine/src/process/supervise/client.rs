@@ -13,18 +13,15 @@ use terca_core::process::Exit;
 use thiserror::Error;
 
 use super::keeper::{self, NOT_REMOVED};
-use super::launcher::{Container, Enclosure, Launcher, pid_of};
+use super::launcher::{Container, Enclosure, Launcher, PATIENCE, pid_of};
 use super::protocol::{Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
-use crate::process::json_lines::{Lines, Received, send};
+use crate::process::json_lines::{Messages, receive, send};
 use crate::process::pause::Stopwatch;
 
 /// The time between two turns of the caller while a command runs.
 const TURN: Duration = Duration::from_millis(100);
-/// The time that a supervisor has for a task of milliseconds. After it, the supervisor is taken for stopped.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The time for an enclosure to be made, on a machine that is very busy.
 const PATIENCE_AT_START: Duration = Duration::from_secs(60);
 /// The most that is read of the errors of a program.
@@ -58,8 +55,8 @@ pub enum SuperviseError {
     },
 }
 
-/// The wish of the caller after its turn while a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The wish of the caller after its turn while a command runs. The strongest is the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     /// Nothing to do for a moment.
     Wait,
@@ -81,9 +78,8 @@ pub struct Supervisor {
 
 #[derive(Debug)]
 struct Connection {
-    socket: UnixStream,
+    socket: Messages,
     child: Child,
-    lines: Lines,
     /// The keeper's end of a container.
     keeper: Option<Keeper>,
 }
@@ -94,7 +90,7 @@ struct Keeper {
     /// The container's name.
     name: String,
     /// It removes the container when this is closed.
-    leash: UnixStream,
+    leash: Messages,
     errors: Option<ChildStderr>,
 }
 
@@ -108,7 +104,7 @@ impl Supervisor {
     fn new(
         launcher: &Arc<Launcher>,
         child: Child,
-        socket: UnixStream,
+        socket: Messages,
         keeper: Option<Keeper>,
     ) -> Self {
         Supervisor {
@@ -116,7 +112,6 @@ impl Supervisor {
             connection: Some(Connection {
                 socket,
                 child,
-                lines: Lines::default(),
                 keeper,
             }),
         }
@@ -143,7 +138,7 @@ impl Supervisor {
                 Ok(inside) => {
                     keeper = Some(Keeper {
                         name: container.name.clone(),
-                        leash: std::mem::replace(&mut socket, inside),
+                        leash: std::mem::replace(&mut socket, Messages::new(inside)),
                         errors: errors.take(),
                     });
                 }
@@ -163,7 +158,7 @@ impl Supervisor {
         }
         let mut supervisor = Supervisor::new(launcher, child, socket, keeper);
         loop {
-            match supervisor.receive(interrupt, Passed::Kill, TURN) {
+            match supervisor.receive(interrupt, Turn::Kill, TURN) {
                 Ok(Some(Response::Ready)) => break,
                 Ok(_) if started.elapsed() < PATIENCE_AT_START => {}
                 Ok(_) => {
@@ -192,7 +187,7 @@ impl Supervisor {
             return Err(io::ErrorKind::NotConnected.into());
         };
         send(&mut connection.socket, &Request::Listen(addresses))?;
-        let listeners = passed_sockets::receive(&connection.socket, PATIENCE)?;
+        let listeners = passed_sockets::receive(connection.socket.get_ref(), PATIENCE)?;
         if listeners.len() == count {
             Ok(listeners)
         } else {
@@ -257,7 +252,8 @@ impl Supervisor {
         on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, SuperviseError> {
         self.send(&Request::Run(Box::new(job.clone())))?;
-        let mut passed = Passed::Nothing;
+        // Waiting, in whatever way, needs no message.
+        let mut passed = Turn::Again;
         let mut pausable = interrupt.pausable();
         // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
         let mut allowed = job
@@ -278,24 +274,18 @@ impl Supervisor {
                 _ => {}
             }
             if let Some(begins) = pausable.news() {
-                self.send(if begins {
-                    &Request::Pause
-                } else {
-                    &Request::GoOn
-                })?;
+                self.send(&Request::Pause(begins))?;
                 pausable.told(begins);
             }
             let turn = on_turn();
             let wanted = match turn {
-                _ if interrupt.is_kill() => Passed::Kill,
-                Turn::Kill => Passed::Kill,
-                _ if interrupt.is_stop() => Passed::Stop,
-                Turn::Stop => Passed::Stop,
-                Turn::Wait | Turn::Again => Passed::Nothing,
+                _ if interrupt.is_kill() => Turn::Kill,
+                _ if interrupt.is_stop() => turn.max(Turn::Stop),
+                turn => turn,
             };
             if wanted > passed {
                 self.send(match wanted {
-                    Passed::Kill => &Request::Kill,
+                    Turn::Kill => &Request::Kill,
                     _ => &Request::Stop,
                 })?;
                 passed = wanted;
@@ -307,7 +297,7 @@ impl Supervisor {
             }
             patience = match turn {
                 Turn::Again => Duration::ZERO,
-                Turn::Wait | Turn::Stop | Turn::Kill => TURN,
+                _ => TURN,
             };
         }
     }
@@ -317,7 +307,7 @@ impl Supervisor {
         self.send(&Request::Sweep)?;
         let started = Stopwatch::start();
         loop {
-            if let Some(Response::Swept(swept)) = self.receive(interrupt, Passed::Kill, TURN)? {
+            if let Some(Response::Swept(swept)) = self.receive(interrupt, Turn::Kill, TURN)? {
                 return Ok(swept);
             }
             if started.elapsed() >= PATIENCE {
@@ -341,26 +331,25 @@ impl Supervisor {
     fn receive(
         &mut self,
         interrupt: &Interrupt,
-        passed: Passed,
+        passed: Turn,
         patience: Duration,
     ) -> Result<Option<Response>, SuperviseError> {
-        let Some(Connection { socket, lines, .. }) = &mut self.connection else {
+        let Some(Connection { socket, .. }) = &mut self.connection else {
             return Err(SuperviseError::Lost);
         };
-        let mut files = vec![socket.as_fd()];
-        if passed < Passed::Stop {
+        let mut files = vec![socket.get_ref().as_fd()];
+        if passed < Turn::Stop {
             files.push(interrupt.stop_file().as_fd());
         }
-        if passed < Passed::Kill {
+        if passed < Turn::Kill {
             files.push(interrupt.kill_file().as_fd());
         }
         if !os::wait_for(&files, patience) {
             return Ok(None);
         }
-        match lines.receive(socket) {
-            Ok(Received::Message(response)) => Ok(Some(response)),
-            Ok(Received::Partial) => Ok(None),
-            Ok(Received::Closed) | Err(_) => Err(self.give_up(SuperviseError::Lost)),
+        match receive(socket) {
+            Ok(response) => Ok(Some(response)),
+            Err(_) => Err(self.give_up(SuperviseError::Lost)),
         }
     }
 
@@ -386,7 +375,6 @@ impl Connection {
             socket,
             mut child,
             keeper,
-            ..
         } = self;
         drop(socket);
         let mut in_time = ends_in_time(&child, PATIENCE);
@@ -418,7 +406,7 @@ impl Keeper {
     /// Asks the keeper to remove the container at once.
     fn cut(&self) {
         // Fails if the keeper is gone.
-        let _ = self.leash.shutdown(Shutdown::Both);
+        let _ = self.leash.get_ref().shutdown(Shutdown::Both);
     }
 }
 
@@ -473,14 +461,6 @@ impl Drop for Supervisor {
             connection.close(&self.launcher);
         }
     }
-}
-
-/// The part of an interrupt that was passed on to the supervisor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Passed {
-    Nothing,
-    Stop,
-    Kill,
 }
 
 impl Ended {

@@ -1,6 +1,6 @@
 //! Starting supervisors, and ending what a dead one leaves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
@@ -11,6 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Pid;
@@ -20,12 +21,13 @@ use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
+use crate::process::json_lines::Messages;
 use crate::process::open_file_limit;
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
 ///
 /// The program must end with the supervisor, and the supervisor with the program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Enclosure {
     /// The program that makes it, and starts the command that follows its own arguments.
     pub program: Utf8PathBuf,
@@ -45,13 +47,15 @@ pub struct Container {
     /// Its name, which no other has.
     pub name: String,
     /// The environment of the program that asks for it. Nothing of it is the container's.
-    pub env: Vec<(String, String)>,
+    pub env: BTreeMap<String, String>,
     /// A directory that is not there yet, which the container has at `inside`, for the socket to the supervisor.
     pub meeting: Utf8PathBuf,
     /// The same directory, as it is found inside.
     pub inside: Utf8PathBuf,
 }
 
+/// The time that a process of Terca's own has for a task of milliseconds. After it, the process is taken for stopped.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The name of the socket in the directory of a container.
 const SOCKET: &str = "socket";
 
@@ -59,7 +63,7 @@ impl Container {
     /// Makes the socket that the supervisor connects to.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
         fs_err::create_dir_all(&self.meeting)?;
-        let listener = listen_at(&self.meeting.join(SOCKET))?;
+        let listener = listen_in(&self.meeting)?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
@@ -88,17 +92,8 @@ impl Enclosure {
             program: OWN_PROGRAM.into(),
             args: confinement.args(),
             supervisor: OWN_PROGRAM.into(),
-            outlet: None,
-            container: None,
+            ..Enclosure::default()
         }
-    }
-
-    /// Returns this enclosure of a container, with further options of the engine after its command `run`.
-    #[must_use]
-    pub fn with_options(mut self, options: &[String]) -> Self {
-        let place = 1.min(self.args.len());
-        self.args.splice(place..place, options.iter().cloned());
-        self
     }
 }
 
@@ -146,11 +141,12 @@ impl Launcher {
     }
 
     /// Starts a supervisor. Returns the process, and the socket to talk to it.
-    pub(super) fn spawn(&self) -> io::Result<(Child, UnixStream)> {
+    pub(super) fn spawn(&self) -> io::Result<(Child, Messages)> {
         let mut command = self.own_command();
         command
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
+            .stdout(Stdio::null())
             .stderr(Stdio::null());
         self.spawn_with_socket(command)
     }
@@ -158,7 +154,7 @@ impl Launcher {
     /// Starts a supervisor in an enclosure. Returns the process that made the enclosure, which lives as long as the
     /// supervisor, and the socket to talk to it. In a container that is the socket of its keeper, who removes the container
     /// when it is closed. Standard error is a pipe.
-    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, UnixStream)> {
+    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, Messages)> {
         let limit = open_file_limit::limit_at_start();
         let mut command = match &enclosure.container {
             None => Command::new(&enclosure.program),
@@ -179,6 +175,7 @@ impl Launcher {
             .arg(ARGUMENT)
             .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
             .arg(ENCLOSED)
+            .stdout(Stdio::null())
             .stderr(Stdio::piped());
         if enclosure.program != OWN_PROGRAM {
             // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
@@ -188,22 +185,26 @@ impl Launcher {
         if let Some(container) = &enclosure.container {
             command
                 .arg(container.inside.join(SOCKET))
-                .envs(container.env.iter().map(|(name, value)| (name, value)));
+                .envs(&container.env);
         }
         self.spawn_with_socket(command)
     }
 
-    fn spawn_with_socket(&self, mut command: Command) -> io::Result<(Child, UnixStream)> {
+    /// Starts another process of Terca's own, whose input is a socket. One that does not answer in time is an error.
+    pub(in crate::process) fn spawn_with_socket(
+        &self,
+        mut command: Command,
+    ) -> io::Result<(Child, Messages)> {
         let (socket, theirs) = UnixStream::pair()?;
+        socket.set_read_timeout(Some(PATIENCE))?;
         let mut alive = self.alive();
         let child = command
             // Not the suite's, which an agent could look up.
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
             .spawn()?;
         alive.extend(pid_of(&child));
-        Ok((child, socket))
+        Ok((child, Messages::new(socket)))
     }
 
     /// Returns a command that starts this program again, with an empty environment.
@@ -221,18 +222,11 @@ impl Launcher {
         Ok(child)
     }
 
-    /// Takes note that such a process has ended.
-    pub fn forget(&self, child: &Child) {
-        if let Some(pid) = pid_of(child) {
-            self.alive().remove(&pid);
-        }
-    }
-
-    /// Takes note that a supervisor has ended, and ends what it left behind unless it has done that itself.
-    pub(super) fn ended(&self, supervisor: &Child, cleanly: bool) {
+    /// Takes note that a process of Terca's own has ended, and ends what it left behind unless it has done that itself.
+    pub fn ended(&self, child: &Child, cleanly: bool) {
         // While this is held no supervisor is started, so that none is taken for a stray.
         let mut alive = self.alive();
-        if let Some(pid) = pid_of(supervisor) {
+        if let Some(pid) = pid_of(child) {
             alive.remove(&pid);
         }
         if !cleanly {
@@ -242,14 +236,12 @@ impl Launcher {
 
     /// Takes note of a container that could not be removed.
     pub(super) fn remains(&self, line: String) {
-        let mut remains = locked(&self.remains);
-        remains.push(line);
+        locked(&self.remains).push(line);
     }
 
     /// Returns a line for each container that could not be removed.
     pub fn take_remains(&self) -> Vec<String> {
-        let mut remains = locked(&self.remains);
-        std::mem::take(&mut *remains)
+        std::mem::take(&mut *locked(&self.remains))
     }
 
     fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {
@@ -261,16 +253,14 @@ pub(super) fn pid_of(child: &Child) -> Option<Pid> {
     Pid::from_raw(child.id() as i32)
 }
 
-/// Makes a socket at a path of any length, and listens to it: the kernel's own limit is about a hundred bytes.
-fn listen_at(path: &Utf8Path) -> io::Result<UnixListener> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
+/// Makes a socket in a directory with a path of any length, and listens to it: the kernel's own limit is about a hundred
+/// bytes.
+fn listen_in(dir: &Utf8Path) -> io::Result<UnixListener> {
     if !cfg!(target_os = "linux") {
-        return UnixListener::bind(path);
+        return UnixListener::bind(dir.join(SOCKET));
     }
-    let dir = File::open(parent)?;
-    UnixListener::bind(format!("/proc/self/fd/{}/{name}", dir.as_raw_fd()))
+    let dir = File::open(dir)?;
+    UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd()))
 }
 
 #[cfg(test)]
@@ -284,7 +274,7 @@ mod tests {
             .unwrap()
             .join("d".repeat(150));
         std::fs::create_dir(&dir).unwrap();
-        listen_at(&dir.join("socket")).unwrap();
+        listen_in(&dir).unwrap();
         assert!(dir.join("socket").exists());
     }
 }

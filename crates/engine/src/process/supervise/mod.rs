@@ -68,5 +68,5 @@ pub use keeper::{KEEPER, keep};
 pub use launcher::{Container, Enclosure, Launcher, Outlet};
 pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
-pub use protocol::{ARGUMENT, Ended, Job, Signal, Swept};
+pub use protocol::{ARGUMENT, Ended, Job, Swept};
 pub use supervisor::serve;

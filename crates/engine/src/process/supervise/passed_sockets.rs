@@ -22,35 +22,26 @@ const LONGEST: usize = 4096;
 
 /// Listens on addresses, and passes the sockets on with the answer. The sockets are closed here.
 pub(super) fn listen(socket: &UnixStream, addresses: &[SocketAddr]) -> io::Result<()> {
-    match bind(addresses) {
-        Ok(listeners) => pass(socket, None, &listeners),
-        Err(error) => pass(socket, Some(error.to_string()), &[]),
-    }
-}
-
-fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
-    if addresses.len() > MOST {
-        let message = format!("{} addresses are more than {MOST}", addresses.len());
-        return Err(io::Error::other(message));
-    }
-    let mut listeners = Vec::new();
-    for address in addresses {
-        let listener = TcpListener::bind(address)
-            .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
-        listeners.push(listener);
-    }
-    Ok(listeners)
-}
-
-fn pass(socket: &UnixStream, failure: Option<String>, listeners: &[TcpListener]) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Response::Listening { failure })?;
-    line.push(b'\n');
+    let bound = addresses.iter().map(|address| {
+        let listener = TcpListener::bind(address);
+        listener.map_err(|error| format!("{address}: {error}"))
+    });
+    let bound: Result<Vec<TcpListener>, String> = bound.collect();
+    let listeners = bound.as_deref().unwrap_or_default();
     let files: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !files.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&files)) {
-        return Err(io::Error::other("there are too many sockets to pass"));
-    }
+    let fits = files.is_empty() || ancillary.push(SendAncillaryMessage::ScmRights(&files));
+    let answer = match &bound {
+        Err(failure) => Err(failure.clone()),
+        Ok(_) if !fits => Err(format!(
+            "{} addresses are more than {MOST}",
+            addresses.len()
+        )),
+        Ok(_) => Ok(()),
+    };
+    let mut line = serde_json::to_vec(&Response::Listening(answer))?;
+    line.push(b'\n');
     // Far less than the buffer of a socket: it is sent whole.
     sendmsg(
         socket,
@@ -82,12 +73,8 @@ pub(super) fn receive(socket: &UnixStream, patience: Duration) -> io::Result<Vec
         }
     }
     match serde_json::from_slice(&line[..received.bytes])? {
-        Response::Listening { failure: None } => {
-            Ok(files.into_iter().map(TcpListener::from).collect())
-        }
-        Response::Listening {
-            failure: Some(failure),
-        } => Err(io::Error::other(failure)),
+        Response::Listening(Ok(())) => Ok(files.into_iter().map(TcpListener::from).collect()),
+        Response::Listening(Err(failure)) => Err(io::Error::other(failure)),
         _ => Err(io::Error::other("the supervisor answered something else")),
     }
 }

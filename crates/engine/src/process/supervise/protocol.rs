@@ -1,10 +1,12 @@
 //! The messages between Terca and a supervisor.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
+use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
@@ -21,7 +23,7 @@ pub struct Job {
     /// Its arguments, without the program itself.
     pub args: Vec<String>,
     /// The whole environment; nothing is inherited.
-    pub env: Vec<(String, String)>,
+    pub env: BTreeMap<String, String>,
     /// The directory that it is started in.
     pub dir: Utf8PathBuf,
     /// The file that it reads; `None` is an empty input, never a pipe that stays open.
@@ -33,21 +35,12 @@ pub struct Job {
     /// The time after which it is asked to end.
     pub timeout: Duration,
     /// The signal that asks the command to end.
-    pub stop_signal: Signal,
+    pub stop_signal: StopSignal,
     /// The time that it then has before it is killed.
     pub grace: Duration,
     /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
-}
-
-/// A signal that asks a program to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Signal {
-    /// SIGINT, as Ctrl+C sends it.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 /// A message to the supervisor.
@@ -59,10 +52,8 @@ pub(super) enum Request {
     Stop,
     /// End it at once.
     Kill,
-    /// Stop all processes, and the time of the running command.
-    Pause,
-    /// Go on after a pause.
-    GoOn,
+    /// Stop all processes, and the time of the running command; or go on after that.
+    Pause(bool),
     /// End what earlier commands have left running. The answer is `Swept`.
     Sweep,
     /// Listen on these addresses. The sockets come with the answer `Listening`.
@@ -78,9 +69,7 @@ pub(super) enum Response {
     CouldNotStart(String),
     Swept(Swept),
     /// The sockets that were asked for come with this message, unless there is a reason why not.
-    Listening {
-        failure: Option<String>,
-    },
+    Listening(Result<(), String>),
 }
 
 /// The state of a supervisor when everything below it was ended.

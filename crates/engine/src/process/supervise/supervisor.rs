@@ -6,18 +6,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use rustix::process::{Pid, Signal as OsSignal, WaitOptions, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
 
-use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Signal, Swept};
+use super::launcher::pid_of;
+use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
-use crate::process::json_lines::{Lines, Received, send};
+use crate::process::json_lines::{Messages, receive, send};
 use crate::process::{open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
@@ -34,12 +34,12 @@ pub fn serve() -> io::Result<()> {
     }
     os::become_subreaper();
     let at_start = condition();
-    let mut socket = match std::env::args().nth(4) {
+    let socket = match std::env::args().nth(4) {
         // In a container, standard input is not Terca's.
         Some(path) => UnixStream::connect(path)?,
         None => UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?),
     };
-    let mut lines = Lines::default();
+    let mut socket = Messages::new(socket);
     if std::env::args()
         .nth(3)
         .is_some_and(|argument| argument == ENCLOSED)
@@ -47,12 +47,12 @@ pub fn serve() -> io::Result<()> {
         send(&mut socket, &Response::Ready)?;
     }
     loop {
-        match lines.receive(&mut socket) {
-            Ok(Received::Message(Request::Run(job))) => match run(&job, &mut socket, &mut lines) {
+        match receive(&mut socket) {
+            Ok(Request::Run(job)) => match run(&job, &mut socket) {
                 Some(response) => send(&mut socket, &response)?,
                 None => break,
             },
-            Ok(Received::Message(Request::Sweep)) => {
+            Ok(Request::Sweep) => {
                 let left_behind = os::end_children(|_| true);
                 let is_same = at_start.is_some() && condition() == at_start;
                 let swept = Swept {
@@ -61,15 +61,12 @@ pub fn serve() -> io::Result<()> {
                 };
                 send(&mut socket, &Response::Swept(swept))?;
             }
-            Ok(Received::Message(Request::Listen(addresses))) => {
-                passed_sockets::listen(&socket, &addresses)?;
+            Ok(Request::Listen(addresses)) => {
+                passed_sockets::listen(socket.get_ref(), &addresses)?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
-            Ok(
-                Received::Message(Request::Stop | Request::Kill | Request::Pause | Request::GoOn)
-                | Received::Partial,
-            ) => {}
-            Ok(Received::Closed) | Err(_) => break,
+            Ok(Request::Stop | Request::Kill | Request::Pause(_)) => {}
+            Err(_) => break,
         }
     }
     os::end_children(|_| true);
@@ -79,14 +76,12 @@ pub fn serve() -> io::Result<()> {
 /// Handles the signals that would end this process: an agent may signal its parents. Handlers, unlike ignored
 /// signals, are not inherited, so commands start with the defaults even if Terca was started with some ignored.
 fn survive_signals() -> io::Result<()> {
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
-    }
-    Ok(())
+    let mut ends = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter();
+    ends.try_for_each(own_process::handle)
 }
 
 /// Runs one command to its end. Returns `None` when Terca is gone.
-fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response> {
+fn run(job: &Job, socket: &mut Messages) -> Option<Response> {
     let started = Instant::now();
     let pid = match start(job) {
         Ok(pid) => pid,
@@ -110,25 +105,24 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
         if watch.is_over() {
             break;
         }
-        if lines.has_message() || wait(socket, exit_watch.as_ref(), clock.limit(), &watch) {
-            match lines.receive(socket) {
-                Ok(Received::Message(Request::Stop)) => {
+        if !socket.buffer().is_empty()
+            || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch)
+        {
+            match receive(socket) {
+                Ok(Request::Stop) => {
                     clock.go_on();
                     watch.stopped = true;
                     clock.deadline = watch.ask_to_end(job);
                 }
-                Ok(Received::Message(Request::Pause)) => clock.pause(),
-                Ok(Received::Message(Request::GoOn)) => clock.go_on(),
-                Ok(Received::Message(Request::Kill)) => {
+                Ok(Request::Pause(true)) => clock.pause(),
+                Ok(Request::Pause(false)) => clock.go_on(),
+                Ok(Request::Kill) => {
                     clock.go_on();
                     watch.stopped = true;
                     watch.kill();
                 }
-                Ok(
-                    Received::Message(Request::Run(_) | Request::Sweep | Request::Listen(_))
-                    | Received::Partial,
-                ) => {}
-                Ok(Received::Closed) | Err(_) => return None,
+                Ok(Request::Run(_) | Request::Sweep | Request::Listen(_)) => {}
+                Err(_) => return None,
             }
         }
         if (clock.limit()).is_some_and(|deadline| Instant::now() >= deadline) {
@@ -158,14 +152,14 @@ fn start(job: &Job) -> io::Result<Pid> {
     let child = Command::new(&job.program)
         .args(&job.args)
         .env_clear()
-        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .envs(&job.env)
         .current_dir(&job.dir)
         .stdin(stdin)
         .stdout(append_to(&job.stdout)?)
         .stderr(append_to(&job.stderr)?)
         .process_group(0)
         .spawn()?;
-    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("the new process has no id"))
+    pid_of(&child).ok_or_else(|| io::Error::other("the new process has no id"))
 }
 
 fn append_to(path: &Utf8Path) -> io::Result<Stdio> {
@@ -276,8 +270,8 @@ impl Watch {
     fn ask_to_end(&mut self, job: &Job) -> Option<Instant> {
         if self.phase == Phase::Running {
             let signal = match job.stop_signal {
-                Signal::Interrupt => OsSignal::INT,
-                Signal::Terminate => OsSignal::TERM,
+                StopSignal::Interrupt => OsSignal::INT,
+                StopSignal::Terminate => OsSignal::TERM,
             };
             let _ = kill_process_group(self.pid, signal);
             self.phase = Phase::Ending;

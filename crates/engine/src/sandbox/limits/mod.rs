@@ -10,7 +10,6 @@
 
 mod watch;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,8 +57,8 @@ impl LimitKeeper {
     }
 
     fn way(&self, controller: Controller) -> KeptBy {
-        let has_group =
-            (self.cgroups.as_ref()).is_some_and(|cgroups| cgroups.version_of(controller).is_some());
+        let cgroups = self.cgroups.as_ref();
+        let has_group = cgroups.is_some_and(|cgroups| cgroups.have(controller));
         match controller {
             _ if has_group => KeptBy::Cgroup,
             Controller::Cpus => KeptBy::Nothing,
@@ -172,7 +171,7 @@ impl LimitKeeper {
 }
 
 /// Lets the engine of a container keep limits. Everything else stays as it is.
-fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
+fn in_engine(mut enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if enclosure.container.is_none() {
         return enclosure;
     }
@@ -189,43 +188,34 @@ fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if let Some(cpus) = limits.cpus {
         options.push(format!("--cpus={cpus}"));
     }
-    enclosure.with_options(&options)
+    // After the command of the engine, which is `run`.
+    enclosure.args.splice(1..1, options);
+    enclosure
 }
 
 /// Returns, for people, how limits are kept on this machine.
 pub fn on_this_machine() -> String {
     let number = format!("{:08x}", std::process::id());
     let cgroups = Cgroups::find(&number, &Controller::ALL);
-    let versions: BTreeSet<&str> = Controller::ALL
-        .iter()
-        .filter_map(|controller| cgroups.version_of(*controller))
-        .collect();
-    let versions: Vec<&str> = versions.into_iter().collect();
     let (by_kernel, others): (Vec<Controller>, Vec<Controller>) = Controller::ALL
         .iter()
-        .partition(|controller| cgroups.version_of(**controller).is_some());
-    let fields = |controllers: Vec<Controller>| {
+        .partition(|controller| cgroups.have(**controller));
+    let [kept, others] = [by_kernel, others].map(|controllers| {
         let fields: Vec<&str> = controllers.into_iter().map(field).collect();
         prose::list(&fields, "and")
+    });
+    let kept = match kept.as_str() {
+        "" => kept,
+        kept => format!("the kernel enforces {kept} (control groups)"),
     };
-    let kept = format!(
-        "the kernel enforces {} (control groups, version {})",
-        fields(by_kernel),
-        prose::list(&versions, "and")
-    );
-    if others.is_empty() {
-        return format!("✓ limits: {kept}");
+    match others.as_str() {
+        "" => format!("✓ limits: {kept}"),
+        others => format!(
+            "! limits: {kept}{}no control group can be made for {others}: Terca watches memory and processes itself, \
+             and `limits.cpus` has no effect",
+            if kept.is_empty() { "" } else { "; " }
+        ),
     }
-    let kept = if versions.is_empty() {
-        String::new()
-    } else {
-        kept + "; "
-    };
-    format!(
-        "! limits: {kept}no control group can be made for {}: Terca watches memory and processes itself, and \
-         `limits.cpus` has no effect",
-        fields(others)
-    )
 }
 
 fn field(controller: Controller) -> &'static str {
@@ -304,7 +294,7 @@ mod tests {
             outlet: None,
             container: Some(Container {
                 name: "terca-1".to_owned(),
-                env: Vec::new(),
+                env: Default::default(),
                 meeting: "/meeting".into(),
                 inside: "/inside".into(),
             }),

@@ -51,8 +51,7 @@ fn a_directory_can_be_emptied() {
     let scratch = Scratch::new();
     scratch.write("from/a/b", "x");
     scratch.write("from/c", "x");
-    let removed = remove_contents(&scratch.dir("from"), &Options::default()).unwrap();
-    assert!(removed.is_empty());
+    remove_contents(&scratch.dir("from"), &Options::default()).unwrap();
     assert_eq!(read(&scratch.path("from")).without_modes(), Node::dir([]));
 }
 
@@ -170,7 +169,7 @@ fn somebody_who_swaps_directories_all_the_time_does_not_lead_it_outside() {
             let from = scratch.dir("from");
             // It may fail to finish, but not otherwise.
             match remove_contents(&from, &Options::default()) {
-                Ok(_) | Err(TreeError::Moved { .. }) => {}
+                Ok(()) | Err(TreeError::Moved { .. } | TreeError::Io { .. }) => {}
                 Err(other) => panic!("{other}"),
             }
             match copy_all(&from, &scratch.dir("to"), &Options::default()) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{RawLine, StopSignal};
 use terca_core::mcp_tap::ToolsTalk;
 use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
@@ -15,7 +15,7 @@ use terca_core::text::mask::Mask;
 use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::supervise::{Enclosure, Ended, Job, SuperviseError, Turn};
 use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
@@ -68,13 +68,13 @@ pub(super) fn ask(
     let job = Job {
         program,
         args: args.clone(),
-        env: env.into_iter().collect(),
+        env,
         dir,
         stdin: Some(requests_path),
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: limit,
-        stop_signal: Signal::Terminate,
+        stop_signal: StopSignal::Terminate,
         grace: GRACE,
         sweep: true,
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
+use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -17,7 +17,7 @@ use super::listener::{Listener, OnProgress};
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal};
+use crate::process::supervise::{Enclosure, Ended, Job};
 use crate::sandbox::Words;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::attachments::network::AgentNetwork;
@@ -210,16 +210,13 @@ impl AgentCommand {
         Job {
             program: self.program.clone(),
             args: self.args.clone(),
-            env: self.env.clone().into_iter().collect(),
+            env: self.env.clone(),
             dir: self.dirs.workspace.clone(),
             stdin: self.stdin.clone(),
             stdout: outputs.stdout.path.clone(),
             stderr: outputs.stderr.path.clone(),
             timeout: self.timeout,
-            stop_signal: match self.profile.stop_signal {
-                StopSignal::Interrupt => Signal::Interrupt,
-                StopSignal::Terminate => Signal::Terminate,
-            },
+            stop_signal: self.profile.stop_signal,
             grace: GRACE,
             sweep: true,
         }

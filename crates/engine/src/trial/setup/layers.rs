@@ -19,7 +19,6 @@ use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::base_layers::copy_visible;
-use crate::workspace::layers::LayerError;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The digits of an image's hash in the name of a layer.
@@ -72,7 +71,7 @@ pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<bool, StageError> {
     let Some(space) = context.overlays.space(&context.work) else {
         return Ok(false);
     };
-    if let Err(error) = run.dirs.mount(space, layers.places()) {
+    if let Err(error) = run.dirs.mount(space, &layers.places) {
         let line = format!("the workspace is a copy: it cannot be mounted: {error}");
         run.log.line(&line)?;
         return Ok(false);
@@ -104,15 +103,9 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
         took = Some(steady_clock::now().duration_since(begun));
         Ok(())
     };
-    let tree = context
-        .layers
-        .get(&key, &context.interrupt, make, lasting)
-        .map_err(|error| match error {
-            LayerError::Maker(error) => error,
-            LayerError::Interrupted => StageError::Interrupted,
-            LayerError::Failed(reason) => StageError::new(ErrorKind::Setup, reason),
-            LayerError::Machine(error) => StageError::setup("the cache of steps", &error),
-        })?;
+    let failed = |reason| StageError::new(ErrorKind::Setup, reason);
+    let interrupt = &context.interrupt;
+    let tree = context.layers.get(&key, interrupt, make, lasting, failed)?;
     match took {
         Some(took) => run
             .progress

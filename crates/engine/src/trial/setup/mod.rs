@@ -138,7 +138,7 @@ fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<(), StageError
     let dirs = layers::directories(run, &case.layers)?;
     layers::keep(run, &dirs)?;
     if !layers::mount(run)? {
-        for layer in run.layers.places() {
+        for layer in &run.layers.places {
             layers::copy(run, layer)?;
         }
     }

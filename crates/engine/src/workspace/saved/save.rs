@@ -70,7 +70,7 @@ impl Differences {
             }
         }
         found.record.version = VERSION;
-        found.record.layers = layers.names().to_vec();
+        found.record.layers = layers.names.clone();
         Ok(found)
     }
 

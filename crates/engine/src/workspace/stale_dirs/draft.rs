@@ -4,12 +4,13 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Options, remove};
+use crate::workspace::own_dirs::make_dir;
 
 /// The names of drafts: this and eight digits.
 const PREFIX: &str = ".new-";
@@ -29,9 +30,7 @@ impl Draft {
     /// Makes a directory with these permissions, less those of the user's mask.
     pub(crate) fn create(parent: &Utf8Path, mode: u32) -> io::Result<Self> {
         let path = parent.join(format!("{PREFIX}{:08x}", fastrand::u32(..)));
-        std::fs::DirBuilder::new()
-            .mode(mode)
-            .create(&path)
+        make_dir(&path, mode)
             .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
         let lock = File::open(&path)?;
         let lock = lock.try_lock().is_ok().then_some(lock);
