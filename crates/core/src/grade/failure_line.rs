@@ -7,7 +7,7 @@
 mod patterns;
 mod plain;
 
-use crate::grade::test_report;
+use crate::grade::test_report::{self, Cases};
 use crate::text::excerpt::{beginning, without_middle};
 use crate::text::mask::Masked;
 use crate::text::stripped::stripped;
@@ -56,8 +56,9 @@ impl Complaint {
 
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
 pub fn failure_line(output: &Masked) -> Option<String> {
-    if let Some(complaint) = of_report(output.as_str()) {
-        return Some(complaint.line());
+    let reported = test_report::find(output.as_str());
+    if let Some(line) = reported.as_ref().and_then(first_failed) {
+        return Some(line);
     }
     let text = stripped(&without_middle(output.as_str(), LOOKED_AT));
     let cut: Vec<String> = text
@@ -85,9 +86,8 @@ pub fn last_lines(output: &Masked) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { lines }
 }
 
-/// Returns the first failure of a report that is part of the output.
-fn of_report(output: &str) -> Option<Complaint> {
-    let cases = test_report::find(output)?;
+/// Returns the first failure of a report, and the number of others.
+pub(super) fn first_failed(cases: &Cases) -> Option<String> {
     let first = cases.first_failure()?;
     let said = if first.message.is_empty() {
         "failed"
@@ -95,5 +95,5 @@ fn of_report(output: &str) -> Option<Complaint> {
         &first.message
     };
     let more = usize::try_from(cases.failed - 1).unwrap_or(usize::MAX);
-    Some(Complaint::new(&first.name, said, more))
+    Some(Complaint::new(&first.name, said, more).line())
 }

@@ -130,7 +130,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
 /// The messages of all tests, so that nobody has to look elsewhere.
 fn grades(results: &Results, trial: &TrialResult) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for (test, grade) in trial.report.tests.iter() {
+    for (test, grade) in &trial.report.tests {
         let score = wording::score(grade.score);
         lines.push(format!("{score} {test}: {}", grade.message));
         if let Some(about) = results.descriptions.test(&trial.head.eval, test) {

@@ -71,7 +71,7 @@ fn rows<'a>(results: &'a Results, variants: &[(&str, &str)]) -> Vec<Row<'a>> {
         let Some(column) = variants.iter().position(|known| *known == variant) else {
             continue;
         };
-        for (test, grade) in report.tests.iter() {
+        for (test, grade) in &report.tests {
             let place = *places.entry((&head.eval, test)).or_insert_with(|| {
                 rows.push(Row {
                     eval: &head.eval,
@@ -170,7 +170,7 @@ mod tests {
                         score,
                         ..Grade::default()
                     };
-                    report.tests.push(test, grade);
+                    report.tests.push((test.into(), grade));
                 }
             }
             script.finish(id, &report);
