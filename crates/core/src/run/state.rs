@@ -68,8 +68,8 @@ pub struct RunState {
     stopped_variants: Vec<StoppedVariant>,
     /// The number of the last grading after the first.
     grading: Option<u32>,
-    /// Positions in `trials`, in the order in which they were started.
-    in_flight: Vec<usize>,
+    /// Ids of trials, in the order in which they were started.
+    in_flight: Vec<u32>,
     /// In the order in which the plan names them, those whose trials are all spare too.
     variants: Vec<VariantName>,
 }
@@ -250,7 +250,8 @@ impl RunState {
 
     /// Returns the trials in flight, in the order in which they were started.
     pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Trial> {
-        self.in_flight.iter().map(|index| &self.trials[*index])
+        let ids = self.in_flight.iter();
+        ids.map(|id| &self.trials[self.position(*id).unwrap_or_default()])
     }
 
     /// Notes that the process of the run is gone, which no event could say.

@@ -20,7 +20,7 @@ use crate::run::state::RunState;
 use crate::text::prose;
 
 pub use matching::{AccessChange, Matching, OneSided, mixed_access};
-use matching::{Case, Names, access_changes, cases, changes};
+use matching::{Case, access_changes, cases, changes, naming};
 
 /// Of the document that `terca compare --format json` writes.
 pub const COMPARED_VERSION: u32 = 3;
@@ -260,8 +260,8 @@ pub fn between(
     let (first, second) = (cases(baseline.state), cases(other.state));
     let mut common: BTreeSet<Case<'_>> = first.intersection(&second).copied().collect();
     let (only_in_baseline, only_in_other) = (
-        OneSided::of(baseline.state, other.state),
-        OneSided::of(other.state, baseline.state),
+        OneSided::of(&first, &second),
+        OneSided::of(&second, &first),
     );
     let names = || (baseline.name.to_owned(), other.name.to_owned());
     if common.is_empty() {
@@ -319,14 +319,14 @@ pub fn between(
 
 /// The trials of a run that are compared: the run is their arm, and their variant the place.
 fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
-    let names = Names::of(common);
+    let name = naming(common);
     let mut trials = Vec::new();
     for trial in arm.state.trials() {
         let head = &trial.head;
         if common.contains(&(&head.eval, &head.environment, &head.experiment)) {
             trials.push(ArmTrial {
                 arm: arm.name,
-                place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
+                place: Cow::Owned(name(head)),
                 trial,
             });
         }

@@ -55,10 +55,8 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
     let grids: Vec<Grid<'_>> = trials.iter().map(|trials| Grid::of(trials)).collect();
     let mut drafts: Vec<Draft<'_>> = Vec::new();
     for (arms, grid) in family.iter().zip(&grids) {
-        let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
-        let arm = others.next().copied().unwrap_or_default();
         let places = &grid.places;
-        drafts.push(Draft::of(Scope { grid, places }, arm, arms));
+        drafts.push(Draft::of(Scope { grid, places }, other_arm(grid, arms), arms));
     }
     finished(drafts)
 }
@@ -67,11 +65,15 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
 pub(super) fn effect_on_pass_rate(arms: &Arms<'_>) -> Effect {
     let trials = of_agents(arms);
     let grid = &Grid::of(&trials);
-    let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
-    let arm = others.next().copied().unwrap_or_default();
     let places = &grid.places;
-    let (pairs, _) = Scope { grid, places }.pairs(arm, arms.baseline);
+    let (pairs, _) = Scope { grid, places }.pairs(other_arm(grid, arms), arms.baseline);
     Effect::on_pass_rate(&pairs)
+}
+
+/// Returns the arm of a grid that is not the baseline.
+fn other_arm<'a>(grid: &Grid<'a>, arms: &Arms<'_>) -> &'a str {
+    let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
+    others.next().copied().unwrap_or_default()
 }
 
 /// Returns the trials of agents that do not prove evals.

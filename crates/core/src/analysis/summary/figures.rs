@@ -73,14 +73,10 @@ impl Figures {
         let figures = Figures::of_trials(&trials);
         let (passed, judged) = cell.tally();
         let of_k = |k| {
-            let (pass_at_k, pass_hat_k) = (
-                pass_at_k(judged, passed, k).ok()?,
-                pass_hat_k(judged, passed, k).ok()?,
-            );
             Some(Reliability {
                 k,
-                pass_at_k,
-                pass_hat_k,
+                pass_at_k: pass_at_k(judged, passed, k)?,
+                pass_hat_k: pass_hat_k(judged, passed, k)?,
             })
         };
         Figures {
