@@ -150,23 +150,24 @@ impl Results {
 
     /// Makes the document from a run.
     pub fn of(state: &RunState) -> Self {
+        let start = state.start();
         Results {
             schema_version: SCHEMA_VERSION,
-            terca_version: state.terca_version().to_owned(),
-            run: state.run().to_owned(),
-            suite: state.suite().to_owned(),
-            descriptions: state.descriptions().clone(),
-            replay_of: state.replay_of().map(str::to_owned),
-            failed_in: state.failed_in().map(str::to_owned),
+            terca_version: start.terca_version.clone(),
+            run: start.run.clone(),
+            suite: start.suite.clone(),
+            descriptions: start.descriptions.clone(),
+            replay_of: start.replay_of.clone(),
+            failed_in: start.failed_in.clone(),
             status: state.status(),
-            seed: state.seed(),
+            seed: start.seed,
             grading: state.grading(),
             started_at: state.started_at(),
             finished_at: state.finished_at(),
             stopped_variants: state.stopped_variants().to_vec(),
             stopped: state.stopping(),
-            adaptive: state
-                .adaptive()
+            adaptive: start
+                .adaptive
                 .map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
                 .trials()

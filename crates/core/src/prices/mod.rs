@@ -90,8 +90,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     // A test reads it.
-    let mut table: Table =
-        serde_json::from_str(include_str!("table.json")).unwrap_or_default();
+    let mut table: Table = serde_json::from_str(include_str!("table.json")).unwrap_or_default();
     let models = std::mem::take(&mut table.models).into_iter();
     table.models = models
         .map(|(name, price)| (models::plain(&name), price))

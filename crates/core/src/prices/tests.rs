@@ -63,7 +63,10 @@ fn the_table_that_is_shipped_can_be_read_and_makes_sense() {
             "{name}"
         );
         if let Some(long) = long {
-            assert!(long.rates.input > price.input && long.above >= 100_000, "{name}");
+            assert!(
+                long.rates.input > price.input && long.above >= 100_000,
+                "{name}"
+            );
         }
     }
     // Two names that are spelt alike must not have two prices.

@@ -40,10 +40,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ablation::Ablation;
-use crate::config::adaptive::Adaptive;
-use crate::config::verdict::Measure;
 use crate::plan::VariantName;
-use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStart, RunStatus, StopReason, StoppedVariant, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
@@ -125,39 +122,19 @@ pub struct Live {
 }
 
 impl RunState {
+    /// Returns the beginning, without its trials.
+    pub fn start(&self) -> &RunStart {
+        &self.start
+    }
+
     /// Returns the run's name.
     pub fn run(&self) -> &str {
         &self.start.run
     }
 
-    /// Returns the suite's name.
-    pub fn suite(&self) -> &str {
-        &self.start.suite
-    }
-
-    /// Returns the version of Terca that ran it last.
-    pub fn terca_version(&self) -> &str {
-        &self.start.terca_version
-    }
-
-    /// Returns the run whose recorded answers took the place of models, if this one is a replay.
-    pub fn replay_of(&self) -> Option<&str> {
-        self.start.replay_of.as_deref()
-    }
-
-    /// Returns the run whose failures are run again, if this one has nothing else.
-    pub fn failed_in(&self) -> Option<&str> {
-        self.start.failed_in.as_deref()
-    }
-
     /// Returns the design, if this is an ablation.
     pub fn ablation(&self) -> Option<&Ablation> {
         self.start.ablation.as_deref()
-    }
-
-    /// Returns the seed of everything that is drawn.
-    pub fn seed(&self) -> u64 {
-        self.start.seed
     }
 
     /// Returns how many trials run at a time.
@@ -175,31 +152,11 @@ impl RunState {
         self.start.verdict.margin
     }
 
-    /// Returns the figure that experiments are compared by.
-    pub fn measure(&self) -> Measure {
-        self.start.verdict.measure
-    }
-
-    /// Returns the variants that differ from the baseline in nothing but their name: a difference is chance.
-    pub fn identical_to_baseline(&self) -> &[VariantName] {
-        &self.start.identical_to_baseline
-    }
-
     /// Looks at the run with another margin, where one is given. Its journal stays as it is.
     #[must_use]
     pub fn with_margin(mut self, margin: Option<f64>) -> Self {
         self.start.verdict = self.start.verdict.with_margin(margin);
         self
-    }
-
-    /// Returns the bounds of a run that adds repetitions until the comparisons are decided.
-    pub fn adaptive(&self) -> Option<Adaptive> {
-        self.start.adaptive
-    }
-
-    /// Returns the descriptions of evals, variants and tests.
-    pub fn descriptions(&self) -> &Descriptions {
-        &self.start.descriptions
     }
 
     /// Returns the status of the run.

@@ -124,6 +124,19 @@ pub enum CompareError {
 }
 
 impl Compared {
+    fn of(arms: &Arms<'_>, state: &RunState, runs: &[&str], matching: Option<Matching>) -> Self {
+        Compared {
+            version: COMPARED_VERSION,
+            suite: state.start().suite.clone(),
+            by: arms.by,
+            runs: runs.iter().map(|run| (*run).to_owned()).collect(),
+            baseline: arms.baseline.to_owned(),
+            margin: arms.margin,
+            matching,
+            comparisons: compare_arms(arms),
+        }
+    }
+
     /// 1 when an arm is worse than the baseline; 3 when something is undecided that was to be decided.
     pub fn exit_status(&self, require_conclusive: bool) -> u8 {
         let has = |verdict| {
@@ -195,16 +208,7 @@ pub fn within(
         });
     }
     let arms = Arms::within(state, by, baseline, margin);
-    Ok(Compared {
-        version: COMPARED_VERSION,
-        suite: state.suite().to_owned(),
-        by,
-        runs: vec![state.run().to_owned()],
-        comparisons: compare_arms(&arms),
-        baseline: baseline.to_owned(),
-        margin,
-        matching: None,
-    })
+    Ok(Compared::of(&arms, state, &[state.run()], None))
 }
 
 fn names(state: &RunState, name: fn(&TrialHead) -> &str) -> Vec<&str> {
@@ -259,10 +263,8 @@ pub fn between(
     check(other.state)?;
     let (first, second) = (cases(baseline.state), cases(other.state));
     let mut common: BTreeSet<Case<'_>> = first.intersection(&second).copied().collect();
-    let (only_in_baseline, only_in_other) = (
-        OneSided::of(&first, &second),
-        OneSided::of(&second, &first),
-    );
+    let (only_in_baseline, only_in_other) =
+        (OneSided::of(&first, &second), OneSided::of(&second, &first));
     let names = || (baseline.name.to_owned(), other.name.to_owned());
     if common.is_empty() {
         let (first, second) = names();
@@ -299,22 +301,14 @@ pub fn between(
         access: access_changes(baseline.state, other.state, &common),
     };
     // Where one of them stopped when it had seen enough, the test has to allow for it.
-    let adaptive = [other.state, baseline.state].map(RunState::adaptive);
+    let adaptive = [other.state, baseline.state].map(|state| state.start().adaptive);
     let arms = Arms {
         margin,
         adaptive: adaptive.iter().flatten().map(|bounds| bounds.max).max(),
         ..Arms::new(By::Run, baseline.name, trials, other.state)
     };
-    Ok(Compared {
-        version: COMPARED_VERSION,
-        suite: other.state.suite().to_owned(),
-        by: By::Run,
-        runs: vec![baseline.name.to_owned(), other.name.to_owned()],
-        baseline: baseline.name.to_owned(),
-        margin,
-        comparisons: compare_arms(&arms),
-        matching: Some(matching),
-    })
+    let runs = [baseline.name, other.name];
+    Ok(Compared::of(&arms, other.state, &runs, Some(matching)))
 }
 
 /// The trials of a run that are compared: the run is their arm, and their variant the place.

@@ -56,7 +56,11 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
     let mut drafts: Vec<Draft<'_>> = Vec::new();
     for (arms, grid) in family.iter().zip(&grids) {
         let places = &grid.places;
-        drafts.push(Draft::of(Scope { grid, places }, other_arm(grid, arms), arms));
+        drafts.push(Draft::of(
+            Scope { grid, places },
+            other_arm(grid, arms),
+            arms,
+        ));
     }
     finished(drafts)
 }

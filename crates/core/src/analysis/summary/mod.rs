@@ -130,7 +130,7 @@ impl NoVerdict {
             Some(NoVerdict::Controls)
         } else if counts.passed + counts.partial + counts.failed == 0 {
             Some(NoVerdict::NothingJudged)
-        } else if state.failed_in().is_some() {
+        } else if state.start().failed_in.is_some() {
             Some(NoVerdict::OnlyFailed)
         } else if state.ablation().is_some() {
             Some(NoVerdict::Ablation)

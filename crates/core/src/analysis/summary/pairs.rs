@@ -334,10 +334,10 @@ impl<'a> Arms<'a> {
             baseline,
             trials,
             margin: state.margin(),
-            measure: state.measure(),
+            measure: state.start().verdict.measure,
             concurrency: state.concurrency(),
             identical: Vec::new(),
-            adaptive: state.adaptive().map(|bounds| bounds.max),
+            adaptive: state.start().adaptive.map(|bounds| bounds.max),
             tests_expenses: true,
         }
     }
@@ -362,7 +362,7 @@ impl<'a> Arms<'a> {
             ..Arms::new(by, baseline, trials, state)
         };
         if by != By::Environment && baseline == state.baseline() {
-            let same = state.identical_to_baseline().iter();
+            let same = state.start().identical_to_baseline.iter();
             let same = same.map(|variant| (&*variant.experiment, &*variant.environment));
             arms.identical = same.collect();
         }

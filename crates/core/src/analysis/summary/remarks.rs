@@ -50,7 +50,7 @@ pub(super) fn of(state: &RunState) -> Vec<EvalRemark> {
         let changed = trials.iter().filter(|trial| is_graded_differently(trial));
         let changed = Some(changed.count()).filter(|number| *number > 0);
         let changed = changed.map(|number| (EvalFact::GradedDifferently, number));
-        let facts = always_alike(trials, state.measure())
+        let facts = always_alike(trials, state.start().verdict.measure)
             .into_iter()
             .chain(changed);
         facts.map(|(fact, trials)| EvalRemark {
