@@ -29,9 +29,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     settings: || {
         let short = command_line().map(|command| CommandSuccess {
             command: command.value,
-            output_contains: None,
-            output_matches: None,
-            report: None,
+            ..CommandSuccess::default()
         });
         let long = object("commandSuccess", "`commandSuccess`", |fields| {
             let command = fields.required(
@@ -70,7 +68,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
 };
 
 /// A command, and the output that it must have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct CommandSuccess {
     command: String,
     output_contains: Option<String>,

@@ -21,37 +21,17 @@ const LONGEST: usize = 300;
 /// The number of last lines that are kept of an output.
 const LAST_LINES: usize = 10;
 
-/// A failure that a runner reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Complaint {
-    /// The test that failed, where one is named.
-    test: Option<String>,
-    /// The reason.
-    said: String,
-    /// The number of further failures.
-    more: usize,
-}
-
-impl Complaint {
-    fn new(test: &str, said: impl Into<String>, more: usize) -> Self {
-        Complaint {
-            test: Some(test.trim().to_owned()).filter(|test| !test.is_empty()),
-            said: said.into(),
-            more,
-        }
-    }
-
-    fn line(self) -> String {
-        let more = match self.more {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        let line = match self.test {
-            Some(test) => format!("{test}: {}", self.said.trim()),
-            None => self.said.trim().to_owned(),
-        };
-        beginning(&line, LONGEST - more.len()) + &more
-    }
+/// Returns a failure in a line: `TEST: REASON (and 2 more)`.
+fn complaint(test: &str, said: &str, more: usize) -> String {
+    let more = match more {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let line = match (test.trim(), said.trim()) {
+        ("", said) => said.to_owned(),
+        (test, said) => format!("{test}: {said}"),
+    };
+    beginning(&line, LONGEST - more.len()) + &more
 }
 
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
@@ -66,12 +46,7 @@ pub fn failure_line(output: &Masked) -> Option<String> {
         .map(|line| beginning(line.trim_end(), LONGEST_LINE))
         .collect();
     let found = patterns::complaint(&cut.join("\n"));
-    let found = found.or_else(|| {
-        let lines: Vec<&str> = cut.iter().map(String::as_str).collect();
-        let said = plain::complaint(&lines)?;
-        Some(Complaint::new("", said, 0))
-    });
-    found.map(Complaint::line)
+    found.or_else(|| Some(complaint("", plain::complaint(&cut)?, 0)))
 }
 
 /// Returns the last ten lines of an output, without blank ones at its end.
@@ -95,5 +70,5 @@ pub(super) fn first_failed(cases: &Cases) -> Option<String> {
         &first.message
     };
     let more = usize::try_from(cases.failed - 1).unwrap_or(usize::MAX);
-    Some(Complaint::new(&first.name, said, more).line())
+    Some(complaint(&first.name, said, more))
 }

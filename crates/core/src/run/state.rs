@@ -347,7 +347,7 @@ impl Counts {
 }
 
 /// A variant of a run, and how far it is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariantProgress {
     /// The environment's name.
     pub environment: String,
@@ -390,10 +390,7 @@ impl VariantProgress {
         VariantProgress {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
-            running: 0,
-            waiting: 0,
-            took: Took::default(),
-            spent: SpentTotal::default(),
+            ..VariantProgress::default()
         }
     }
 

@@ -56,16 +56,9 @@ struct Turn {
     #[serde(skip_serializing_if = "String::is_empty")]
     reasoning_content: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<Value>,
     #[serde(skip_serializing_if = "Observation::is_nothing")]
     observation: Observation,
-}
-
-#[derive(Debug, Serialize)]
-struct Call {
-    tool_call_id: String,
-    function_name: String,
-    arguments: Value,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -113,11 +106,11 @@ impl Trajectory {
                 };
                 let turn = self.acting(time);
                 let number = turn.step_id;
-                turn.tool_calls.push(Call {
-                    tool_call_id: tool_call_id.clone(),
-                    function_name: tool,
-                    arguments,
-                });
+                turn.tool_calls.push(json!({
+                    "tool_call_id": tool_call_id,
+                    "function_name": tool,
+                    "arguments": arguments,
+                }));
                 self.calls.insert(tool_call_id, number - 1);
             }
             Step::ToolResult { id, output, .. } => {

@@ -156,21 +156,19 @@ impl Compared {
 
 /// A run that has ended and has something in it.
 fn check(state: &RunState) -> Result<(), CompareError> {
-    if state.status() == RunStatus::Running {
-        Err(CompareError::GoingOn(state.run().to_owned()))
+    let mut agents = state.trials().iter().map(|trial| &trial.head.agent);
+    let refusal: fn(String) -> CompareError = if state.status() == RunStatus::Running {
+        CompareError::GoingOn
     } else if state.trials().is_empty() {
-        Err(CompareError::Empty(state.run().to_owned()))
+        CompareError::Empty
     } else if state.ablation().is_some() {
-        Err(CompareError::Ablation(state.run().to_owned()))
-    } else if state
-        .trials()
-        .iter()
-        .all(|trial| is_control(&trial.head.agent))
-    {
-        Err(CompareError::OnlyControls(state.run().to_owned()))
+        CompareError::Ablation
+    } else if agents.all(|agent| is_control(agent)) {
+        CompareError::OnlyControls
     } else {
-        Ok(())
-    }
+        return Ok(());
+    };
+    Err(refusal(state.run().to_owned()))
 }
 
 fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> CompareError {
