@@ -14,12 +14,14 @@ pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     }
 }
 
-/// Joins the first items of a list, and counts the others: `a, b and 3 more`.
+/// Joins the first items of a list, and counts the others: `a, b and 3 more`. A single one more is named.
 pub fn few<S: AsRef<str>>(items: &[S], most: usize) -> String {
-    let more = items.len().saturating_sub(most);
-    let first = items.iter().take(most).map(|item| item.as_ref().to_owned());
-    let rest = (more > 0).then(|| format!("{more} more"));
-    list(&first.chain(rest).collect::<Vec<_>>(), "and")
+    if items.len() <= most + 1 {
+        return list(items, "and");
+    }
+    let first = items.iter().map(|item| item.as_ref().to_owned());
+    let more = format!("{} more", items.len() - most);
+    list(&first.take(most).chain([more]).collect::<Vec<_>>(), "and")
 }
 
 /// Joins items as in a sentence, each in back-quotes.

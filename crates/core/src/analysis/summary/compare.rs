@@ -125,15 +125,9 @@ impl<'g> Draft<'g> {
             per_eval: EvalEffect::all(&pairs),
             place,
             measure,
-            verdict: Verdict::Inconclusive,
-            beyond: None,
-            sentence: String::new(),
-            warnings: Vec::new(),
-            cannot_tell: None,
             evals: pairs.len(),
             left_out,
             repetitions: Repetitions::of(&pairs),
-            comparisons: 1,
             sequential,
             errors_p: fisher(
                 figures.arm.errors_or_not(),
@@ -145,7 +139,7 @@ impl<'g> Draft<'g> {
             tokens: Effect::on(TOKENS, &pairs, arms.tests_expenses),
             cost_usd: Effect::on(COST, &pairs, arms.tests_expenses),
             seconds: Effect::on(SECONDS, &pairs, arms.tests_expenses),
-            outlook: None,
+            ..Comparison::default()
         };
         Draft {
             scope,
