@@ -191,20 +191,14 @@ impl Trajectory {
 /// Returns the figures that are known, under the names of the format.
 fn metrics(usage: &Usage) -> Map<String, Value> {
     let figures = [
-        ("total_prompt_tokens", usage.input_tokens.map(Value::from)),
-        (
-            "total_completion_tokens",
-            usage.output_tokens.map(Value::from),
-        ),
-        (
-            "total_cached_tokens",
-            usage.cached_input_tokens.map(Value::from),
-        ),
-        ("total_cost_usd", usage.cost_usd.map(Value::from)),
+        ("total_prompt_tokens", json!(usage.input_tokens)),
+        ("total_completion_tokens", json!(usage.output_tokens)),
+        ("total_cached_tokens", json!(usage.cached_input_tokens)),
+        ("total_cost_usd", json!(usage.cost_usd)),
     ];
-    let known = figures.into_iter();
+    let known = figures.into_iter().filter(|(_, figure)| !figure.is_null());
     known
-        .filter_map(|(name, figure)| Some((name.to_owned(), figure?)))
+        .map(|(name, figure)| (name.to_owned(), figure))
         .collect()
 }
 

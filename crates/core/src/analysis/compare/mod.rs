@@ -171,16 +171,6 @@ fn check(state: &RunState) -> Result<(), CompareError> {
     Err(refusal(state.run().to_owned()))
 }
 
-fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> CompareError {
-    CompareError::Unknown {
-        run: run.to_owned(),
-        noun,
-        name: name.to_owned(),
-        known: prose::quoted_list(known, "and"),
-        meant: prose::did_you_mean(name, known.iter().copied()).map(str::to_owned),
-    }
-}
-
 /// Without a baseline: the suite's for experiments, the first for environments.
 pub fn within(
     state: &RunState,
@@ -221,7 +211,13 @@ fn choose<'a>(
 ) -> Result<&'a str, CompareError> {
     if let Some(name) = asked {
         let found = arms.iter().find(|arm| **arm == name).copied();
-        return found.ok_or_else(|| unknown(state.run(), by.as_str(), name, arms));
+        return found.ok_or_else(|| CompareError::Unknown {
+            run: state.run().to_owned(),
+            noun: by.as_str(),
+            name: name.to_owned(),
+            known: prose::quoted_list(arms, "and"),
+            meant: prose::did_you_mean(name, arms.iter().copied()).map(str::to_owned),
+        });
     }
     let usual = if by == By::Environment {
         arms[0]

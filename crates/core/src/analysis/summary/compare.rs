@@ -130,8 +130,8 @@ impl<'g> Draft<'g> {
             repetitions: Repetitions::of(&pairs),
             sequential,
             errors_p: fisher(
-                figures.arm.errors_or_not(),
-                figures.baseline.errors_or_not(),
+                (figures.arm.errors, figures.arm.judged),
+                (figures.baseline.errors, figures.baseline.judged),
             ),
             figures,
             pass_rate: at_the_end(Effect::on_pass_rate(&pairs), Measure::PassRate),

@@ -112,11 +112,6 @@ impl Figures {
         }
     }
 
-    /// Returns the trials that ended in an error, and those that were judged.
-    pub(super) fn errors_or_not(&self) -> (usize, usize) {
-        (self.errors, self.judged)
-    }
-
     fn of_trials(trials: &[&TrialReport]) -> Self {
         let judged: Vec<&TrialReport> = trials
             .iter()
