@@ -10,7 +10,7 @@ use crate::run::seal::{JournalEnd, Seal};
 
 /// The facts about a journal that was read. Its events were given away one by one, so that a long run needs no room for
 /// all of them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Journal {
     /// The number of events before the first damage.
     pub events: usize,
@@ -45,12 +45,8 @@ impl Journal {
         mut each: impl FnMut(Event),
     ) -> io::Result<Self> {
         let mut journal = Journal {
-            events: 0,
-            sound_bytes: 0,
-            is_torn: false,
-            damage: None,
             seal: Seal::new(run_file),
-            links: Vec::new(),
+            ..Journal::default()
         };
         let mut line = Vec::new();
         loop {

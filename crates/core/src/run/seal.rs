@@ -46,7 +46,7 @@ pub struct JournalEnd {
 }
 
 /// The seal of the lines so far. The same value checks lines and seals new ones.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Seal {
     /// The last link.
     chain: Option<String>,

@@ -71,7 +71,7 @@ impl Figures {
     pub(super) fn of_cell(cell: &Cell<'_>) -> Self {
         let trials: Vec<&TrialReport> = cell.reports().collect();
         let figures = Figures::of_trials(&trials);
-        let (passed, judged) = cell.tally();
+        let Figures { passed, judged, .. } = figures;
         let of_k = |k| {
             Some(Reliability {
                 k,
