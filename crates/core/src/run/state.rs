@@ -277,7 +277,7 @@ impl Trial {
     /// The number of the attempt that comes next, from 1.
     pub fn next_attempt(&self) -> u32 {
         let failed = self.earlier.len() + usize::from(self.report.status == Status::Error);
-        u32::try_from(failed).unwrap_or(u32::MAX - 1) + 1
+        failed as u32 + 1
     }
 
     /// Returns how many of its attempts so far have lost their worker.
@@ -286,8 +286,8 @@ impl Trial {
         let last = self.report.error.as_ref().filter(|_| is_error);
         let earlier = self.earlier.iter().filter_map(|one| one.error.as_ref());
         let errors = earlier.chain(last);
-        let lost = errors.filter(|error| error.kind == ErrorKind::Lost).count();
-        u32::try_from(lost).unwrap_or(u32::MAX)
+        let lost = errors.filter(|error| error.kind == ErrorKind::Lost);
+        lost.count() as u32
     }
 
     /// Returns the position of its variant in [`RunState::variants`].
