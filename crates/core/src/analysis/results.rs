@@ -198,11 +198,7 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
         return 0;
     }
     let unfinished = summary.pending + summary.interrupted;
-    let share = if judged == 0 {
-        0.0
-    } else {
-        summary.passed as f64 / judged as f64
-    };
+    let share = summary.passed as f64 / judged.max(1) as f64;
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
     let is_ablation = summary.no_verdict == Some(NoVerdict::Ablation);
     let enough = is_ablation || share + 1e-9 >= fail_under;

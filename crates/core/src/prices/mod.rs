@@ -130,12 +130,9 @@ impl Prices {
         if let Some(own) = self.own.get(&written) {
             return *own;
         }
-        for name in [plain.as_str(), undated] {
-            let own = self.own.iter();
-            let mut own = own.filter(|(key, _)| models::plain(key) == name);
-            if let Some((_, price)) = own.next() {
-                return *price;
-            }
+        let of = |name: &str| self.own.iter().find(|(own, _)| models::plain(own) == name);
+        if let Some((_, price)) = of(&plain).or_else(|| of(undated)) {
+            return *price;
         }
         let shipped = &TABLE.models;
         shipped

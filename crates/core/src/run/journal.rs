@@ -79,6 +79,9 @@ impl Journal {
                 "event {found} is here, and event {expected} should be: lines are missing, or were moved, doubled or added"
             ));
         }
+        let mut seal = self.seal.clone();
+        let link = (seal.follow(line))
+            .map_err(|broken| format!("{broken}: the line was changed, or comes from elsewhere"))?;
         match &event.kind {
             EventKind::RunStarted(_) if expected > 0 => {
                 return Err("a run begins once, and this is a second `runStarted`".to_owned());
@@ -89,8 +92,7 @@ impl Journal {
             }
             _ => {}
         }
-        let link = (self.seal.follow(line))
-            .map_err(|broken| format!("{broken}: the line was changed, or comes from elsewhere"))?;
+        self.seal = seal;
         self.links.push(link);
         self.events += 1;
         Ok(event)

@@ -253,12 +253,10 @@ impl RunState {
 
     /// Returns whether any agent has reported tokens so far.
     pub fn reports_tokens(&self) -> bool {
-        let live = self.in_flight().filter_map(|trial| trial.live.as_ref());
+        let mut live = self.in_flight().filter_map(|trial| trial.live.as_ref());
         let mut ended = self.trials.iter();
         ended.any(|trial| trial.spent.tokens().is_some())
-            || live
-                .map(|live| live.usage.tokens())
-                .any(|tokens| tokens.is_some())
+            || live.any(|live| live.usage.tokens().is_some())
     }
 
     /// Returns the trial with this id.

@@ -158,11 +158,25 @@ fn object_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Reads an object. YAML also allows trailing commas as in `[1, 2,]`, which people and models write.
 fn object(raw: &str) -> Option<Map<String, Value>> {
-    let has_json_key = raw[1..].trim_start().starts_with('"');
-    let object = serde_json::from_str(raw).ok();
-    object.or_else(|| serde_saphyr::from_str(raw).ok().filter(|_| has_json_key))
+    serde_json::from_str(raw)
+        .or_else(|_| serde_json::from_str(&without_last_commas(raw)))
+        .ok()
+}
+
+/// Removes trailing commas as in `[1, 2,]`, which people and models write and JSON does not allow.
+fn without_last_commas(raw: &str) -> String {
+    let (mut text, mut at) = (String::with_capacity(raw.len()), 0);
+    for part in raw.split_inclusive(',') {
+        at += part.len();
+        let is_last = raw[at..].trim_start().starts_with(['}', ']']);
+        text.push_str(if is_last {
+            part.trim_end_matches(',')
+        } else {
+            part
+        });
+    }
+    text
 }
 
 /// Returns the object itself, or the one that it wraps.
