@@ -79,17 +79,10 @@ impl Slots {
         let own = self.agents.get(agent);
         let own = own.is_none_or(|agent| agent.in_flight < agent.allowed);
         let in_flight: usize = self.agents.values().map(|agent| agent.in_flight).sum();
-        own && in_flight < self.limits.ceiling
-            && (self.limits.agents.contains_key(agent)
-                || self.others_in_flight() < self.limits.others)
-    }
-
-    fn others_in_flight(&self) -> usize {
-        let others = self
-            .agents
-            .iter()
-            .filter(|(name, _)| !self.limits.agents.contains_key(*name));
-        others.map(|(_, agent)| agent.in_flight).sum()
+        let is_limited = |name: &str| self.limits.agents.contains_key(name);
+        let others = self.agents.iter().filter(|(name, _)| !is_limited(name));
+        let others: usize = others.map(|(_, agent)| agent.in_flight).sum();
+        own && in_flight < self.limits.ceiling && (is_limited(agent) || others < self.limits.others)
     }
 
     /// Takes a slot for the agent.
