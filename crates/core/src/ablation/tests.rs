@@ -75,8 +75,8 @@ fn parts_of_several_files_are_counted_together() {
     );
 }
 
-fn wanted(parts: usize, evals: usize, trials: Option<usize>) -> Wanted {
-    Wanted {
+fn designed(parts: usize, evals: usize, trials: Option<usize>) -> Result<Ablation, DesignError> {
+    let wanted = Ablation {
         experiment: "with-rules".into(),
         kind: Kind::Rules,
         split: Some(Split::Headings),
@@ -84,10 +84,12 @@ fn wanted(parts: usize, evals: usize, trials: Option<usize>) -> Wanted {
         parts: (0..parts)
             .map(|part| Part::new(part.to_string(), Some(10)))
             .collect(),
-        evals: (0..evals).map(|eval| format!("e{eval}")).collect(),
-        trials,
-        seed: 7,
-    }
+        rows: Vec::new(),
+        evals: (0..evals)
+            .map(|eval| EvalRows::new(format!("e{eval}")))
+            .collect(),
+    };
+    wanted.designed(trials, 7)
 }
 
 /// The laws of every design: balanced in every eval, with full and none, and no part goes with another.
@@ -103,7 +105,7 @@ fn designs_are_balanced() {
         (25, 7, Some(30)),
         (100, 2, None),
     ] {
-        let design = Ablation::new(wanted(parts, evals, trials)).unwrap();
+        let design = designed(parts, evals, trials).unwrap();
         let mut used = vec![0; design.rows.len()];
         for of in &design.evals {
             for part in 0..parts {
@@ -135,7 +137,7 @@ fn designs_are_balanced() {
 #[test]
 fn no_part_goes_with_a_pair_of_others() {
     for parts in [3, 8, 12] {
-        let design = Ablation::new(wanted(parts, 1, None)).unwrap();
+        let design = designed(parts, 1, None).unwrap();
         let sign = |row: &Row, part: usize| if row.parts.contains(&part) { 1 } else { -1 };
         for one in 0..parts {
             for other in 0..one {
@@ -150,28 +152,23 @@ fn no_part_goes_with_a_pair_of_others() {
 
 #[test]
 fn a_design_is_refused_with_its_reason() {
-    let error = |wanted| Ablation::new(wanted).unwrap_err().to_string();
+    let error = |parts| designed(parts, 1, None).unwrap_err().to_string();
     assert_eq!(
-        error(wanted(0, 1, None)),
+        error(0),
         "there are no parts to compare, and an ablation needs at least two"
     );
-    assert!(error(wanted(1, 1, None)).contains("one part only, `0`"));
-    assert!(error(wanted(101, 1, None)).contains("too many"));
-    let few = Ablation::new(wanted(8, 2, Some(6))).unwrap_err();
+    assert!(error(1).contains("one part only, `0`"));
+    assert!(error(101).contains("too many"));
+    let few = designed(8, 2, Some(6)).unwrap_err();
     assert!(
         matches!(few, DesignError::TooFewTrials { needed: 8, .. }),
         "{few}"
     );
-    assert!(Ablation::new(wanted(8, 2, Some(8))).is_ok());
+    assert!(designed(8, 2, Some(8)).is_ok());
     // An odd number of trials becomes even.
-    let odd = Ablation::new(wanted(8, 2, Some(9))).unwrap();
+    let odd = designed(8, 2, Some(9)).unwrap();
     assert_eq!(odd.trials_of_eval(), 10);
     assert_eq!(odd.repetitions("e0", FULL), 1);
     assert_eq!(odd.repetitions("e0", "row-99"), 0);
-    assert_eq!(
-        Ablation::new(wanted(2, 1, Some(12)))
-            .unwrap()
-            .most_repetitions(),
-        3
-    );
+    assert_eq!(designed(2, 1, Some(12)).unwrap().most_repetitions(), 3);
 }

@@ -150,23 +150,24 @@ impl Results {
 
     /// Makes the document from a run.
     pub fn of(state: &RunState) -> Self {
+        let start = state.start();
         Results {
             schema_version: SCHEMA_VERSION,
-            terca_version: state.terca_version().to_owned(),
-            run: state.run().to_owned(),
-            suite: state.suite().to_owned(),
-            descriptions: state.descriptions().clone(),
-            replay_of: state.replay_of().map(str::to_owned),
-            failed_in: state.failed_in().map(str::to_owned),
+            terca_version: start.terca_version.clone(),
+            run: start.run.clone(),
+            suite: start.suite.clone(),
+            descriptions: start.descriptions.clone(),
+            replay_of: start.replay_of.clone(),
+            failed_in: start.failed_in.clone(),
             status: state.status(),
-            seed: state.seed(),
+            seed: start.seed,
             grading: state.grading(),
             started_at: state.started_at(),
             finished_at: state.finished_at(),
             stopped_variants: state.stopped_variants().to_vec(),
             stopped: state.stopping(),
-            adaptive: state
-                .adaptive()
+            adaptive: start
+                .adaptive
                 .map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
                 .trials()
@@ -197,11 +198,7 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
         return 0;
     }
     let unfinished = summary.pending + summary.interrupted;
-    let share = if judged == 0 {
-        0.0
-    } else {
-        summary.passed as f64 / judged as f64
-    };
+    let share = summary.passed as f64 / judged.max(1) as f64;
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
     let is_ablation = summary.no_verdict == Some(NoVerdict::Ablation);
     let enough = is_ablation || share + 1e-9 >= fail_under;

@@ -5,10 +5,12 @@
 //! of one, and the run is like any other.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::agent;
 use crate::agent::AgentChoice;
-use crate::agent::control::{CONTROLS, NOP, ORACLE, is_control};
+use crate::agent::control::{CHEAT, CONTROLS, NOP, ORACLE, is_control};
+use crate::analysis::distinct::distinct;
 use crate::analysis::results::{Results, TrialResult};
 use crate::config::suite::Setup;
 use crate::config::{Patch, Suite};
@@ -137,55 +139,22 @@ impl Proof<'_> {
     }
 }
 
-/// The answer of `terca validate`, for programs.
-#[derive(Debug, Clone, Serialize)]
-pub struct Validated<'a> {
-    /// `validated`, as the last of the events.
-    pub event: &'static str,
-    /// The run's name.
-    pub run: &'a str,
-    /// The evals, in the order of the trials.
-    pub evals: Vec<ValidatedEval<'a>>,
-}
-
-/// An eval, and whether it proves anything.
-#[derive(Debug, Clone, Serialize)]
-pub struct ValidatedEval<'a> {
-    /// The eval's name.
-    pub eval: &'a str,
-    /// Tells whether it has no flaw.
-    pub proven: bool,
-    /// Its faults.
-    pub flaws: Vec<Flaw>,
-    /// The end of the trial of the solution; `None` where there is no solution.
-    pub oracle: Option<Status>,
-    /// The end of the trial that does nothing.
-    pub nop: Option<Status>,
-    /// The end of the trial that cheats.
-    pub cheat: Option<Status>,
-}
-
-impl<'a> Validated<'a> {
-    /// Takes the proofs from the results of a run.
-    pub fn of(results: &'a Results) -> Self {
-        let evals = proofs(results).into_iter().map(|proof| {
-            let [oracle, nop, cheat] = proof.statuses();
-            let flaws = proof.flaws();
-            ValidatedEval {
-                eval: proof.eval,
-                proven: flaws.is_empty(),
-                flaws,
-                oracle,
-                nop,
-                cheat,
-            }
-        });
-        Validated {
-            event: "validated",
-            run: &results.run,
-            evals: evals.collect(),
-        }
-    }
+/// Returns the answer of `terca validate`, for programs. It is the last of the events.
+pub fn validated(results: &Results) -> Value {
+    let eval = |proof: &Proof<'_>| {
+        let [oracle, nop, cheat] = proof.statuses();
+        let flaws = proof.flaws();
+        json!({
+            "eval": proof.eval,
+            "proven": flaws.is_empty(),
+            "flaws": flaws,
+            "oracle": oracle,
+            "nop": nop,
+            "cheat": cheat,
+        })
+    };
+    let evals: Value = proofs(results).iter().map(eval).collect();
+    json!({ "event": "validated", "run": results.run, "evals": evals })
 }
 
 /// Returns whether the trials are those of `terca validate`: several agents that check evals, each the environment of its name.
@@ -203,28 +172,19 @@ pub fn is_validation(results: &Results) -> bool {
 
 /// One for each eval, in the order of the trials.
 pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
-    let mut proofs: Vec<Proof<'_>> = Vec::new();
-    for trial in &results.trials {
-        let eval = trial.head.eval.as_str();
-        let place = proofs
-            .iter()
-            .position(|proof| proof.eval == eval)
-            .unwrap_or_else(|| {
-                proofs.push(Proof {
-                    eval,
-                    oracle: None,
-                    nop: None,
-                    cheat: None,
-                });
-                proofs.len() - 1
-            });
-        match trial.head.environment.as_str() {
-            ORACLE => proofs[place].oracle = Some(trial),
-            NOP => proofs[place].nop = Some(trial),
-            _ => proofs[place].cheat = Some(trial),
-        }
-    }
-    proofs
+    let trials = || results.trials.iter();
+    let of = |eval: &str, name: &str| {
+        trials().rfind(|trial| trial.head.eval == eval && trial.head.environment == name)
+    };
+    distinct(trials().map(|trial| trial.head.eval.as_str()))
+        .into_iter()
+        .map(|eval| Proof {
+            eval,
+            oracle: of(eval, ORACLE),
+            nop: of(eval, NOP),
+            cheat: of(eval, CHEAT),
+        })
+        .collect()
 }
 
 /// 0 when every eval is proven, 1 when not, 3 when that is not known because a trial ended in an error.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::summary::DeliveryCounts;
 use crate::run::outcome::TrialReport;
 use crate::stats::sample::median;
 use crate::text::prose;
 use crate::wire::Wire;
 use crate::wire::network::RefusedHost;
-use crate::wire::sent_parts::{Part, Sent};
 
 /// The most parts of a variant, and the most hosts, that are named.
 const SHOWN: usize = 5;
@@ -19,7 +19,6 @@ pub struct WireSummary {
     trials: usize,
     wire: Wire,
     agent_seconds: f64,
-    sent: BTreeMap<(&'static str, String), (u64, u64)>,
     refused: BTreeMap<String, u64>,
     refused_elsewhere: u64,
 }
@@ -35,18 +34,6 @@ impl WireSummary {
                 summary.wire.add(wire);
                 first_bytes.extend(wire.first_byte_seconds);
                 summary.agent_seconds += report.phases.agent.unwrap_or(wire.model_seconds);
-                for Sent {
-                    part,
-                    name,
-                    requests,
-                    of,
-                } in &wire.sent
-                {
-                    let sums = summary.sent.entry((Part::noun(*part), name.clone()));
-                    let (found, all) = sums.or_default();
-                    *found += requests;
-                    *all += of;
-                }
             }
             if let Some(network) = &report.network {
                 summary.refused_elsewhere += network.refused_elsewhere;
@@ -65,7 +52,7 @@ impl WireSummary {
     }
 
     /// Returns the sentence: `14 requests in 3 trials, 2 failed (429 ×2), …; 120k input tokens, …; models took 41s of 58s`.
-    pub fn sentence(&self) -> String {
+    pub fn sentence(&self, delivery: &DeliveryCounts) -> String {
         let mut parts = Vec::new();
         if self.trials > 0 {
             let trials = prose::count(self.trials, "trial");
@@ -76,8 +63,12 @@ impl WireSummary {
                 prose::duration(self.wire.model_seconds),
                 prose::duration(self.agent_seconds.max(self.wire.model_seconds))
             ));
-            for ((noun, name), (found, all)) in self.sent.iter().take(SHOWN) {
-                parts.push(format!("{noun} `{name}` in {found} of {all} requests"));
+            for sent in delivery.sent.iter().take(SHOWN) {
+                let (noun, name) = (sent.part.noun(), &sent.name);
+                parts.push(format!(
+                    "{noun} `{name}` in {} of {} requests",
+                    sent.requests, sent.of
+                ));
             }
         }
         let refused = self.refused_count();
@@ -99,6 +90,7 @@ impl WireSummary {
 mod tests {
     use super::*;
     use crate::wire::network::{NetworkMode, TrialNetwork};
+    use crate::wire::sent_parts::{Part, Sent};
 
     #[test]
     fn trials_are_added_up_in_one_sentence() {
@@ -142,8 +134,9 @@ mod tests {
         };
         other.phases.agent = Some(5.0);
         let summary = WireSummary::of([&one, &other, &TrialReport::pending()]).unwrap();
+        let delivery = DeliveryCounts::of(&[&one, &other]);
         assert_eq!(
-            summary.sentence(),
+            summary.sentence(&delivery),
             "8 requests, 1 failed (429 ×1), 1 tried again, first byte after 1.5s (in 2 trials); 2.4k input tokens (400 \
              cached), 60 output tokens; models took 4.0s of 8.0s; rules `AGENTS.md` in 7 of 8 requests; 3 connections \
              refused (pypi.org:443)"
@@ -151,6 +144,9 @@ mod tests {
         other.wire = None;
         other.network = one.network;
         let refused = WireSummary::of([&other]).unwrap();
-        assert_eq!(refused.sentence(), "3 connections refused (pypi.org:443)");
+        assert_eq!(
+            refused.sentence(&delivery),
+            "3 connections refused (pypi.org:443)"
+        );
     }
 }

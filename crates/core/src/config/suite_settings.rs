@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::agent;
 use crate::config::adaptive::Adaptive;
-use crate::prices::{Price, Prices};
+use crate::prices::{Price, Prices, Rates};
 use crate::reader::{
     Entries, Fields, Kind, Patch, Reader, Value, boolean, count, filled_text, map_of, not_negative,
     object, one_or_more, or_map, seconds, unlike, word,
@@ -247,14 +247,14 @@ fn price_fields(fields: &mut Fields<'_, '_>) -> Option<Price> {
         not_negative(),
         "Tokens that the model writes, its thoughts included.",
     );
-    Some(Price {
+    let rates = Rates {
         input: input?.value,
         cached_input,
         cache_write,
         cache_write_hour: None,
         output: output?.value,
-        long: None,
-    })
+    };
+    Some(Price { rates, long: None })
 }
 
 /// The text of the reference.

@@ -19,6 +19,9 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     },
 };
 
+/// The most files that are named.
+const SHOWN: usize = 5;
+
 /// The files that may be changed, and those that may not.
 #[derive(Debug)]
 struct ChangedFiles {
@@ -71,16 +74,8 @@ impl ChangedFiles {
         }
         Grade::fail(format!(
             "changed files that it must not change: {}",
-            first_few(&forbidden)
+            prose::few(&forbidden, SHOWN)
         ))
-    }
-}
-
-fn first_few(paths: &[String]) -> String {
-    const SHOWN: usize = 5;
-    match paths.len() {
-        0..=SHOWN => prose::list(paths, "and"),
-        number => format!("{} and {} more", paths[..SHOWN].join(", "), number - SHOWN),
     }
 }
 

@@ -14,6 +14,7 @@ use regex::Regex;
 
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::{CommandEnd, FileContent};
+use super::failure_line::first_failed;
 use super::grades::Grade;
 use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
@@ -28,9 +29,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     settings: || {
         let short = command_line().map(|command| CommandSuccess {
             command: command.value,
-            output_contains: None,
-            output_matches: None,
-            report: None,
+            ..CommandSuccess::default()
         });
         let long = object("commandSuccess", "`commandSuccess`", |fields| {
             let command = fields.required(
@@ -69,7 +68,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
 };
 
 /// A command, and the output that it must have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct CommandSuccess {
     command: String,
     output_contains: Option<String>,
@@ -169,17 +168,8 @@ fn passed(cases: &Cases) -> String {
 
 /// `5 of 7 tests passed: add > small: expected 3 (and 1 more)`.
 fn told(cases: &Cases) -> String {
-    let counted = passed(cases);
-    let first = match cases.first_failure() {
-        Some(case) if case.message.is_empty() => format!(": {} failed", case.name),
-        Some(case) => format!(": {}: {}", case.name, case.message),
-        None => String::new(),
-    };
-    let more = match cases.failed.saturating_sub(1) {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    format!("{counted}{first}{more}")
+    let first = first_failed(cases).unwrap_or_default();
+    format!("{}: {first}", passed(cases))
 }
 
 /// Explains an exit status. Two of them are the shell's own.

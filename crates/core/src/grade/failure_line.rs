@@ -7,7 +7,7 @@
 mod patterns;
 mod plain;
 
-use crate::grade::test_report;
+use crate::grade::test_report::{self, Cases};
 use crate::text::excerpt::{beginning, without_middle};
 use crate::text::mask::Masked;
 use crate::text::stripped::stripped;
@@ -21,43 +21,24 @@ const LONGEST: usize = 300;
 /// The number of last lines that are kept of an output.
 const LAST_LINES: usize = 10;
 
-/// A failure that a runner reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Complaint {
-    /// The test that failed, where one is named.
-    test: Option<String>,
-    /// The reason.
-    said: String,
-    /// The number of further failures.
-    more: usize,
-}
-
-impl Complaint {
-    fn new(test: &str, said: impl Into<String>, more: usize) -> Self {
-        Complaint {
-            test: Some(test.trim().to_owned()).filter(|test| !test.is_empty()),
-            said: said.into(),
-            more,
-        }
-    }
-
-    fn line(self) -> String {
-        let more = match self.more {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        let line = match self.test {
-            Some(test) => format!("{test}: {}", self.said.trim()),
-            None => self.said.trim().to_owned(),
-        };
-        beginning(&line, LONGEST - more.len()) + &more
-    }
+/// Returns a failure in a line: `TEST: REASON (and 2 more)`.
+fn complaint(test: &str, said: &str, more: usize) -> String {
+    let more = match more {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let line = match (test.trim(), said.trim()) {
+        ("", said) => said.to_owned(),
+        (test, said) => format!("{test}: {said}"),
+    };
+    beginning(&line, LONGEST - more.len()) + &more
 }
 
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.
 pub fn failure_line(output: &Masked) -> Option<String> {
-    if let Some(complaint) = of_report(output.as_str()) {
-        return Some(complaint.line());
+    let reported = test_report::find(output.as_str());
+    if let Some(line) = reported.as_ref().and_then(first_failed) {
+        return Some(line);
     }
     let text = stripped(&without_middle(output.as_str(), LOOKED_AT));
     let cut: Vec<String> = text
@@ -65,12 +46,7 @@ pub fn failure_line(output: &Masked) -> Option<String> {
         .map(|line| beginning(line.trim_end(), LONGEST_LINE))
         .collect();
     let found = patterns::complaint(&cut.join("\n"));
-    let found = found.or_else(|| {
-        let lines: Vec<&str> = cut.iter().map(String::as_str).collect();
-        let said = plain::complaint(&lines)?;
-        Some(Complaint::new("", said, 0))
-    });
-    found.map(Complaint::line)
+    found.or_else(|| Some(complaint("", plain::complaint(&cut)?, 0)))
 }
 
 /// Returns the last ten lines of an output, without blank ones at its end.
@@ -85,9 +61,8 @@ pub fn last_lines(output: &Masked) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { lines }
 }
 
-/// Returns the first failure of a report that is part of the output.
-fn of_report(output: &str) -> Option<Complaint> {
-    let cases = test_report::find(output)?;
+/// Returns the first failure of a report, and the number of others.
+pub(super) fn first_failed(cases: &Cases) -> Option<String> {
     let first = cases.first_failure()?;
     let said = if first.message.is_empty() {
         "failed"
@@ -95,5 +70,5 @@ fn of_report(output: &str) -> Option<Complaint> {
         &first.message
     };
     let more = usize::try_from(cases.failed - 1).unwrap_or(usize::MAX);
-    Some(Complaint::new(&first.name, said, more))
+    Some(complaint(&first.name, said, more))
 }

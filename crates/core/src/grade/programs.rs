@@ -5,13 +5,12 @@
 
 use camino::Utf8Path;
 
-/// Words of the shell, which are no programs.
-const WORDS_OF_THE_SHELL: [&str; 56] = [
-    "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue",
-    "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg",
-    "fi", "for", "function", "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf",
-    "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "then", "time", "times",
-    "trap", "true", "type", "ulimit", "umask", "unset", "until", "wait", "while",
+/// Words of the shell, which are no programs. Those of `LEAD_ON` are passed over before.
+const WORDS_OF_THE_SHELL: [&str; 41] = [
+    ".", "alias", "bg", "break", "case", "cd", "continue", "done", "echo", "esac", "eval", "exit",
+    "export", "false", "fg", "fi", "for", "function", "getopts", "hash", "in", "jobs", "kill",
+    "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test",
+    "times", "trap", "true", "type", "ulimit", "umask", "unset", "wait",
 ];
 
 /// After these the next word is in the program's place again.

@@ -86,11 +86,6 @@ impl Session {
         self.tools.as_deref().unwrap_or(&self.tapped_tools)
     }
 
-    fn has_used(&self, glob: &Glob) -> bool {
-        let mut tools = self.known_tools().iter();
-        tools.any(|tool| tool.is_named_by(glob))
-    }
-
     /// Returns whether every call that a pattern could name is known: the agent tells them, or the pattern is for
     /// a server
     /// that Terca was before.
@@ -101,93 +96,76 @@ impl Session {
         };
         self.tools.is_some() || self.tapped_servers.iter().any(is_of)
     }
-}
 
-/// Returns the advice to name a server, if there is one.
-fn servers_to_name(servers: &[String]) -> String {
-    let example = servers.first();
-    example.map_or_else(String::new, |server| {
-        format!("; calls of MCP servers are known, as in `{server}/*`")
-    })
+    /// Returns what to say where calls are not known, with the advice to name a server, if there is one.
+    fn silent_on_tools(&self) -> String {
+        let example = self.tapped_servers.first();
+        let advice = example.map_or_else(String::new, |server| {
+            format!("; calls of MCP servers are known, as in `{server}/*`")
+        });
+        format!("does not report which tools it uses{advice}")
+    }
 }
 
 impl Transcript {
-    /// Returns whether what is known of the calls is enough to tell.
-    fn is_decided(&self, session: &Session) -> bool {
-        let mut used = self.used_tool.iter();
-        let mut not_used = self.not_used_tool.iter();
-        used.all(|glob| session.knows_all(glob) || session.has_used(glob))
-            && not_used.all(|glob| session.knows_all(glob))
-    }
-
     fn judge(&self, session: &Session) -> Result<Grade, NoVerdict> {
+        let agent = &session.agent;
         if session.is_reference {
-            return Ok(Grade::pass(format!(
-                "not checked: {} has no session",
-                session.agent
-            )));
+            let reason = format!("not checked: {agent} has no session");
+            return Ok(Grade::pass(reason));
         }
-        if let Some(failure) = self.failure(session) {
-            return Ok(Grade::fail(failure));
-        }
-        let unknown = |what: &str| {
-            let agent = &session.agent;
-            Err(NoVerdict(format!("the agent `{agent}` {what}")))
-        };
-        if session.said_more && !self.is_said(session) {
-            return unknown("printed more than Terca keeps: see the raw output");
-        }
-        if !self.is_decided(session) {
-            let servers = servers_to_name(&session.tapped_servers);
-            return unknown(&format!("does not report which tools it uses{servers}"));
-        }
-        if self.max_tool_calls.is_some() && calls(session).is_none() {
-            return unknown("does not report its tool calls");
-        }
-        Ok(Grade::pass(self.praise(session)))
-    }
-
-    /// Returns the first demand that is known not to be met.
-    fn failure(&self, session: &Session) -> Option<String> {
         let used = session.known_tools();
-        let missing = self
-            .used_tool
-            .iter()
-            .find(|glob| session.knows_all(glob) && !session.has_used(glob));
-        if let Some(glob) = missing {
-            return Some(format!(
-                "no tool that matches `{}` was used; used: {}",
-                glob.written,
-                names(used)
-            ));
-        }
-        for glob in &self.not_used_tool {
-            if let Some(tool) = used.iter().find(|tool| tool.is_named_by(glob)) {
-                return Some(format!(
-                    "`{}` was used, but `{}` is not allowed",
-                    tool.tool, glob.written
-                ));
+        let call_of = |glob: &Glob| used.iter().find(|tool| tool.is_named_by(glob));
+        // What is known to fail decides, whatever else is not known.
+        let mut unknown = Vec::new();
+        for glob in &self.used_tool {
+            let written = &glob.written;
+            match call_of(glob) {
+                None if session.knows_all(glob) => {
+                    let used = names(used);
+                    return Ok(Grade::fail(format!(
+                        "no tool that matches `{written}` was used; used: {used}"
+                    )));
+                }
+                None => unknown.push(session.silent_on_tools()),
+                Some(_) => {}
             }
         }
-        if let (Some(limit), Some(calls)) = (self.max_tool_calls, calls(session))
-            && calls > limit
-        {
-            let calls = prose::count(calls, "tool call");
-            return Some(format!("{calls}, more than {limit}"));
+        for glob in &self.not_used_tool {
+            match call_of(glob) {
+                Some(ToolUse { tool, .. }) => {
+                    let allowed = &glob.written;
+                    return Ok(Grade::fail(format!(
+                        "`{tool}` was used, but `{allowed}` is not allowed"
+                    )));
+                }
+                None if session.knows_all(glob) => {}
+                None => unknown.push(session.silent_on_tools()),
+            }
+        }
+        match (self.max_tool_calls, calls(session)) {
+            (Some(limit), Some(calls)) if calls > limit => {
+                let calls = prose::count(calls, "tool call");
+                return Ok(Grade::fail(format!("{calls}, more than {limit}")));
+            }
+            (Some(_), None) => unknown.push("does not report its tool calls".to_owned()),
+            _ => {}
         }
         match &self.output_contains {
-            Some(text) if !session.said_more && !self.is_said(session) => Some(format!(
-                "the agent did not say {:?}",
-                shortened(&session.mask.masked(text))
-            )),
-            _ => None,
+            Some(text) if session.said.contains(text) => {}
+            Some(_) if session.said_more => {
+                unknown.push("printed more than Terca keeps: see the raw output".to_owned());
+            }
+            Some(text) => {
+                let text = shortened(&session.mask.masked(text));
+                return Ok(Grade::fail(format!("the agent did not say {text:?}")));
+            }
+            None => {}
         }
-    }
-
-    fn is_said(&self, session: &Session) -> bool {
-        self.output_contains
-            .as_ref()
-            .is_none_or(|text| session.said.contains(text))
+        match unknown.first() {
+            Some(what) => Err(NoVerdict(format!("the agent `{agent}` {what}"))),
+            None => Ok(Grade::pass(self.praise(session))),
+        }
     }
 
     fn praise(&self, session: &Session) -> String {
@@ -198,10 +176,7 @@ impl Transcript {
             .collect();
         match (used.as_slice(), calls(session)) {
             ([], Some(calls)) => {
-                format!(
-                    "as required, in {}",
-                    prose::count(calls.try_into().unwrap_or(usize::MAX), "tool call")
-                )
+                format!("as required, in {}", prose::count(calls, "tool call"))
             }
             ([], None) => "as required".into(),
             ([used], _) => format!("`{used}` was used"),

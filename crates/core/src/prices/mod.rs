@@ -16,10 +16,20 @@ use crate::wire::{Exchange, WireTokens};
 const MOST_DOLLARS: f64 = 1e6;
 const DIGITS: f64 = 1e9;
 
-/// The prices of a model, in US dollars per million tokens.
+/// The prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Price {
+    /// The prices of a request that is not long.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// The prices of a long request.
+    pub long: Option<LongPrice>,
+}
+
+/// Prices in US dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rates {
     /// Tokens sent.
     pub input: f64,
     /// Tokens read from the service's cache; `None` if they cost what others do.
@@ -30,39 +40,28 @@ pub struct Price {
     pub cache_write_hour: Option<f64>,
     /// Tokens that the model writes, its thoughts included.
     pub output: f64,
-    /// The prices of a long request.
-    pub long: Option<LongPrice>,
 }
 
 /// The prices of a request with more tokens than a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LongPrice {
     /// The most tokens, the cached ones included, of a request that is not long.
     pub above: u64,
-    /// As in [`Price`].
-    pub input: f64,
-    /// As in [`Price`].
-    pub cached_input: Option<f64>,
-    /// As in [`Price`].
-    pub cache_write: Option<f64>,
-    /// As in [`Price`].
-    pub cache_write_hour: Option<f64>,
-    /// As in [`Price`].
-    pub output: f64,
+    /// Its prices.
+    #[serde(flatten)]
+    pub rates: Rates,
 }
 
 impl Price {
     /// Returns the cost of one request.
     fn of_request(&self, tokens: WireTokens) -> Option<f64> {
         let input = tokens.input?;
-        let price = match &self.long {
-            Some(long) if input > long.above => long.price(),
-            _ => *self,
-        };
-        Some(price.of_tokens(tokens))
+        let long = self.long.filter(|long| input > long.above);
+        Some(long.map_or(self.rates, |long| long.rates).of_tokens(tokens))
     }
+}
 
+impl Rates {
     /// Returns the cost of tokens, however they are divided into requests.
     fn of_tokens(&self, tokens: WireTokens) -> f64 {
         let written = tokens.cache_write.unwrap_or(0);
@@ -83,21 +82,7 @@ impl Price {
     }
 }
 
-impl LongPrice {
-    fn price(&self) -> Price {
-        Price {
-            input: self.input,
-            cached_input: self.cached_input,
-            cache_write: self.cache_write,
-            cache_write_hour: self.cache_write_hour,
-            output: self.output,
-            long: None,
-        }
-    }
-}
-
-/// The table that Terca ships.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Table {
     date: String,
     models: BTreeMap<String, Price>,
@@ -105,13 +90,9 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     // A test reads it.
-    let table = serde_json::from_str(include_str!("table.json"));
-    let mut table = table.unwrap_or(Table {
-        date: String::new(),
-        models: BTreeMap::new(),
-    });
-    table.models = std::mem::take(&mut table.models)
-        .into_iter()
+    let mut table: Table = serde_json::from_str(include_str!("table.json")).unwrap_or_default();
+    let models = std::mem::take(&mut table.models).into_iter();
+    table.models = models
         .map(|(name, price)| (models::plain(&name), price))
         .collect();
     table
@@ -149,12 +130,9 @@ impl Prices {
         if let Some(own) = self.own.get(&written) {
             return *own;
         }
-        for name in [plain.as_str(), undated] {
-            let own = self.own.iter();
-            let mut own = own.filter(|(key, _)| models::plain(key) == name);
-            if let Some((_, price)) = own.next() {
-                return *price;
-            }
+        let of = |name: &str| self.own.iter().find(|(own, _)| models::plain(own) == name);
+        if let Some((_, price)) = of(&plain).or_else(|| of(undated)) {
+            return *price;
         }
         let shipped = &TABLE.models;
         shipped
@@ -193,7 +171,7 @@ impl Prices {
     /// Returns the cost of a session by the figures that its agent reports. Agents do not say how many tokens were
     /// written to a cache, so it is not known where these have a price of their own.
     pub fn of_session(&self, model: &str, usage: &Usage) -> Option<f64> {
-        let price = self.of(model)?;
+        let price = self.of(model)?.rates;
         let tokens = WireTokens {
             input: Some(usage.input_tokens?),
             cached: usage.cached_input_tokens,

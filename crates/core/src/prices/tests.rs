@@ -2,18 +2,22 @@ use super::*;
 use crate::wire::ExchangeEnd;
 
 const OWN: Price = Price {
-    input: 10.0,
-    cached_input: Some(1.0),
-    cache_write: Some(12.0),
-    cache_write_hour: Some(20.0),
-    output: 50.0,
+    rates: Rates {
+        input: 10.0,
+        cached_input: Some(1.0),
+        cache_write: Some(12.0),
+        cache_write_hour: Some(20.0),
+        output: 50.0,
+    },
     long: Some(LongPrice {
         above: 1000,
-        input: 20.0,
-        cached_input: Some(2.0),
-        cache_write: None,
-        cache_write_hour: None,
-        output: 100.0,
+        rates: Rates {
+            input: 20.0,
+            cached_input: Some(2.0),
+            cache_write: None,
+            cache_write_hour: None,
+            output: 100.0,
+        },
     }),
 };
 
@@ -50,7 +54,7 @@ fn the_table_that_is_shipped_can_be_read_and_makes_sense() {
     let table: Table = serde_json::from_str(include_str!("table.json")).unwrap();
     assert!(table.models.len() > 80, "{}", table.models.len());
     assert_eq!(date().len(), "2026-11-16".len());
-    for (name, price) in &table.models {
+    for (name, Price { rates: price, long }) in &table.models {
         assert!(price.input > 0.0 && price.output > 0.0, "{name}");
         assert!(price.output >= price.input, "{name}");
         assert!(price.cached_input.unwrap_or(0.0) <= price.input, "{name}");
@@ -58,8 +62,11 @@ fn the_table_that_is_shipped_can_be_read_and_makes_sense() {
             price.cache_write.is_none_or(|write| write >= price.input),
             "{name}"
         );
-        if let Some(long) = price.long {
-            assert!(long.input > price.input && long.above >= 100_000, "{name}");
+        if let Some(long) = long {
+            assert!(
+                long.rates.input > price.input && long.above >= 100_000,
+                "{name}"
+            );
         }
     }
     // Two names that are spelt alike must not have two prices.
@@ -183,8 +190,11 @@ fn an_agents_own_figures_are_enough_where_no_token_is_in_doubt() {
 #[test]
 fn a_price_that_nobody_asks_makes_no_cost() {
     let absurd = Price {
-        input: 1e308,
-        output: 1e308,
+        rates: Rates {
+            input: 1e308,
+            output: 1e308,
+            ..OWN.rates
+        },
         ..OWN
     };
     let prices = Prices::new([("m".to_owned(), Some(absurd))]);

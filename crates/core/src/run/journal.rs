@@ -6,11 +6,11 @@ use std::io::{self, BufRead};
 use thiserror::Error;
 
 use crate::run::event::{Event, EventKind, TrialHead};
-use crate::run::seal::{JournalEnd, Link, Seal};
+use crate::run::seal::{JournalEnd, Seal};
 
 /// The facts about a journal that was read. Its events were given away one by one, so that a long run needs no room for
 /// all of them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Journal {
     /// The number of events before the first damage.
     pub events: usize,
@@ -23,7 +23,7 @@ pub struct Journal {
     /// The seal of the events.
     pub seal: Seal,
     /// The last link of the chain after each event.
-    links: Vec<Link>,
+    links: Vec<String>,
 }
 
 /// A line that is not as Terca wrote it, or not where Terca wrote it.
@@ -45,12 +45,8 @@ impl Journal {
         mut each: impl FnMut(Event),
     ) -> io::Result<Self> {
         let mut journal = Journal {
-            events: 0,
-            sound_bytes: 0,
-            is_torn: false,
-            damage: None,
             seal: Seal::new(run_file),
-            links: Vec::new(),
+            ..Journal::default()
         };
         let mut line = Vec::new();
         loop {
@@ -78,19 +74,13 @@ impl Journal {
         let expected = self.events as u64;
         let found = event.seq;
         // Before the seal, which cannot tell what happened to a line.
-        if found > expected {
+        if found != expected {
             return Err(format!(
-                "event {found} is here, and event {expected} should be: lines are missing, or were moved or added"
-            ));
-        }
-        if found < expected {
-            return Err(format!(
-                "event {found} is here again, and event {expected} should be: the line was doubled or moved"
+                "event {found} is here, and event {expected} should be: lines are missing, or were moved, doubled or added"
             ));
         }
         let mut seal = self.seal.clone();
-        let link = seal
-            .follow(line)
+        let link = (seal.follow(line))
             .map_err(|broken| format!("{broken}: the line was changed, or comes from elsewhere"))?;
         match &event.kind {
             EventKind::RunStarted(_) if expected > 0 => {
@@ -118,8 +108,7 @@ impl Journal {
 
     /// Returns the last link of the chain after so many events. None means that there are fewer, or none.
     pub fn link_after(&self, events: usize) -> Option<String> {
-        let link = self.links.get(events.checked_sub(1)?)?;
-        Some(link.to_string())
+        self.links.get(events.checked_sub(1)?).cloned()
     }
 }
 

@@ -54,7 +54,7 @@ pub struct Slots {
     agents: BTreeMap<String, Agent>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Agent {
     in_flight: usize,
     /// At most the limit; less after a rate limit.
@@ -76,32 +76,21 @@ impl Slots {
 
     /// Returns whether there is a slot for the agent.
     pub fn is_free(&self, agent: &str) -> bool {
-        let own = match self.agents.get(agent) {
-            Some(agent) => agent.in_flight < agent.allowed,
-            None => true,
-        };
+        let own = self.agents.get(agent);
+        let own = own.is_none_or(|agent| agent.in_flight < agent.allowed);
         let in_flight: usize = self.agents.values().map(|agent| agent.in_flight).sum();
-        own && in_flight < self.limits.ceiling
-            && (self.limits.agents.contains_key(agent)
-                || self.others_in_flight() < self.limits.others)
-    }
-
-    fn others_in_flight(&self) -> usize {
-        let others = self
-            .agents
-            .iter()
-            .filter(|(name, _)| !self.limits.agents.contains_key(*name));
-        others.map(|(_, agent)| agent.in_flight).sum()
+        let is_limited = |name: &str| self.limits.agents.contains_key(name);
+        let others = self.agents.iter().filter(|(name, _)| !is_limited(name));
+        let others: usize = others.map(|(_, agent)| agent.in_flight).sum();
+        own && in_flight < self.limits.ceiling && (is_limited(agent) || others < self.limits.others)
     }
 
     /// Takes a slot for the agent.
     pub fn take(&mut self, agent: &str) {
         let allowed = self.limits.of(agent);
         let fresh = || Agent {
-            in_flight: 0,
             allowed,
-            calm: 0,
-            echo: 0,
+            ..Agent::default()
         };
         self.agents
             .entry(agent.to_owned())

@@ -124,7 +124,7 @@ fn optional(words: &mut Option<String>, mask: &Mask) {
 }
 
 fn mask_grades(tests: &mut Scorecard, mask: &Mask) {
-    for (_, grade) in &mut tests.grades {
+    for (_, grade) in tests {
         let Grade {
             score: _,
             weight: _,

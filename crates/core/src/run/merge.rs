@@ -33,14 +33,17 @@ pub fn merge(name: &str, parts: &[(String, Vec<Event>)]) -> Result<Vec<Event>, M
     let mut width = 0;
     let mut beginning: Option<(Timestamp, &RunStart)> = None;
     for (part, events) in parts {
-        let starts = events.iter().find_map(|event| match &event.kind {
-            EventKind::RunStarted(start) => Some((event.at, &**start)),
-            _ => None,
-        });
-        let (at, start) = starts.ok_or_else(|| MergeError::NoBeginning(part.clone()))?;
+        let Some(Event {
+            at,
+            kind: EventKind::RunStarted(start),
+            ..
+        }) = events.first()
+        else {
+            return Err(MergeError::NoBeginning(part.clone()));
+        };
         width += start.concurrency;
-        if beginning.is_none_or(|(earliest, _)| at < earliest) {
-            beginning = Some((at, start));
+        if beginning.is_none_or(|(earliest, _)| *at < earliest) {
+            beginning = Some((*at, start));
         }
         for head in &start.trials {
             if let Some((head, first)) = trials.insert(head.id, (head.clone(), part)) {

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::agent::delivery::Delivery;
 use crate::config::sandbox::ContainedBy;
 use crate::config::suite::LimitsKeptBy;
+use crate::grade::Grade;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
+use crate::text::json;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
 use crate::wire::Wire;
@@ -119,6 +121,7 @@ pub struct TrialReport {
     /// The weighted mean of its tests.
     pub score: Option<f64>,
     /// The grades of its tests.
+    #[serde(with = "json::map")]
     pub tests: Scorecard,
     /// The agent's usage in the last attempt.
     pub stats: Stats,
@@ -186,6 +189,12 @@ fn is_first(grading: &u32) -> bool {
 }
 
 impl TrialReport {
+    /// Returns the tests that lost points. They explain a trial that did not pass.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, &Grade)> {
+        let lost = self.tests.iter().filter(|(_, grade)| grade.score < 1.0);
+        lost.map(|(test, grade)| (test.as_str(), grade))
+    }
+
     /// Returns whether the agent was started. Of a trial that was not judged, the agent's time says so.
     pub fn came_to_its_agent(&self) -> bool {
         self.status.is_judged() || self.phases.agent.is_some()
@@ -210,5 +219,27 @@ impl TrialReport {
             grading: first(),
             ..TrialReport::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_tests_survives_json() {
+        let grade = |score| Grade {
+            score,
+            ..Grade::default()
+        };
+        let report = TrialReport {
+            tests: [("z", 1.0), ("b", 0.5), ("a", 0.0)]
+                .map(|(test, score)| (test.to_owned(), grade(score)))
+                .into(),
+            ..TrialReport::pending()
+        };
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<TrialReport>(&text).unwrap(), report);
+        assert_eq!(report.losses().next().unwrap().0, "b");
     }
 }

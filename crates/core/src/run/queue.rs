@@ -3,7 +3,7 @@
 //! They start in the recorded order, as far as their agents have free slots; those that wait for another attempt
 //! come first as soon as their time has come.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::plan::TrialSpec;
@@ -13,10 +13,9 @@ use crate::run::limits::{Limits, Slots};
 #[derive(Debug)]
 pub struct Queue {
     places: Vec<QueuePlace>,
-    /// For each agent, its trials as (turn, position).
-    waiting: BTreeMap<String, VecDeque<(usize, usize)>>,
-    /// Waiting for another attempt, until then.
-    delayed: Vec<(Duration, usize)>,
+    agents: BTreeSet<String>,
+    /// Trials in their turn, and the times before which they must not start.
+    waiting: VecDeque<(Duration, usize)>,
     stopped: BTreeSet<(String, String)>,
     slots: Slots,
 }
@@ -30,10 +29,11 @@ struct QueuePlace {
 impl Queue {
     /// Makes the queue of these trials, none of which waits.
     pub fn new(trials: &[TrialSpec], limits: Limits) -> Self {
+        let places: Vec<QueuePlace> = trials.iter().map(QueuePlace::of).collect();
         Queue {
-            places: trials.iter().map(QueuePlace::of).collect(),
-            waiting: BTreeMap::new(),
-            delayed: Vec::new(),
+            agents: places.iter().map(|place| place.agent.clone()).collect(),
+            places,
+            waiting: VecDeque::new(),
             stopped: BTreeSet::new(),
             slots: Slots::new(limits),
         }
@@ -41,61 +41,40 @@ impl Queue {
 
     /// More trials, in the order to start them, after all that wait.
     pub fn extend(&mut self, order: &[usize]) {
-        let last = self
-            .waiting
-            .values()
-            .filter_map(|trials| trials.back())
-            .map(|(turn, _)| *turn)
-            .max();
-        let first = last.map_or(0, |turn| turn + 1);
-        for (turn, position) in (first..).zip(order.iter().copied()) {
-            let agent = self.places[position].agent.clone();
-            self.waiting
-                .entry(agent)
-                .or_default()
-                .push_back((turn, position));
-        }
+        let waiting = order.iter().map(|position| (Duration::ZERO, *position));
+        self.waiting.extend(waiting);
     }
 
     /// Returns whether no trial waits.
     pub fn is_empty(&self) -> bool {
-        self.delayed.is_empty() && self.waiting.values().all(VecDeque::is_empty)
+        self.waiting.is_empty()
     }
 
-    /// The next trial that can start now; its slot is taken.
+    /// Takes the next trial that may start, and a slot for it.
     pub fn next(&mut self, now: Duration) -> Option<usize> {
-        let position = self.next_delayed(now).or_else(|| self.next_waiting())?;
+        // There may be very many trials, and there are few agents.
+        let agents = self.agents.iter();
+        let free: Vec<&String> = agents.filter(|agent| self.slots.is_free(agent)).collect();
+        if free.is_empty() {
+            return None;
+        }
+        let ready = self.waiting.iter().position(|(from, position)| {
+            *from <= now && free.contains(&&self.places[*position].agent)
+        })?;
+        let (_, position) = self.waiting.remove(ready)?;
         self.slots.take(&self.places[position].agent);
         Some(position)
     }
 
-    fn next_delayed(&mut self, now: Duration) -> Option<usize> {
-        let (places, slots) = (&self.places, &self.slots);
-        let ready = self.delayed.iter().position(|(until, position)| {
-            *until <= now && slots.is_free(&places[*position].agent)
-        })?;
-        Some(self.delayed.remove(ready).1)
-    }
-
-    fn next_waiting(&mut self) -> Option<usize> {
-        let slots = &self.slots;
-        let open = self
-            .waiting
-            .iter_mut()
-            .filter(|(agent, trials)| !trials.is_empty() && slots.is_free(agent));
-        let (_, trials) = open.min_by_key(|(_, trials)| trials.front().map(|(turn, _)| *turn))?;
-        trials.pop_front().map(|(_, position)| position)
-    }
-
-    /// A trial is no longer in flight.
+    /// A trial has ended, and gives back its slot.
     pub fn ended(&mut self, position: usize, rate_limited: bool) {
         self.slots
             .give_back(&self.places[position].agent, rate_limited);
     }
 
-    /// A trial that ended is to start again then, unless its variant was stopped meanwhile.
+    /// A trial waits for another attempt, until then. It comes before all others.
     pub fn again(&mut self, position: usize, at: Duration) {
-        self.delayed.push((at, position));
+        self.waiting.push_front((at, position));
     }
 
     /// Returns whether the variant of a trial was stopped.
@@ -103,21 +82,14 @@ impl Queue {
         self.stopped.contains(&self.places[position].variant)
     }
 
-    /// No further trial of this one's variant is started. Says how many there would have been.
+    /// Stops the variant of a trial. Returns how many of its trials were waiting.
     pub fn stop_variant_of(&mut self, position: usize) -> usize {
         let (places, variant) = (&self.places, &self.places[position].variant);
-        let before = self.len();
-        for trials in self.waiting.values_mut() {
-            trials.retain(|(_, position)| places[*position].variant != *variant);
-        }
-        self.delayed
+        let before = self.waiting.len();
+        self.waiting
             .retain(|(_, position)| places[*position].variant != *variant);
         self.stopped.insert(variant.clone());
-        before - self.len()
-    }
-
-    fn len(&self) -> usize {
-        self.delayed.len() + self.waiting.values().map(VecDeque::len).sum::<usize>()
+        before - self.waiting.len()
     }
 }
 
@@ -133,6 +105,8 @@ impl QueuePlace {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     const NOW: Duration = Duration::ZERO;
@@ -142,15 +116,12 @@ mod tests {
         let mut queue = Queue::new(&[], limits);
         for (position, (agent, environment)) in trials.iter().enumerate() {
             let variant = ((*environment).to_owned(), "default".to_owned());
+            queue.agents.insert((*agent).to_owned());
             queue.places.push(QueuePlace {
                 agent: (*agent).to_owned(),
                 variant,
             });
-            queue
-                .waiting
-                .entry((*agent).to_owned())
-                .or_default()
-                .push_back((position, position));
+            queue.extend(&[position]);
         }
         queue
     }

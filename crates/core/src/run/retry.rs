@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use regex::Regex;
 
 use crate::trial_error::{ErrorKind, TrialError};
@@ -80,23 +81,11 @@ fn told(message: &str) -> Option<Duration> {
         ))
         .ok()
     });
-    static PART: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(\d+(?:\.\d+)?) ?([a-zA-Z]*)").ok());
     let asked = ASKED.as_ref()?.captures(message)?;
-    let seconds = PART.as_ref()?.captures_iter(&asked[1]).map(|part| {
-        let number: f64 = part[1].parse().unwrap_or(0.0);
-        number * unit(&part[2].to_ascii_lowercase())
-    });
-    Duration::try_from_secs_f64(seconds.sum()).ok()
-}
-
-/// Returns the seconds of a duration.
-fn unit(word: &str) -> f64 {
-    match word {
-        "ms" | "millisecond" | "milliseconds" => 0.001,
-        "m" | "min" | "minute" | "minutes" => 60.0,
-        "h" | "hour" | "hours" => 3600.0,
-        _ => 1.0,
+    let amount = asked[1].trim_end_matches([' ', '.']).to_ascii_lowercase();
+    match amount.parse() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => amount.parse::<SignedDuration>().ok()?.try_into().ok(),
     }
 }
 

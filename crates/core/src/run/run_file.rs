@@ -164,20 +164,19 @@ impl RunFile {
         let (_, first) = parts.first()?;
         let mut whole = (*first).clone();
         whole.settings.shard = None;
-        for (index, case) in whole.cases.iter_mut().enumerate() {
-            let differs = |is_other: &dyn Fn(&RunVariant) -> bool| {
-                let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
-                others.any(|other| other.is_none_or(|other| is_other(&other.variant)))
-            };
-            let (access, sandbox) = (&case.variant.access, case.variant.settled());
-            // Parts that were led to different services have no common one; the results say it of each trial.
-            let has_other_access = differs(&|other| other.access != *access);
-            if differs(&|other| other.settled() != sandbox) {
-                case.variant.contained_by = None;
-                case.variant.image = None;
+        for (index, RunCase { variant, .. }) in whole.cases.iter_mut().enumerate() {
+            let cases = parts.iter().filter_map(|(_, part)| part.cases.get(index));
+            let mut others = cases.map(|case| &case.variant);
+            if others
+                .clone()
+                .any(|other| other.settled() != variant.settled())
+            {
+                variant.contained_by = None;
+                variant.image = None;
             }
-            if has_other_access {
-                case.variant.access = None;
+            // Parts that were led to different services have no common one; the results say it of each trial.
+            if others.any(|other| other.access != variant.access) {
+                variant.access = None;
             }
         }
         whole.order = parts

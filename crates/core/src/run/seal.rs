@@ -15,8 +15,6 @@
 //! whole chain again. It shows accidents, and changes by those who do not take that trouble. Against the others, the
 //! last link must be kept where they cannot write.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Result;
 use sha2::{Digest, Sha256};
@@ -32,29 +30,10 @@ const WRONG: &str = "its seal is wrong";
 
 /// Returns the hash of some bytes, as the seal has it.
 pub fn digest(bytes: &[u8]) -> String {
-    Link::of(Sha256::new().chain_update(bytes)).to_string()
-}
-
-/// A link of the chain: the digits of a hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link([u8; DIGITS]);
-
-impl Link {
-    fn of(hash: Sha256) -> Self {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let mut digits = [0; DIGITS];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(hash.finalize()) {
-            pair[0] = HEX[usize::from(byte >> 4)];
-            pair[1] = HEX[usize::from(byte & 15)];
-        }
-        Link(digits)
-    }
-}
-
-impl fmt::Display for Link {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&String::from_utf8_lossy(&self.0))
-    }
+    let hash = Sha256::digest(bytes);
+    let first = hash.iter().take(DIGITS / 2);
+    let number = first.fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+    format!("{number:0DIGITS$x}")
 }
 
 /// The end of a journal.
@@ -67,10 +46,10 @@ pub struct JournalEnd {
 }
 
 /// The seal of the lines so far. The same value checks lines and seals new ones.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Seal {
     /// The last link.
-    chain: Option<Link>,
+    chain: Option<String>,
     /// The hash of `run.json` that the first line has, or is to have.
     run_file: String,
 }
@@ -86,63 +65,54 @@ impl Seal {
 
     /// Returns the last link of the chain. None means that there is no line.
     pub fn chain(&self) -> Option<String> {
-        self.chain.map(|link| link.to_string())
+        self.chain.clone()
     }
 
     /// Returns the hash of `run.json` that is in the chain. None means that there is no line.
     pub fn run_file(&self) -> Option<&str> {
-        self.chain.map(|_| self.run_file.as_str())
+        self.chain.as_ref().map(|_| self.run_file.as_str())
     }
 
     /// Returns an event as the next line, with its seal and the end of the line.
     pub fn line(&mut self, event: &Event) -> Result<Vec<u8>> {
-        let mut line = serde_json::to_vec(event)?;
+        let mut line = serde_json::to_string(event)?;
         // The closing brace comes again after the seal.
         line.pop();
         if self.chain.is_none() {
-            line.extend_from_slice(RUN_FILE.as_bytes());
-            line.extend_from_slice(self.run_file.as_bytes());
-            line.push(b'"');
+            line += &format!("{RUN_FILE}{}\"", self.run_file);
         }
-        let chain = self.next(&line);
-        line.extend_from_slice(CHAIN.as_bytes());
-        line.extend_from_slice(&chain.0);
-        line.extend_from_slice(END.as_bytes());
-        line.push(b'\n');
+        let chain = self.next(line.as_bytes());
+        line += &format!("{CHAIN}{chain}{END}\n");
         self.chain = Some(chain);
-        Ok(line)
+        Ok(line.into_bytes())
     }
 
     /// Checks that a line, without its end, follows from those before it. Returns its link, or what is wrong with its seal.
-    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<Link, &'static str> {
+    pub fn follow(&mut self, line: &[u8]) -> std::result::Result<String, &'static str> {
         let (body, chain) = split(line, CHAIN, END).ok_or("it has no seal")?;
         let link = self.next(body);
-        if link.0 != chain.as_bytes() {
+        if link != chain {
             return Err(WRONG);
         }
         if self.chain.is_none() {
             let (_, run_file) = split(body, RUN_FILE, "\"").ok_or(WRONG)?;
             run_file.clone_into(&mut self.run_file);
         }
-        self.chain = Some(link);
+        self.chain = Some(link.clone());
         Ok(link)
     }
 
     /// Returns the link of a line, of which this is everything before the link.
-    fn next(&self, body: &[u8]) -> Link {
-        let last = self.chain.unwrap_or_else(|| Link::of(Sha256::new()));
-        Link::of(Sha256::new().chain_update(last.0).chain_update(body))
+    fn next(&self, body: &[u8]) -> String {
+        let last = self.chain.clone().unwrap_or_else(|| digest(b""));
+        digest(&[last.as_bytes(), body].concat())
     }
 }
 
 /// Splits a text that ends with a hash between two marks into what is before them and the hash.
 fn split<'a>(text: &'a [u8], before: &str, after: &str) -> Option<(&'a [u8], &'a str)> {
     let rest = text.strip_suffix(after.as_bytes())?;
-    let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+    let (rest, hash) = rest.split_at(rest.len().checked_sub(DIGITS)?);
     let body = rest.strip_suffix(before.as_bytes())?;
-    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if !hash.iter().all(is_digit) {
-        return None;
-    }
     Some((body, std::str::from_utf8(hash).ok()?))
 }

@@ -25,10 +25,8 @@ pub const REPETITIONS: RangeInclusive<u32> = 1..=1_000_000;
 pub const CONCURRENCY: RangeInclusive<u32> = 1..=10_000;
 /// Further attempts at a trial that ended in an error.
 pub const RETRIES: RangeInclusive<u32> = 0..=1_000;
-/// The longest time limit, in seconds.
-const LONGEST: f64 = 1e9;
-/// The largest budget, in US dollars.
-const LARGEST_BUDGET: f64 = 1e9;
+/// Time limits in seconds, and budgets in US dollars.
+const ABOVE_ZERO: RangeInclusive<f64> = f64::MIN_POSITIVE..=1e9;
 
 /// Everything that decides how a run goes, apart from the suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -259,29 +257,33 @@ pub enum Keep {
 
 /// Checks a time limit in seconds.
 pub fn check_seconds(value: f64) -> Result<f64, &'static str> {
-    if value > 0.0 && value <= LONGEST {
-        Ok(value)
-    } else {
-        Err("expected a number of seconds above 0")
-    }
+    check(value, ABOVE_ZERO, "expected a number of seconds above 0")
 }
 
 /// Checks a sum of US dollars.
 pub fn check_budget(value: f64) -> Result<f64, &'static str> {
-    if value > 0.0 && value <= LARGEST_BUDGET {
-        Ok(value)
-    } else {
-        Err("expected a sum above 0, such as 5 or 0.50")
-    }
+    check(
+        value,
+        ABOVE_ZERO,
+        "expected a sum above 0, such as 5 or 0.50",
+    )
 }
 
 /// Checks a share.
 pub fn check_share(value: f64) -> Result<f64, &'static str> {
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err("expected a share from 0 to 1, such as 0.9")
-    }
+    check(
+        value,
+        0.0..=1.0,
+        "expected a share from 0 to 1, such as 0.9",
+    )
+}
+
+fn check(
+    value: f64,
+    range: RangeInclusive<f64>,
+    expected: &'static str,
+) -> Result<f64, &'static str> {
+    range.contains(&value).then_some(value).ok_or(expected)
 }
 
 // A run that somebody else sent may be replayed, so what could harm this machine is checked.

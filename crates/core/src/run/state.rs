@@ -40,10 +40,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ablation::Ablation;
-use crate::config::adaptive::Adaptive;
-use crate::config::verdict::Measure;
 use crate::plan::VariantName;
-use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStart, RunStatus, StopReason, StoppedVariant, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
@@ -68,8 +65,8 @@ pub struct RunState {
     stopped_variants: Vec<StoppedVariant>,
     /// The number of the last grading after the first.
     grading: Option<u32>,
-    /// Positions in `trials`, in the order in which they were started.
-    in_flight: Vec<usize>,
+    /// Ids of trials, in the order in which they were started.
+    in_flight: Vec<u32>,
     /// In the order in which the plan names them, those whose trials are all spare too.
     variants: Vec<VariantName>,
 }
@@ -125,39 +122,19 @@ pub struct Live {
 }
 
 impl RunState {
+    /// Returns the beginning, without its trials.
+    pub fn start(&self) -> &RunStart {
+        &self.start
+    }
+
     /// Returns the run's name.
     pub fn run(&self) -> &str {
         &self.start.run
     }
 
-    /// Returns the suite's name.
-    pub fn suite(&self) -> &str {
-        &self.start.suite
-    }
-
-    /// Returns the version of Terca that ran it last.
-    pub fn terca_version(&self) -> &str {
-        &self.start.terca_version
-    }
-
-    /// Returns the run whose recorded answers took the place of models, if this one is a replay.
-    pub fn replay_of(&self) -> Option<&str> {
-        self.start.replay_of.as_deref()
-    }
-
-    /// Returns the run whose failures are run again, if this one has nothing else.
-    pub fn failed_in(&self) -> Option<&str> {
-        self.start.failed_in.as_deref()
-    }
-
     /// Returns the design, if this is an ablation.
     pub fn ablation(&self) -> Option<&Ablation> {
         self.start.ablation.as_deref()
-    }
-
-    /// Returns the seed of everything that is drawn.
-    pub fn seed(&self) -> u64 {
-        self.start.seed
     }
 
     /// Returns how many trials run at a time.
@@ -175,31 +152,11 @@ impl RunState {
         self.start.verdict.margin
     }
 
-    /// Returns the figure that experiments are compared by.
-    pub fn measure(&self) -> Measure {
-        self.start.verdict.measure
-    }
-
-    /// Returns the variants that differ from the baseline in nothing but their name: a difference is chance.
-    pub fn identical_to_baseline(&self) -> &[VariantName] {
-        &self.start.identical_to_baseline
-    }
-
     /// Looks at the run with another margin, where one is given. Its journal stays as it is.
     #[must_use]
     pub fn with_margin(mut self, margin: Option<f64>) -> Self {
         self.start.verdict = self.start.verdict.with_margin(margin);
         self
-    }
-
-    /// Returns the bounds of a run that adds repetitions until the comparisons are decided.
-    pub fn adaptive(&self) -> Option<Adaptive> {
-        self.start.adaptive
-    }
-
-    /// Returns the descriptions of evals, variants and tests.
-    pub fn descriptions(&self) -> &Descriptions {
-        &self.start.descriptions
     }
 
     /// Returns the status of the run.
@@ -250,7 +207,8 @@ impl RunState {
 
     /// Returns the trials in flight, in the order in which they were started.
     pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Trial> {
-        self.in_flight.iter().map(|index| &self.trials[*index])
+        let ids = self.in_flight.iter();
+        ids.map(|id| &self.trials[self.position(*id).unwrap_or_default()])
     }
 
     /// Notes that the process of the run is gone, which no event could say.
@@ -295,12 +253,10 @@ impl RunState {
 
     /// Returns whether any agent has reported tokens so far.
     pub fn reports_tokens(&self) -> bool {
-        let live = self.in_flight().filter_map(|trial| trial.live.as_ref());
+        let mut live = self.in_flight().filter_map(|trial| trial.live.as_ref());
         let mut ended = self.trials.iter();
         ended.any(|trial| trial.spent.tokens().is_some())
-            || live
-                .map(|live| live.usage.tokens())
-                .any(|tokens| tokens.is_some())
+            || live.any(|live| live.usage.tokens().is_some())
     }
 
     /// Returns the trial with this id.
@@ -319,7 +275,7 @@ impl Trial {
     /// The number of the attempt that comes next, from 1.
     pub fn next_attempt(&self) -> u32 {
         let failed = self.earlier.len() + usize::from(self.report.status == Status::Error);
-        u32::try_from(failed).unwrap_or(u32::MAX - 1) + 1
+        failed as u32 + 1
     }
 
     /// Returns how many of its attempts so far have lost their worker.
@@ -328,8 +284,8 @@ impl Trial {
         let last = self.report.error.as_ref().filter(|_| is_error);
         let earlier = self.earlier.iter().filter_map(|one| one.error.as_ref());
         let errors = earlier.chain(last);
-        let lost = errors.filter(|error| error.kind == ErrorKind::Lost).count();
-        u32::try_from(lost).unwrap_or(u32::MAX)
+        let lost = errors.filter(|error| error.kind == ErrorKind::Lost);
+        lost.count() as u32
     }
 
     /// Returns the position of its variant in [`RunState::variants`].
@@ -389,7 +345,7 @@ impl Counts {
 }
 
 /// A variant of a run, and how far it is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariantProgress {
     /// The environment's name.
     pub environment: String,
@@ -432,10 +388,7 @@ impl VariantProgress {
         VariantProgress {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
-            running: 0,
-            waiting: 0,
-            took: Took::default(),
-            spent: SpentTotal::default(),
+            ..VariantProgress::default()
         }
     }
 

@@ -86,10 +86,7 @@ impl Interval {
     /// The part of it that is possible.
     #[must_use]
     pub fn clamp(self, low: f64, high: f64) -> Self {
-        Interval {
-            low: self.low.clamp(low, high),
-            high: self.high.clamp(low, high),
-        }
+        self.map(|end| end.clamp(low, high))
     }
 
     /// Applies an increasing function to both ends.

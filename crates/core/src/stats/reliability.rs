@@ -1,30 +1,15 @@
 //! pass@k: that at least one of k trials passes; pass^k: that all of them do. Both from n trials of which c passed,
 //! without bias: the shares of all ways to choose k of the n.
 
-use super::CannotTell;
-
 /// Estimates the chance that at least one of `k` trials passes.
-pub fn pass_at_k(trials: usize, passed: usize, k: usize) -> Result<f64, CannotTell> {
-    Ok(1.0 - all_among(trials, trials - passed.min(trials), k)?)
+pub fn pass_at_k(trials: usize, passed: usize, k: usize) -> Option<f64> {
+    Some(1.0 - pass_hat_k(trials, trials - passed, k)?)
 }
 
-/// Estimates the chance that all of `k` trials pass.
-pub fn pass_hat_k(trials: usize, passed: usize, k: usize) -> Result<f64, CannotTell> {
-    all_among(trials, passed.min(trials), k)
-}
-
-/// The chance that `k` chosen of `n` are all among a certain `c`: C(c, k) / C(n, k).
-fn all_among(n: usize, c: usize, k: usize) -> Result<f64, CannotTell> {
-    if n == 0 {
-        return Err(CannotTell::NoTrials);
-    }
-    if k > n {
-        return Err(CannotTell::TooFewTrials);
-    }
-    if k > c {
-        return Ok(0.0);
-    }
-    Ok((0..k).map(|i| (c - i) as f64 / (n - i) as f64).product())
+/// Estimates the chance that all of `k` trials pass: the chance that `k` chosen of `n` are all among those that passed.
+pub fn pass_hat_k(n: usize, passed: usize, k: usize) -> Option<f64> {
+    let chances = (0..k).map(|i| passed.saturating_sub(i) as f64 / (n - i) as f64);
+    (k <= n).then(|| chances.product())
 }
 
 /// The numbers of trials that are worth telling, of those that `n` trials allow.
@@ -41,10 +26,10 @@ mod tests {
 
     #[test]
     fn more_than_there_are_cannot_be_told() {
-        assert_eq!(pass_at_k(0, 0, 1), Err(CannotTell::NoTrials));
-        assert_eq!(pass_at_k(3, 1, 4), Err(CannotTell::TooFewTrials));
-        assert_eq!(pass_hat_k(3, 3, 3), Ok(1.0));
-        assert_eq!(pass_at_k(3, 0, 3), Ok(0.0));
+        assert_eq!(pass_at_k(0, 0, 1), None);
+        assert_eq!(pass_at_k(3, 1, 4), None);
+        assert_eq!(pass_hat_k(3, 3, 3), Some(1.0));
+        assert_eq!(pass_at_k(3, 0, 3), Some(0.0));
     }
 
     #[test]

@@ -124,10 +124,12 @@ pub mod names_only {
     }
 }
 
-/// Writes pairs of names and values as an object.
+/// Writes pairs of names and values as an object, and keeps their order.
 pub mod map {
-    use std::collections::BTreeMap;
+    use std::fmt;
+    use std::marker::PhantomData;
 
+    use serde::de::{MapAccess, Visitor};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// Writes the object.
@@ -138,12 +140,25 @@ pub mod map {
         serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
     }
 
-    /// Reads the object, in the order of its names.
+    /// Reads the object.
     pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<(String, T)>, D::Error> {
-        let map = BTreeMap::<String, T>::deserialize(deserializer)?;
-        Ok(map.into_iter().collect())
+        deserializer.deserialize_map(InOrder(PhantomData))
+    }
+
+    struct InOrder<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            std::iter::from_fn(|| entries.next_entry().transpose()).collect()
+        }
     }
 }
 

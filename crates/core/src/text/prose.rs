@@ -14,6 +14,23 @@ pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     }
 }
 
+/// Returns a text with a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// Joins the first items of a list, and counts the others: `a, b and 3 more`. A single one more is named.
+pub fn few<S: AsRef<str>>(items: &[S], most: usize) -> String {
+    if items.len() <= most + 1 {
+        return list(items, "and");
+    }
+    let first = items.iter().map(|item| item.as_ref().to_owned());
+    let more = format!("{} more", items.len() - most);
+    list(&first.take(most).chain([more]).collect::<Vec<_>>(), "and")
+}
+
 /// Joins items as in a sentence, each in back-quotes.
 pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     let quoted: Vec<String> = items

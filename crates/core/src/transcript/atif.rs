@@ -56,16 +56,9 @@ struct Turn {
     #[serde(skip_serializing_if = "String::is_empty")]
     reasoning_content: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<Value>,
     #[serde(skip_serializing_if = "Observation::is_nothing")]
     observation: Observation,
-}
-
-#[derive(Debug, Serialize)]
-struct Call {
-    tool_call_id: String,
-    function_name: String,
-    arguments: Value,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -113,11 +106,11 @@ impl Trajectory {
                 };
                 let turn = self.acting(time);
                 let number = turn.step_id;
-                turn.tool_calls.push(Call {
-                    tool_call_id: tool_call_id.clone(),
-                    function_name: tool,
-                    arguments,
-                });
+                turn.tool_calls.push(json!({
+                    "tool_call_id": tool_call_id,
+                    "function_name": tool,
+                    "arguments": arguments,
+                }));
                 self.calls.insert(tool_call_id, number - 1);
             }
             Step::ToolResult { id, output, .. } => {
@@ -198,20 +191,14 @@ impl Trajectory {
 /// Returns the figures that are known, under the names of the format.
 fn metrics(usage: &Usage) -> Map<String, Value> {
     let figures = [
-        ("total_prompt_tokens", usage.input_tokens.map(Value::from)),
-        (
-            "total_completion_tokens",
-            usage.output_tokens.map(Value::from),
-        ),
-        (
-            "total_cached_tokens",
-            usage.cached_input_tokens.map(Value::from),
-        ),
-        ("total_cost_usd", usage.cost_usd.map(Value::from)),
+        ("total_prompt_tokens", json!(usage.input_tokens)),
+        ("total_completion_tokens", json!(usage.output_tokens)),
+        ("total_cached_tokens", json!(usage.cached_input_tokens)),
+        ("total_cost_usd", json!(usage.cost_usd)),
     ];
-    let known = figures.into_iter();
+    let known = figures.into_iter().filter(|(_, figure)| !figure.is_null());
     known
-        .filter_map(|(name, figure)| Some((name.to_owned(), figure?)))
+        .map(|(name, figure)| (name.to_owned(), figure))
         .collect()
 }
 

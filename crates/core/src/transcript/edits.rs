@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Step;
-use super::tool_arguments::path_argument;
+use super::tool_arguments::{changed_paths, path_argument};
 
 /// A change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,15 +63,12 @@ fn of_arguments(arguments: &Map<String, Value>) -> Vec<Edit<'_>> {
     if !patch.is_empty() {
         return patch;
     }
-    if let Some(changes) = arguments.get("changes").and_then(Value::as_array) {
+    if let Some(paths) = changed_paths(arguments) {
         let unknown = |path| Edit {
             path,
             change: Change::Unknown,
         };
-        let paths = changes
-            .iter()
-            .filter_map(|change| change.get("path")?.as_str());
-        return paths.map(unknown).collect();
+        return paths.into_iter().map(unknown).collect();
     }
     let Some(path) = path_argument(arguments) else {
         return Vec::new();

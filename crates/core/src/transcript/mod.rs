@@ -183,10 +183,10 @@ impl Usage {
 
     /// Returns all tokens, sent and written.
     pub fn tokens(&self) -> Option<u64> {
-        match (self.input_tokens, self.output_tokens) {
-            (None, None) => None,
-            (input, output) => Some(total([input.unwrap_or(0), output.unwrap_or(0)])),
-        }
+        let known = [self.input_tokens, self.output_tokens]
+            .into_iter()
+            .flatten();
+        known.reduce(u64::saturating_add)
     }
 }
 

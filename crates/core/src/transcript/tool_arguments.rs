@@ -57,7 +57,7 @@ pub(crate) fn main_argument(input: &Value) -> String {
         .chain(&PATHS)
         .chain(&SUBJECTS)
         .find_map(|key| arguments.get(*key).and_then(words))
-        .or_else(|| changed(arguments))
+        .or_else(|| Some(changed_paths(arguments)?.join(" ")).filter(|paths| !paths.is_empty()))
         .or_else(|| arguments.values().find_map(words))
         .as_deref()
         .map(first_line)
@@ -79,11 +79,8 @@ fn words(value: &Value) -> Option<String> {
 }
 
 /// Returns the files of a change that names them in a list.
-fn changed(arguments: &Map<String, Value>) -> Option<String> {
-    let changes = arguments.get("changes")?.as_array()?;
-    let paths: Vec<&str> = changes
-        .iter()
-        .filter_map(|change| change.get("path")?.as_str())
-        .collect();
-    (!paths.is_empty()).then(|| paths.join(" "))
+pub(crate) fn changed_paths(arguments: &Map<String, Value>) -> Option<Vec<&str>> {
+    let changes = arguments.get("changes")?.as_array()?.iter();
+    let paths = changes.filter_map(|change| change.get("path")?.as_str());
+    Some(paths.collect())
 }

@@ -98,18 +98,14 @@ pub struct Numbering {
 impl Numbering {
     /// Returns the number of the step that the next record belongs to.
     pub fn number(&mut self, step: &Step) -> u32 {
-        match step {
-            Step::ToolResult { id: Some(id), .. } => {
-                if let Some(number) = self.calls.get(id) {
-                    return *number;
-                }
-                self.last += 1;
-            }
-            Step::ToolCall { id: Some(id), .. } => {
-                self.last += 1;
-                self.calls.insert(id.clone(), self.last);
-            }
-            _ => self.last += 1,
+        if let Step::ToolResult { id: Some(id), .. } = step
+            && let Some(number) = self.calls.get(id)
+        {
+            return *number;
+        }
+        self.last += 1;
+        if let Step::ToolCall { id: Some(id), .. } = step {
+            self.calls.insert(id.clone(), self.last);
         }
         self.last
     }

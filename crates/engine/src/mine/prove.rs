@@ -149,9 +149,7 @@ fn refusal(proof: &Proof<'_>, request: &Request<'_>) -> Option<Refusal> {
         return Some(Refusal { reason, detail });
     }
     if has(Flaw::Broken) || has(Flaw::NoSolution) {
-        let loss = proof
-            .oracle
-            .and_then(|trial| trial.report.tests.first_loss());
+        let loss = proof.oracle.and_then(|trial| trial.report.losses().next());
         let loss = loss.map(|(_, grade)| grade);
         let limit = request.wishes.test_seconds;
         let is_slow = loss.is_some_and(|grade| grade.duration_seconds >= limit);

@@ -5,7 +5,7 @@ use std::io;
 
 use camino::Utf8Path;
 use terca_core::ablation::parts::Rules;
-use terca_core::ablation::{Ablation, DesignError, Kind, Part, Split, Wanted};
+use terca_core::ablation::{Ablation, DesignError, EvalRows, Kind, Part, Split};
 use terca_core::config::suite::{Setup, Suite};
 use terca_core::text::sha256;
 use terca_core::text::tokens;
@@ -96,17 +96,18 @@ pub fn design(
     };
     let mut seen = BTreeSet::new();
     let evals = plan.plan.cases().map(|case| case.eval.name.clone());
-    let wanted = Wanted {
+    let evals = evals.filter(|eval| seen.insert(eval.clone()));
+    let wanted = Ablation {
         experiment: experiment.name.clone(),
         kind,
         split: used_split,
         sha256: hash,
         parts,
-        evals: evals.filter(|eval| seen.insert(eval.clone())).collect(),
-        trials,
-        seed: plan.seed,
+        rows: Vec::new(),
+        evals: evals.map(EvalRows::new).collect(),
     };
-    Ablation::new(wanted).map_err(|error| AblateError::Design {
+    let designed = wanted.designed(trials, plan.seed);
+    designed.map_err(|error| AblateError::Design {
         experiment: experiment.name.clone(),
         error,
     })

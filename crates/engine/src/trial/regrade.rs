@@ -3,7 +3,6 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use terca_core::grade::grades::Scorecard;
 use terca_core::plan::TrialSpec;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::trial_error::ErrorKind;
@@ -72,7 +71,7 @@ pub fn regrade(
 ) -> Option<TrialReport> {
     let started = Stopwatch::start();
     let mut report = TrialReport {
-        tests: Scorecard::default(),
+        tests: Vec::new(),
         paid_judges: Vec::new(),
         error: None,
         grading,

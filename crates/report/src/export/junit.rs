@@ -138,7 +138,7 @@ fn case(results: &Results, trial: &TrialResult, variant: &str) -> Markup {
 /// The messages of all tests, so that nobody has to look elsewhere.
 fn grades(results: &Results, trial: &TrialResult) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for (test, grade) in trial.report.tests.iter() {
+    for (test, grade) in &trial.report.tests {
         let score = wording::score(grade.score);
         lines.push(format!("{score} {test}: {}", grade.message));
         if let Some(about) = results.descriptions.test(&trial.head.eval, test) {

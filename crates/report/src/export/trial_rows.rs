@@ -67,7 +67,7 @@ pub const COLUMNS: &[Column] = &[
     column(
         "testsPassed",
         "how many tests gave the full score",
-        Made(|trial| judged(trial, count(trial) - trial.report.tests.losses().count())),
+        Made(|trial| judged(trial, count(trial) - trial.report.losses().count())),
     ),
     column(
         "testsRun",
@@ -77,7 +77,7 @@ pub const COLUMNS: &[Column] = &[
     column(
         "lostTest",
         "the first test that lost points",
-        Made(|trial| json!(trial.report.tests.first_loss().map(|(test, _)| test))),
+        Made(|trial| json!(trial.report.losses().next().map(|(test, _)| test))),
     ),
     column("lostMessage", "what it said", Made(lost_message)),
     column(
@@ -223,7 +223,7 @@ fn tests(trial: &TrialResult) -> Value {
 }
 
 fn count(trial: &TrialResult) -> usize {
-    trial.report.tests.iter().count()
+    trial.report.tests.len()
 }
 
 fn judged(trial: &TrialResult, value: impl Into<Value>) -> Value {
@@ -234,7 +234,7 @@ fn judged(trial: &TrialResult, value: impl Into<Value>) -> Value {
 }
 
 fn lost_message(trial: &TrialResult) -> Value {
-    let loss = trial.report.tests.first_loss();
+    let loss = trial.report.losses().next();
     json!(loss.map(|(_, grade)| &grade.message))
 }
 

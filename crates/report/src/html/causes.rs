@@ -32,7 +32,7 @@ type Cause<'a> = ((&'a str, String), Vec<(&'a str, &'a TrialHead)>);
 fn losses(trial: &Trial) -> impl Iterator<Item = (&str, &str)> {
     let errors = trial.report.error.iter();
     let errors = errors.map(|error| (error.kind.as_str(), error.message.as_str()));
-    let losses = trial.report.tests.losses();
+    let losses = trial.report.losses();
     errors.chain(losses.map(|(test, grade)| (test, grade.message.as_str())))
 }
 

@@ -224,7 +224,7 @@ impl Row<'_> {
     fn failing(&self) -> Markup {
         let mut tests: Vec<(&str, [usize; 2])> = Vec::new();
         for (side, trials) in [&self.baseline, &self.arm].into_iter().enumerate() {
-            for (test, _) in trials.iter().flat_map(|trial| trial.report.tests.losses()) {
+            for (test, _) in trials.iter().flat_map(|trial| trial.report.losses()) {
                 let place = tests.iter().position(|(known, _)| *known == test);
                 let place = place.unwrap_or_else(|| {
                     tests.push((test, [0; 2]));

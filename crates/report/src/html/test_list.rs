@@ -28,7 +28,7 @@ pub struct Tested<'a> {
 /// Returns the list in so many bytes of markup, or nothing without tests.
 pub fn tests(tested: &Tested<'_>, room: usize) -> Option<Markup> {
     let report = tested.report;
-    let each = room / report.tests.iter().count().max(1) / 2;
+    let each = room / report.tests.len().max(1) / 2;
     let items: Vec<Markup> = report
         .tests
         .iter()

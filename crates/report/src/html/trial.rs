@@ -57,7 +57,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let tested = Tested {
         eval: &page.trial.head.eval,
         report,
-        descriptions: page.state.descriptions(),
+        descriptions: &page.state.start().descriptions,
         log: &bodies.log,
     };
     let before = html! {
@@ -152,7 +152,7 @@ fn heading(page: &TrialPage<'_>) -> Markup {
             }
             (siblings(page.state, page.matrix, page.trial))
         }
-        @if let Some(about) = page.state.descriptions().evals.get(&head.eval) {
+        @if let Some(about) = page.state.start().descriptions.evals.get(&head.eval) {
             p.about { (fit_text(about, LONGEST_DESCRIPTION)) }
         }
     }

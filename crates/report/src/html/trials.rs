@@ -262,7 +262,6 @@ fn row_data<'a>(
         eval: matrix.eval_number(&head.eval),
         variant: matrix.variant_number(&head.environment, &head.experiment),
         test: report
-            .tests
             .losses()
             .map(|(test, _)| clean(test).into_owned())
             .collect(),

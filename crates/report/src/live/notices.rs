@@ -105,11 +105,11 @@ fn told(error: &TrialError) -> String {
 /// `basic-js: 24 trials (3 evals × 2 variants × 4 repetitions)`.
 pub fn title(state: &RunState) -> StyledLine {
     let (trials, factors) = plan_size(state.trials().iter().map(|trial| &*trial.head));
-    let mut title = bold(state.suite()).plain(&format!(": {trials}"));
+    let mut title = bold(&state.start().suite).plain(&format!(": {trials}"));
     if !factors.is_empty() {
         title = title.plain(&format!(" ({factors})"));
     }
-    match state.adaptive() {
+    match state.start().adaptive {
         Some(bounds) => {
             let most = prose::count(bounds.max, "repetition");
             title.plain(&format!(
@@ -127,6 +127,6 @@ pub fn particulars(state: &RunState) -> StyledLine {
         0 | 1 if trials <= 1 => String::new(),
         number => format!("{number} at a time, "),
     };
-    let text = format!("{at_once}run {}, seed {}", state.run(), state.seed());
+    let text = format!("{at_once}run {}, seed {}", state.run(), state.start().seed);
     dim(&text)
 }

@@ -50,8 +50,7 @@ fn outcome(report: &TrialReport) -> StyledLine {
 /// The first thing that was not right.
 fn reason(report: &TrialReport) -> String {
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-    let mut failed = report.tests.iter().filter(|(_, grade)| grade.score < 1.0);
-    match (&report.error, failed.next()) {
+    match (&report.error, report.losses().next()) {
         (Some(error), _) => first(&error.message),
         (None, Some((name, grade))) => first(&format!("{name}: {}", grade.message)),
         (None, None) => String::new(),

@@ -39,7 +39,7 @@ fn rows(results: &Results) -> Vec<Row<'_>> {
         let head = &*trial.head;
         let variant = (&*head.environment, &*head.experiment);
         let tests = trial.report.tests.iter();
-        tests.map(move |(test, grade)| (&*head.eval, (test, (variant, grade.score))))
+        tests.map(move |(test, grade)| (&*head.eval, (test.as_str(), (variant, grade.score))))
     });
     let mut rows = Vec::new();
     for (eval, graded) in grouped(graded) {
@@ -113,7 +113,7 @@ mod tests {
                         score,
                         ..Grade::default()
                     };
-                    report.tests.push(test, grade);
+                    report.tests.push((test.into(), grade));
                 }
             }
             script.finish(id, &report);

@@ -38,7 +38,7 @@ pub fn trial(view: &TrialView<'_>, here: Context<'_>) -> Answer {
     let mut answer = Answer::new(here.max_width);
     heading(view, &mut answer);
     let mut tests = Answer::new(here.max_width);
-    for (name, grade) in view.trial.report.tests.iter() {
+    for (name, grade) in &view.trial.report.tests {
         test(name, grade, &mut tests);
     }
     let session = headlines(&view.files.transcript, here.max_width.min(160));

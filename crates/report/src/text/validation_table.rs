@@ -127,7 +127,7 @@ pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'
 
 /// The first test that lost points, with its reason.
 fn loss(trial: Option<&TrialResult>) -> String {
-    let lost = trial.and_then(|trial| trial.report.tests.first_loss());
+    let lost = trial.and_then(|trial| trial.report.losses().next());
     lost.map_or_else(String::new, |(test, grade)| {
         format!(": {test}: {}", grade.message)
     })

@@ -36,7 +36,7 @@ pub fn wire(results: &Results) -> Vec<String> {
                 name if name.is_empty() => "gateway".to_owned(),
                 name => format!("gateway, {name}"),
             };
-            sentences.push(format!("{lead}: {}", summary.sentence()));
+            sentences.push(format!("{lead}: {}", summary.sentence(&variant.delivery)));
         }
     }
     sentences

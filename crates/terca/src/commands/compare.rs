@@ -81,7 +81,7 @@ fn find(args: &CompareArgs, common: &Common) -> Result<Compared, CliError> {
 /// Notes that the models of a run were recorded answers.
 fn note_replay(one: &PastRun, other: &PastRun) {
     for run in [one, other] {
-        if let Some(recorded) = run.state.replay_of() {
+        if let Some(recorded) = &run.state.start().replay_of {
             screen::err(&format!(
                 "note: {} is a replay of {recorded}, with the same answers of the models: a difference comes from \
                  the tests, the suite or the machine; its tokens are as recorded, and it cost nothing",

@@ -90,7 +90,7 @@ impl Places {
     fn find(&self, trial: &TrialResult) -> Option<FilePlace> {
         let mut evals = self.suite.evals.iter();
         let eval = evals.find(|eval| eval.name == trial.head.eval)?;
-        let lost = trial.report.tests.first_loss().map(|(name, _)| name);
+        let lost = trial.report.losses().next().map(|(name, _)| name);
         let test = eval.tests.iter().find(|test| Some(&*test.name) == lost);
         let place = test.or(eval.tests.first())?.place;
         let file = self.sources.get(place.file).path.strip_prefix(&self.root);

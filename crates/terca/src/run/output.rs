@@ -7,7 +7,7 @@ use serde::Serialize;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::analysis::summary::AblationSummary;
 use terca_core::analysis::validation;
-use terca_core::analysis::validation::{Validated, proofs};
+use terca_core::analysis::validation::{proofs, validated};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::aa_check;
 use terca_core::run::settings::RunSettings;
@@ -177,7 +177,7 @@ pub fn conclude(
         }
     }
     if format == Format::Json && settings.validate {
-        let last = serde_json::to_string(&Validated::of(&results)).unwrap_or_default();
+        let last = validated(&results).to_string();
         screen::out_json(&last);
     }
     if let Some(answer) = Ablated::of(&results).filter(|_| format == Format::Json) {

@@ -124,7 +124,7 @@ fn read_row(suite_dir: &Utf8Path, name: String) -> (RunRow, Option<PastRun>) {
             let not_run = counts.total - counts.finished() + counts.interrupted;
             RunRow {
                 run: name,
-                suite: state.suite().to_owned(),
+                suite: state.start().suite.clone(),
                 kind: past_runs::kind(&dir),
                 agents: agents(state),
                 status: Some(ListedStatus::of(state.status(), not_run)),

@@ -356,7 +356,7 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
         log.extend_from_slice(EVIL.as_bytes());
         log.push(b'\n');
     }
-    for (test, grade) in report.tests.iter() {
+    for (test, grade) in &report.tests {
         let output = format!(
             "── test: {test} ──\n> firestore-sdk@4.1.0 test\n> vitest run\n\n ✓ pages forwards\n ✗ pages backwards\n   AssertionError: expected 200, got 404\nscore {}: {}\n",
             grade.score, grade.message

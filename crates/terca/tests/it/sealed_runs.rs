@@ -115,7 +115,7 @@ const DAMAGES: [(&str, Damage, usize, &str); 11] = [
         "doubled",
         |lines| lines.insert(5, lines[4].clone()),
         6,
-        "doubled or moved",
+        "doubled",
     ),
     (
         "swapped",

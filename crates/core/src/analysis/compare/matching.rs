@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::access::Access;
-use crate::analysis::distinct::distinct;
 use crate::plan::fingerprint::{CaseFingerprint, Changes};
+use crate::run::event::TrialHead;
 use crate::run::state::RunState;
 use crate::text::prose;
 
@@ -124,8 +124,7 @@ pub(super) fn cases(state: &RunState) -> BTreeSet<Case<'_>> {
 
 impl OneSided {
     /// Returns the part that `state` has and `other` has not.
-    pub(super) fn of(state: &RunState, other: &RunState) -> Self {
-        let (here, there) = (cases(state), cases(other));
+    pub(super) fn of(here: &BTreeSet<Case<'_>>, there: &BTreeSet<Case<'_>>) -> Self {
         let eval_of = |(eval, ..): &Case<'_>| (*eval).to_owned();
         let variant_of =
             |(_, environment, experiment): &Case<'_>| format!("{environment}.{experiment}");
@@ -135,7 +134,7 @@ impl OneSided {
             here.difference(&there).cloned().collect()
         };
         let (evals, variants) = (only_here(&eval_of), only_here(&variant_of));
-        let cases = here.difference(&there).filter(|case| {
+        let cases = here.difference(there).filter(|case| {
             !evals.contains(&eval_of(case)) && !variants.contains(&variant_of(case))
         });
         let named = |case: &Case<'_>| format!("{} in {}", case.0, variant_of(case));
@@ -189,30 +188,13 @@ pub(super) fn changes(
     Some(Changes::between(&of_common(before?), &of_common(now?)))
 }
 
-/// Names of variants, without a part that all of them share and nobody named.
-pub(super) struct Names {
-    environments: bool,
-    experiments: bool,
-}
-
-impl Names {
-    pub(super) fn of(common: &BTreeSet<Case<'_>>) -> Self {
-        let is_named = |names: Vec<&str>| names != ["default"];
-        Names {
-            environments: is_named(distinct(
-                common.iter().map(|(_, environment, _)| *environment),
-            )),
-            experiments: is_named(distinct(common.iter().map(|(.., experiment)| *experiment))),
-        }
-    }
-
-    pub(super) fn variant(&self, environment: &str, experiment: &str) -> String {
-        let environment = Some(environment).filter(|_| self.environments);
-        let experiment = Some(experiment).filter(|_| self.experiments);
-        let parts: Vec<&str> = environment.into_iter().chain(experiment).collect();
-        match parts.is_empty() {
-            true => "default".to_owned(),
-            false => parts.join("."),
-        }
+/// Returns what names a variant, without a part that all of these share and nobody named.
+pub(super) fn naming(common: &BTreeSet<Case<'_>>) -> impl Fn(&TrialHead) -> String + use<> {
+    let environments = common.iter().any(|case| case.1 != "default");
+    let experiments = common.iter().any(|case| case.2 != "default");
+    move |head| match (environments, experiments) {
+        (true, true) => format!("{}.{}", head.environment, head.experiment),
+        (true, false) => head.environment.clone(),
+        (false, _) => head.experiment.clone(),
     }
 }

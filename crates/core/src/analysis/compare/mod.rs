@@ -20,7 +20,7 @@ use crate::run::state::RunState;
 use crate::text::prose;
 
 pub use matching::{AccessChange, Matching, OneSided, mixed_access};
-use matching::{Case, Names, access_changes, cases, changes};
+use matching::{Case, access_changes, cases, changes, naming};
 
 /// Of the document that `terca compare --format json` writes.
 pub const COMPARED_VERSION: u32 = 3;
@@ -124,6 +124,19 @@ pub enum CompareError {
 }
 
 impl Compared {
+    fn of(arms: &Arms<'_>, state: &RunState, runs: &[&str], matching: Option<Matching>) -> Self {
+        Compared {
+            version: COMPARED_VERSION,
+            suite: state.start().suite.clone(),
+            by: arms.by,
+            runs: runs.iter().map(|run| (*run).to_owned()).collect(),
+            baseline: arms.baseline.to_owned(),
+            margin: arms.margin,
+            matching,
+            comparisons: compare_arms(arms),
+        }
+    }
+
     /// 1 when an arm is worse than the baseline; 3 when something is undecided that was to be decided.
     pub fn exit_status(&self, require_conclusive: bool) -> u8 {
         let has = |verdict| {
@@ -143,31 +156,19 @@ impl Compared {
 
 /// A run that has ended and has something in it.
 fn check(state: &RunState) -> Result<(), CompareError> {
-    if state.status() == RunStatus::Running {
-        Err(CompareError::GoingOn(state.run().to_owned()))
+    let mut agents = state.trials().iter().map(|trial| &trial.head.agent);
+    let refusal: fn(String) -> CompareError = if state.status() == RunStatus::Running {
+        CompareError::GoingOn
     } else if state.trials().is_empty() {
-        Err(CompareError::Empty(state.run().to_owned()))
+        CompareError::Empty
     } else if state.ablation().is_some() {
-        Err(CompareError::Ablation(state.run().to_owned()))
-    } else if state
-        .trials()
-        .iter()
-        .all(|trial| is_control(&trial.head.agent))
-    {
-        Err(CompareError::OnlyControls(state.run().to_owned()))
+        CompareError::Ablation
+    } else if agents.all(|agent| is_control(agent)) {
+        CompareError::OnlyControls
     } else {
-        Ok(())
-    }
-}
-
-fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> CompareError {
-    CompareError::Unknown {
-        run: run.to_owned(),
-        noun,
-        name: name.to_owned(),
-        known: prose::quoted_list(known, "and"),
-        meant: prose::did_you_mean(name, known.iter().copied()).map(str::to_owned),
-    }
+        return Ok(());
+    };
+    Err(refusal(state.run().to_owned()))
 }
 
 /// Without a baseline: the suite's for experiments, the first for environments.
@@ -195,16 +196,7 @@ pub fn within(
         });
     }
     let arms = Arms::within(state, by, baseline, margin);
-    Ok(Compared {
-        version: COMPARED_VERSION,
-        suite: state.suite().to_owned(),
-        by,
-        runs: vec![state.run().to_owned()],
-        comparisons: compare_arms(&arms),
-        baseline: baseline.to_owned(),
-        margin,
-        matching: None,
-    })
+    Ok(Compared::of(&arms, state, &[state.run()], None))
 }
 
 fn names(state: &RunState, name: fn(&TrialHead) -> &str) -> Vec<&str> {
@@ -219,7 +211,13 @@ fn choose<'a>(
 ) -> Result<&'a str, CompareError> {
     if let Some(name) = asked {
         let found = arms.iter().find(|arm| **arm == name).copied();
-        return found.ok_or_else(|| unknown(state.run(), by.as_str(), name, arms));
+        return found.ok_or_else(|| CompareError::Unknown {
+            run: state.run().to_owned(),
+            noun: by.as_str(),
+            name: name.to_owned(),
+            known: prose::quoted_list(arms, "and"),
+            meant: prose::did_you_mean(name, arms.iter().copied()).map(str::to_owned),
+        });
     }
     let usual = if by == By::Environment {
         arms[0]
@@ -259,10 +257,8 @@ pub fn between(
     check(other.state)?;
     let (first, second) = (cases(baseline.state), cases(other.state));
     let mut common: BTreeSet<Case<'_>> = first.intersection(&second).copied().collect();
-    let (only_in_baseline, only_in_other) = (
-        OneSided::of(baseline.state, other.state),
-        OneSided::of(other.state, baseline.state),
-    );
+    let (only_in_baseline, only_in_other) =
+        (OneSided::of(&first, &second), OneSided::of(&second, &first));
     let names = || (baseline.name.to_owned(), other.name.to_owned());
     if common.is_empty() {
         let (first, second) = names();
@@ -299,34 +295,26 @@ pub fn between(
         access: access_changes(baseline.state, other.state, &common),
     };
     // Where one of them stopped when it had seen enough, the test has to allow for it.
-    let adaptive = [other.state, baseline.state].map(RunState::adaptive);
+    let adaptive = [other.state, baseline.state].map(|state| state.start().adaptive);
     let arms = Arms {
         margin,
         adaptive: adaptive.iter().flatten().map(|bounds| bounds.max).max(),
         ..Arms::new(By::Run, baseline.name, trials, other.state)
     };
-    Ok(Compared {
-        version: COMPARED_VERSION,
-        suite: other.state.suite().to_owned(),
-        by: By::Run,
-        runs: vec![baseline.name.to_owned(), other.name.to_owned()],
-        baseline: baseline.name.to_owned(),
-        margin,
-        comparisons: compare_arms(&arms),
-        matching: Some(matching),
-    })
+    let runs = [baseline.name, other.name];
+    Ok(Compared::of(&arms, other.state, &runs, Some(matching)))
 }
 
 /// The trials of a run that are compared: the run is their arm, and their variant the place.
 fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
-    let names = Names::of(common);
+    let name = naming(common);
     let mut trials = Vec::new();
     for trial in arm.state.trials() {
         let head = &trial.head;
         if common.contains(&(&head.eval, &head.environment, &head.experiment)) {
             trials.push(ArmTrial {
                 arm: arm.name,
-                place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
+                place: Cow::Owned(name(head)),
                 trial,
             });
         }

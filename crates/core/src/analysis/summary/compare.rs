@@ -55,10 +55,12 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
     let grids: Vec<Grid<'_>> = trials.iter().map(|trials| Grid::of(trials)).collect();
     let mut drafts: Vec<Draft<'_>> = Vec::new();
     for (arms, grid) in family.iter().zip(&grids) {
-        let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
-        let arm = others.next().copied().unwrap_or_default();
         let places = &grid.places;
-        drafts.push(Draft::of(Scope { grid, places }, arm, arms));
+        drafts.push(Draft::of(
+            Scope { grid, places },
+            other_arm(grid, arms),
+            arms,
+        ));
     }
     finished(drafts)
 }
@@ -67,11 +69,15 @@ pub(super) fn compare_family(family: &[Arms<'_>]) -> Vec<Comparison> {
 pub(super) fn effect_on_pass_rate(arms: &Arms<'_>) -> Effect {
     let trials = of_agents(arms);
     let grid = &Grid::of(&trials);
-    let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
-    let arm = others.next().copied().unwrap_or_default();
     let places = &grid.places;
-    let (pairs, _) = Scope { grid, places }.pairs(arm, arms.baseline);
+    let (pairs, _) = Scope { grid, places }.pairs(other_arm(grid, arms), arms.baseline);
     Effect::on_pass_rate(&pairs)
+}
+
+/// Returns the arm of a grid that is not the baseline.
+fn other_arm<'a>(grid: &Grid<'a>, arms: &Arms<'_>) -> &'a str {
+    let mut others = grid.arms.iter().filter(|arm| **arm != arms.baseline);
+    others.next().copied().unwrap_or_default()
 }
 
 /// Returns the trials of agents that do not prove evals.
@@ -119,19 +125,13 @@ impl<'g> Draft<'g> {
             per_eval: EvalEffect::all(&pairs),
             place,
             measure,
-            verdict: Verdict::Inconclusive,
-            beyond: None,
-            sentence: String::new(),
-            warnings: Vec::new(),
-            cannot_tell: None,
             evals: pairs.len(),
             left_out,
             repetitions: Repetitions::of(&pairs),
-            comparisons: 1,
             sequential,
             errors_p: fisher(
-                figures.arm.errors_or_not(),
-                figures.baseline.errors_or_not(),
+                (figures.arm.errors, figures.arm.judged),
+                (figures.baseline.errors, figures.baseline.judged),
             ),
             figures,
             pass_rate: at_the_end(Effect::on_pass_rate(&pairs), Measure::PassRate),
@@ -139,7 +139,7 @@ impl<'g> Draft<'g> {
             tokens: Effect::on(TOKENS, &pairs, arms.tests_expenses),
             cost_usd: Effect::on(COST, &pairs, arms.tests_expenses),
             seconds: Effect::on(SECONDS, &pairs, arms.tests_expenses),
-            outlook: None,
+            ..Comparison::default()
         };
         Draft {
             scope,

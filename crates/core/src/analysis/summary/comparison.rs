@@ -17,7 +17,7 @@ use crate::stats::{
 };
 
 /// One arm against the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
     /// The arm that is looked at: an experiment, an environment or a run.
@@ -72,7 +72,7 @@ pub struct Comparison {
 }
 
 /// The figures of the two arms.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArmFigures {
     /// The arm that is looked at.
     pub arm: Figures,
@@ -81,7 +81,7 @@ pub struct ArmFigures {
 }
 
 /// The planned trials of an eval in an arm, from the fewest to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
     /// The fewest.
     pub min: usize,
@@ -230,7 +230,7 @@ impl Comparison {
 }
 
 /// The verdict on an arm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It passes more often than the baseline.
@@ -240,6 +240,7 @@ pub enum Verdict {
     /// The difference is smaller than the margin.
     Equivalent,
     /// It cannot be told from the baseline.
+    #[default]
     Inconclusive,
 }
 

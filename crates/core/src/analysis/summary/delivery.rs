@@ -60,7 +60,7 @@ pub struct McpCounts {
 }
 
 impl DeliveryCounts {
-    pub(super) fn of(trials: &[&TrialReport]) -> Self {
+    pub(crate) fn of(trials: &[&TrialReport]) -> Self {
         let mut counts = DeliveryCounts::default();
         for trial in trials.iter().filter(|trial| trial.came_to_its_agent()) {
             counts.trials += 1;
@@ -103,18 +103,23 @@ impl DeliveryCounts {
         counts.of += sent.of;
     }
 
+    fn sent(&self, part: Part, name: &str) -> Option<&SentCounts> {
+        let mut sent = self.sent.iter();
+        sent.find(|sent| sent.part == part && sent.name == name)
+    }
+
     /// Returns `sent 12/12 requests`, if all of these trials were looked at; else how often it was installed.
-    fn reached(&self, part: Part, name: &str, before: &str, trials: usize) -> String {
-        let sent = self.sent.iter();
-        let mut sent = sent.filter(|sent| sent.part == part && sent.name == name);
-        match sent.next() {
+    fn reached(&self, part: Part, name: &str, installed: usize) -> String {
+        let trials = self.trials;
+        let before = format!("installed {installed}/{trials}");
+        match self.sent(part, name) {
             Some(sent) if sent.trials == trials => sent.words(),
             Some(sent) => format!(
                 "{before}, {} in {}/{trials} trials",
                 sent.words(),
                 sent.trials
             ),
-            None => before.to_owned(),
+            None => before,
         }
     }
 
@@ -122,16 +127,14 @@ impl DeliveryCounts {
     pub fn sentences(&self) -> Vec<String> {
         let installed = |part: Part, counts: &BTreeMap<String, usize>| -> Vec<String> {
             let sentence = |(path, number): (&String, &usize)| {
-                let before = format!("installed {number}/{}", self.trials);
-                let reached = self.reached(part, path, &before, self.trials);
+                let reached = self.reached(part, path, *number);
                 format!("{} `{path}`: {reached}", part.noun())
             };
             counts.iter().map(sentence).collect()
         };
         let server = |(name, counts): (&String, &McpCounts)| {
-            let sent = self.sent.iter();
-            let mut sent = sent.filter(|sent| sent.part == Part::McpServer && sent.name == *name);
-            let tools = sent.next().map(|sent| format!(", tools {}", sent.words()));
+            let sent = self.sent(Part::McpServer, name);
+            let tools = sent.map(|sent| format!(", tools {}", sent.words()));
             format!(
                 "MCP server `{name}`: {}{}",
                 counts.words(),

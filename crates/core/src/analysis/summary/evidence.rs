@@ -116,7 +116,7 @@ pub fn standings(state: &RunState) -> Vec<Standing> {
     let arms = Arms::within(state, By::Experiment, baseline, state.margin());
     let max = arms.adaptive.unwrap_or(u32::MAX);
     let grid = Grid::of(&arms.trials);
-    let mut names = Vec::new();
+    let mut standings = Vec::new();
     let mut p_values = Vec::new();
     for places in grid.places.chunks(1) {
         let scope = Scope {
@@ -132,18 +132,16 @@ pub fn standings(state: &RunState) -> Vec<Standing> {
                 continue;
             }
             let (pairs, _) = scope.pairs(experiment, baseline);
-            names.push((places[0].to_owned(), (*experiment).to_owned()));
+            standings.push(Standing {
+                environment: places[0].to_owned(),
+                experiment: (*experiment).to_owned(),
+                decided: false,
+            });
             p_values.push(Evidence::of(&pairs, arms.measure, max).early_p());
         }
     }
-    let standing = |((environment, experiment), p)| Standing {
-        environment,
-        experiment,
-        decided: p < ALPHA,
-    };
-    names
-        .into_iter()
-        .zip(holm(&p_values))
-        .map(standing)
-        .collect()
+    for (standing, p) in standings.iter_mut().zip(holm(&p_values)) {
+        standing.decided = p < ALPHA;
+    }
+    standings
 }

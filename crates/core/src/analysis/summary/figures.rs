@@ -71,16 +71,12 @@ impl Figures {
     pub(super) fn of_cell(cell: &Cell<'_>) -> Self {
         let trials: Vec<&TrialReport> = cell.reports().collect();
         let figures = Figures::of_trials(&trials);
-        let (passed, judged) = cell.tally();
+        let Figures { passed, judged, .. } = figures;
         let of_k = |k| {
-            let (pass_at_k, pass_hat_k) = (
-                pass_at_k(judged, passed, k).ok()?,
-                pass_hat_k(judged, passed, k).ok()?,
-            );
             Some(Reliability {
                 k,
-                pass_at_k,
-                pass_hat_k,
+                pass_at_k: pass_at_k(judged, passed, k)?,
+                pass_hat_k: pass_hat_k(judged, passed, k)?,
             })
         };
         Figures {
@@ -114,11 +110,6 @@ impl Figures {
             mean_score: mean(scores),
             ..Figures::of_trials(trials)
         }
-    }
-
-    /// Returns the trials that ended in an error, and those that were judged.
-    pub(super) fn errors_or_not(&self) -> (usize, usize) {
-        (self.errors, self.judged)
     }
 
     fn of_trials(trials: &[&TrialReport]) -> Self {

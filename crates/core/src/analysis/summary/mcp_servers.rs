@@ -136,16 +136,8 @@ fn quoted(name: &str) -> String {
 fn never_called(tools: &[(&str, &McpToolSummary)]) -> Option<String> {
     const NAMED: usize = 5;
     let idle = tools.iter().filter(|(_, figures)| figures.calls == 0);
-    let mut names: Vec<String> = idle.map(|(name, _)| quoted(name)).collect();
-    if names.is_empty() {
-        return None;
-    }
-    if names.len() > NAMED + 1 {
-        let more = names.len() - NAMED;
-        names.truncate(NAMED);
-        names.push(format!("{more} more"));
-    }
-    Some(format!("{}: never called", prose::list(&names, "and")))
+    let names: Vec<String> = idle.map(|(name, _)| quoted(name)).collect();
+    (!names.is_empty()).then(|| format!("{}: never called", prose::few(&names, NAMED)))
 }
 
 impl McpToolSummary {

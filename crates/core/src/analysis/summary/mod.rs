@@ -130,7 +130,7 @@ impl NoVerdict {
             Some(NoVerdict::Controls)
         } else if counts.passed + counts.partial + counts.failed == 0 {
             Some(NoVerdict::NothingJudged)
-        } else if state.failed_in().is_some() {
+        } else if state.start().failed_in.is_some() {
             Some(NoVerdict::OnlyFailed)
         } else if state.ablation().is_some() {
             Some(NoVerdict::Ablation)
@@ -199,16 +199,16 @@ pub fn summarise_figures(state: &RunState) -> Summary {
     let arms = Arms::within(state, By::Experiment, state.baseline(), state.margin());
     let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
-    let progress = state.variants();
+    let (progress, counts) = (state.variants(), state.counts());
     Summary {
         version: SUMMARY_VERSION,
-        trials: state.counts().total,
-        passed: state.counts().passed,
-        partial: state.counts().partial,
-        failed: state.counts().failed,
-        errors: state.counts().errors,
-        interrupted: state.counts().interrupted,
-        pending: state.counts().total - state.counts().finished(),
+        trials: counts.total,
+        passed: counts.passed,
+        partial: counts.partial,
+        failed: counts.failed,
+        errors: counts.errors,
+        interrupted: counts.interrupted,
+        pending: counts.total - counts.finished(),
         spent: state.spent(),
         baseline: state.baseline().to_owned(),
         margin: state.margin(),

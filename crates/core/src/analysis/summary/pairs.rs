@@ -75,9 +75,12 @@ impl<'a> Cell<'a> {
     }
 
     /// Returns how many passed, and how many were judged.
-    pub(super) fn tally(&self) -> (usize, usize) {
+    pub(super) fn tally(&self) -> Count {
         let passed = self.judged().filter(|trial| trial.status == Status::Passed);
-        (passed.count(), self.judged().count())
+        Count {
+            passed: passed.count(),
+            trials: self.judged().count(),
+        }
     }
 }
 
@@ -149,8 +152,8 @@ impl Pair<'_> {
 
     pub(super) fn rates(&self) -> (f64, f64) {
         let rate = |cell: &Cell<'_>| {
-            let (passed, judged) = cell.tally();
-            (judged > 0).then(|| passed as f64 / judged as f64)
+            let Count { passed, trials } = cell.tally();
+            Some(passed as f64 / trials as f64)
         };
         self.means(rate).unwrap_or_default()
     }
@@ -188,18 +191,13 @@ pub(super) fn counts(pairs: &[Pair<'_>]) -> Vec<Stratum> {
     for pair in pairs {
         for (arm, baseline) in &pair.cells {
             strata.push(Stratum {
-                arm: count(arm),
-                baseline: count(baseline),
+                arm: arm.tally(),
+                baseline: baseline.tally(),
                 share: pairs.len() * pair.cells.len(),
             });
         }
     }
     strata
-}
-
-fn count(cell: &Cell<'_>) -> Count {
-    let (passed, trials) = cell.tally();
-    Count { passed, trials }
 }
 
 /// A figure of the trials of two arms.
@@ -334,10 +332,10 @@ impl<'a> Arms<'a> {
             baseline,
             trials,
             margin: state.margin(),
-            measure: state.measure(),
+            measure: state.start().verdict.measure,
             concurrency: state.concurrency(),
             identical: Vec::new(),
-            adaptive: state.adaptive().map(|bounds| bounds.max),
+            adaptive: state.start().adaptive.map(|bounds| bounds.max),
             tests_expenses: true,
         }
     }
@@ -362,7 +360,7 @@ impl<'a> Arms<'a> {
             ..Arms::new(by, baseline, trials, state)
         };
         if by != By::Environment && baseline == state.baseline() {
-            let same = state.identical_to_baseline().iter();
+            let same = state.start().identical_to_baseline.iter();
             let same = same.map(|variant| (&*variant.experiment, &*variant.environment));
             arms.identical = same.collect();
         }

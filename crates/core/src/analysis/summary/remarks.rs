@@ -50,7 +50,7 @@ pub(super) fn of(state: &RunState) -> Vec<EvalRemark> {
         let changed = trials.iter().filter(|trial| is_graded_differently(trial));
         let changed = Some(changed.count()).filter(|number| *number > 0);
         let changed = changed.map(|number| (EvalFact::GradedDifferently, number));
-        let facts = always_alike(trials, state.measure())
+        let facts = always_alike(trials, state.start().verdict.measure)
             .into_iter()
             .chain(changed);
         facts.map(|(fact, trials)| EvalRemark {
@@ -125,12 +125,8 @@ pub fn sentences(remarks: &[EvalRemark]) -> Vec<String> {
 }
 
 fn sentence(fact: EvalFact, remarks: &[&EvalRemark]) -> String {
-    let named = remarks.iter().take(NAMED);
-    let mut names: Vec<String> = named.map(|remark| format!("`{}`", remark.eval)).collect();
-    if remarks.len() > NAMED {
-        names.push(prose::count(remarks.len() - NAMED, "more eval"));
-    }
-    let names = prose::list(&names, "and");
+    let names = remarks.iter().map(|remark| format!("`{}`", remark.eval));
+    let names = prose::few(&names.collect::<Vec<_>>(), NAMED);
     let (its, shows) = match remarks.len() {
         1 => ("its", "it shows"),
         _ => ("their", "they show"),
@@ -283,7 +279,7 @@ mod tests {
         assert_eq!(
             sentences(&remarks),
             [
-                "`e1`, `e2`, `e3`, `e4`, `e5` and 2 more evals passed in all of their trials, so they show no difference \
+                "`e1`, `e2`, `e3`, `e4`, `e5` and 2 more passed in all of their trials, so they show no difference \
                  between the variants",
                 "`e8` passed in none of its trials, so it shows no difference between the variants; `terca validate` checks \
                  whether its tests can be passed",

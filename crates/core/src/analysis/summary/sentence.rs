@@ -11,8 +11,7 @@ use super::comparison::{Beyond, Change, Comparison, EvalEffect, Verdict};
 use super::effect::Effect;
 use super::pairs::{Arms, By};
 use super::wording::{
-    self, capital, difference, ends, luck, number_word, percent, ratio_interval, score, signed,
-    size, times,
+    self, difference, ends, luck, number_word, percent, ratio_interval, score, signed, size, times,
 };
 use crate::config::verdict::{Measure, margin_in_points};
 use crate::stats::{ALPHA, CannotTell, Interval};
@@ -186,7 +185,7 @@ fn ruled_out(comparison: &Comparison) -> Option<String> {
 fn obstacle(comparison: &Comparison) -> Option<String> {
     Some(format!(
         "{}.",
-        capital(&comparison.cannot_tell?.to_string())
+        prose::capital(&comparison.cannot_tell?.to_string())
     ))
 }
 

@@ -191,13 +191,6 @@ pub fn probability(p: f64) -> String {
     }
 }
 
-pub(super) fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

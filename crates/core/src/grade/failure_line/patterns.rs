@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::Complaint;
 use crate::grade::test_report;
 
 /// The way in which a program prints a failure.
@@ -137,13 +136,12 @@ const PATTERNS: [Pattern; 18] = [
 ];
 
 /// Finds the first failure in an output.
-pub(super) fn complaint(output: &str) -> Option<Complaint> {
-    let mut found = PATTERNS.iter().filter_map(|pattern| pattern.find(output));
-    found.find(|complaint| !complaint.said.is_empty())
+pub(super) fn complaint(output: &str) -> Option<String> {
+    PATTERNS.iter().find_map(|pattern| pattern.find(output))
 }
 
 impl Pattern {
-    fn find(&self, output: &str) -> Option<Complaint> {
+    fn find(&self, output: &str) -> Option<String> {
         if !output.contains(self.has) {
             return None;
         }
@@ -168,7 +166,7 @@ impl Pattern {
         }
         let test = group("test", " > ").unwrap_or_default();
         let others = self.count(&failure, output).saturating_sub(1);
-        Some(Complaint::new(&test, said, others))
+        (!said.is_empty()).then(|| super::complaint(&test, &said, others))
     }
 
     /// Returns the number of failures in an output.

@@ -23,20 +23,18 @@ const NOISE: [&str; 9] = [
 ];
 
 /// Returns the first line that looks like an error, or else the last one that is not noise, or else the last one.
-pub(super) fn complaint(lines: &[&str]) -> Option<String> {
+pub(super) fn complaint(lines: &[String]) -> Option<&str> {
     let telling = || {
         let all = lines.iter().enumerate();
         all.filter(|(at, line)| !is_noise(line) && !is_echo(lines, *at))
-            .map(|(_, line)| *line)
+            .map(|(_, line)| line.as_str())
             .filter(|line| !line.trim().is_empty())
     };
     let looks = LOOKS_LIKE_AN_ERROR.as_ref();
     let error = telling().find(|line| looks.is_some_and(|looks| looks.is_match(line)));
     let last = || lines.iter().rev().find(|line| !line.trim().is_empty());
-    let line = error
-        .or_else(|| telling().next_back())
-        .or_else(|| last().copied())?;
-    Some(line.trim().to_owned())
+    let line = error.or_else(|| telling().next_back());
+    line.or_else(|| last().map(String::as_str)).map(str::trim)
 }
 
 fn is_noise(line: &str) -> bool {
@@ -45,7 +43,7 @@ fn is_noise(line: &str) -> bool {
 }
 
 /// Returns whether npm names a script that it starts: the package and the script, then the command, each after `> `.
-fn is_echo(lines: &[&str], at: usize) -> bool {
+fn is_echo(lines: &[String], at: usize) -> bool {
     let begins = |at: Option<usize>| {
         let line = at.and_then(|at| lines.get(at));
         line.is_some_and(|line| line.starts_with("> "))
@@ -59,15 +57,19 @@ mod tests {
 
     #[test]
     fn the_command_that_npm_starts_is_no_error() {
+        let complaint = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            complaint(&lines).unwrap().to_owned()
+        };
         let echo = ["", "> tinyq@1.2.0 build", "> tsc", ""];
         let said = ["sh: 1: tsc: not found"];
         for lines in [[&said[..], &echo].concat(), [&echo[..], &said].concat()] {
-            assert_eq!(complaint(&lines).unwrap(), "sh: 1: tsc: not found");
+            assert_eq!(complaint(&lines), "sh: 1: tsc: not found");
         }
         // Where nothing else was said, it is better than nothing.
-        assert_eq!(complaint(&echo).unwrap(), "> tsc");
+        assert_eq!(complaint(&echo), "> tsc");
         assert_eq!(
-            complaint(&["first", "> quoted"]).unwrap(),
+            complaint(&["first", "> quoted"]),
             "> quoted",
             "one line alone is no command of npm"
         );

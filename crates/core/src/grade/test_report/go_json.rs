@@ -29,6 +29,7 @@ struct GoLine {
 
 #[derive(Default)]
 struct Test {
+    place: usize,
     end: Option<CaseEnd>,
     output: String,
 }
@@ -39,7 +40,6 @@ type Name = (String, String);
 /// Reads the lines; `None` where the first one is no line of it.
 pub(super) fn read(text: &str) -> Option<Cases> {
     let mut tests: BTreeMap<Name, Test> = BTreeMap::new();
-    let mut order: Vec<Name> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line: GoLine = match serde_json::from_str(line) {
             Ok(line) => line,
@@ -51,13 +51,14 @@ pub(super) fn read(text: &str) -> Option<Cases> {
             continue;
         }
         let name = (line.package, line.test);
-        if !tests.contains_key(&name) {
-            if tests.len() >= MOST_TESTS {
-                continue;
-            }
-            order.push(name.clone());
+        let place = tests.len();
+        if place >= MOST_TESTS && !tests.contains_key(&name) {
+            continue;
         }
-        let test = tests.entry(name).or_default();
+        let test = tests.entry(name).or_insert_with(|| Test {
+            place,
+            ..Test::default()
+        });
         match line.action.as_str() {
             "pass" => test.end = Some(CaseEnd::Passed),
             "fail" | "build-fail" => test.end = Some(CaseEnd::Failed),
@@ -66,10 +67,10 @@ pub(super) fn read(text: &str) -> Option<Cases> {
             _ => {}
         }
     }
-    Some(cases(&tests, &order))
+    Some(cases(&tests))
 }
 
-fn cases(tests: &BTreeMap<Name, Test>, order: &[Name]) -> Cases {
+fn cases(tests: &BTreeMap<Name, Test>) -> Cases {
     // Packages and tests with tests in them, and whether one of those failed.
     let mut parents: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     for ((package, test), found) in tests.iter().filter(|((_, test), _)| !test.is_empty()) {
@@ -79,10 +80,9 @@ fn cases(tests: &BTreeMap<Name, Test>, order: &[Name]) -> Cases {
         }
     }
     let mut cases = Cases::default();
-    for name @ (package, test) in order {
-        let Some(found) = tests.get(name) else {
-            continue;
-        };
+    let mut in_order: Vec<_> = tests.iter().collect();
+    in_order.sort_by_key(|(_, test)| test.place);
+    for ((package, test), found) in in_order {
         let failed_below = parents.get(&(package.as_str(), test.as_str()));
         let is_sum = test.is_empty() || failed_below.is_some();
         let end = match found.end {

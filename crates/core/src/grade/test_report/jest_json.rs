@@ -34,20 +34,12 @@ struct Assertion {
     failure_messages: Vec<String>,
 }
 
-/// Reads a document.
+/// Reads the document that a text begins with.
 pub(super) fn read(text: &str) -> Result<Cases, String> {
-    let document: Document = serde_json::from_str(text)
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let document = Document::deserialize(&mut reader)
         .map_err(|error| format!("it is not the JSON of vitest or jest: {error}"))?;
     Ok(cases(&document))
-}
-
-/// Reads the document that a text begins with.
-pub(super) fn read_first(text: &str) -> Result<Cases, serde_json::Error> {
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Document>();
-    match documents.next() {
-        Some(document) => Ok(cases(&document?)),
-        None => Ok(Cases::default()),
-    }
 }
 
 fn cases(document: &Document) -> Cases {

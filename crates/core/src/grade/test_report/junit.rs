@@ -24,6 +24,7 @@ struct Open {
 
 pub(super) fn read(text: &str) -> Result<Cases, String> {
     let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
     let mut cases = Cases::default();
     let mut open: Option<Open> = None;
     let (mut depth, mut is_junit) = (0_usize, false);
@@ -35,13 +36,8 @@ pub(super) fn read(text: &str) -> Result<Cases, String> {
                 if depth > DEEPEST {
                     return Err(format!("its XML is deeper than {DEEPEST} levels"));
                 }
-                is_junit |= is_of_junit(&tag);
+                is_junit |= matches!(tag.local_name().as_ref(), "testsuites" | "testsuite");
                 begin(&tag, &mut open);
-            }
-            Event::Empty(tag) => {
-                is_junit |= is_of_junit(&tag);
-                begin(&tag, &mut open);
-                finish(tag.local_name().as_ref(), &mut open, &mut cases);
             }
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
@@ -59,7 +55,7 @@ pub(super) fn read(text: &str) -> Result<Cases, String> {
                 return Err("it declares a document type, which no report needs".into());
             }
             Event::Eof => break,
-            Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            Event::Comment(_) | Event::Decl(_) | Event::Empty(_) | Event::PI(_) => {}
         }
     }
     match (is_junit, depth) {
@@ -67,10 +63,6 @@ pub(super) fn read(text: &str) -> Result<Cases, String> {
         (true, _) => Err("it is not valid XML: it ends in the middle".into()),
         (false, _) => Err("it is XML, but not of JUnit: it has no `testsuite`".into()),
     }
-}
-
-fn is_of_junit(tag: &BytesStart<'_>) -> bool {
-    matches!(tag.local_name().as_ref(), "testsuites" | "testsuite")
 }
 
 fn begin(tag: &BytesStart<'_>, open: &mut Option<Open>) {

@@ -138,7 +138,7 @@ pub(super) fn find(output: &str) -> Option<Cases> {
             .find(&format!("\n{beginning}"))
             .map(|place| place + 1)
     };
-    let jest = at_line(JEST).and_then(|start| jest_json::read_first(&output[start..]).ok());
+    let jest = at_line(JEST).and_then(|start| jest_json::read(&output[start..]).ok());
     let go = || at_line(GO).and_then(|start| go_json::read(&output[start..]));
     jest.or_else(go).or_else(|| tap::read(output))
 }

@@ -96,7 +96,9 @@ impl RunState {
             let trial = |variant| Trial::pending(head, pending.clone(), variant);
             called.extend(variant.map(trial));
         }
-        self.rearrange(|trials| trials.into_iter().chain(called).collect());
+        self.trials.extend(called);
+        self.trials.sort_by_key(|trial| trial.head.id);
+        self.counts.total = self.trials.len();
     }
 
     pub(super) fn variant_position(&self, environment: &str, experiment: &str) -> Option<usize> {
@@ -107,8 +109,8 @@ impl RunState {
 
     /// Trials in flight have not run, and the reason to stop is over.
     fn resumed(&mut self) {
-        for index in std::mem::take(&mut self.in_flight) {
-            self.trials[index].live = None;
+        for id in std::mem::take(&mut self.in_flight) {
+            self.land(id);
         }
         self.status = RunStatus::Running;
         self.finished_at = None;
@@ -138,14 +140,11 @@ impl RunState {
                 // A foreign journal may end a trial with any status.
                 || trial.reports != Reports::default()
         };
-        let mut given: Vec<Trial> = Vec::new();
-        self.rearrange(|trials| {
-            let (kept, rest) = trials
-                .into_iter()
-                .partition(|trial| trial.head.repetition <= min || is_begun(trial));
-            given = rest;
-            kept
-        });
+        let trials = std::mem::take(&mut self.trials).into_iter();
+        let (kept, given): (_, Vec<Trial>) =
+            trials.partition(|trial| trial.head.repetition <= min || is_begun(trial));
+        self.trials = kept;
+        self.counts.total = self.trials.len();
         let heads = given
             .into_iter()
             .map(|trial| Arc::unwrap_or_clone(trial.head));
@@ -153,27 +152,24 @@ impl RunState {
         self.spare.sort_by_key(|head| head.id);
     }
 
-    /// Other trials, in the order of their ids; what is in flight stays so.
-    fn rearrange(&mut self, change: impl FnOnce(Vec<Trial>) -> Vec<Trial>) {
-        let flying: Vec<u32> = self
-            .in_flight
-            .iter()
-            .map(|index| self.trials[*index].head.id)
-            .collect();
-        self.trials = change(std::mem::take(&mut self.trials));
-        self.trials.sort_by_key(|trial| trial.head.id);
-        self.counts.total = self.trials.len();
-        self.in_flight = flying
-            .into_iter()
-            .filter_map(|id| self.position(id))
-            .collect();
+    fn trial_mut(&mut self, id: u32) -> Option<&mut Trial> {
+        let index = self.position(id)?;
+        Some(&mut self.trials[index])
+    }
+
+    /// Returns a trial, which is in flight no longer.
+    fn land(&mut self, id: u32) -> Option<&mut Trial> {
+        self.in_flight.retain(|other| *other != id);
+        let trial = self.trial_mut(id)?;
+        trial.live = None;
+        Some(trial)
     }
 
     fn trial_started(&mut self, id: u32, on: Option<&str>, at: Timestamp) {
-        let Some(index) = self.position(id) else {
+        // Started once more, after a crash say: still in flight once.
+        let Some(trial) = self.land(id) else {
             return;
         };
-        let trial = &mut self.trials[index];
         // The folder is cleared for this attempt.
         if !trial.report.evidence.is_empty() {
             Arc::make_mut(&mut trial.report).evidence.clear();
@@ -186,17 +182,13 @@ impl RunState {
             doing: String::new(),
             usage: Usage::default(),
         });
-        // Started once more, after a crash say: still in flight once.
-        self.in_flight.retain(|other| *other != index);
-        self.in_flight.push(index);
+        self.in_flight.push(id);
     }
 
     fn trial_finished(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else {
+        let Some(trial) = self.land(id) else {
             return;
         };
-        let trial = &mut self.trials[index];
-        trial.live = None;
         let before = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
         // Other work, of which there is one grading.
         trial.earlier_gradings.clear();
@@ -205,19 +197,15 @@ impl RunState {
             trial.earlier.push(Attempt::of(&before));
         }
         trial.pay_attempt(report);
-        self.in_flight.retain(|other| *other != index);
         self.recount(before.status, report.status);
     }
 
     fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else {
+        let Some(trial) = self.land(id) else {
             return;
         };
-        let trial = &mut self.trials[index];
-        trial.live = None;
         trial.earlier.push(Attempt::of(report));
         trial.pay_attempt(report);
-        self.in_flight.retain(|other| *other != index);
     }
 
     fn regraded(
@@ -228,10 +216,9 @@ impl RunState {
     ) {
         self.grading = Some(grading);
         for RegradedTrial { trial, report } in trials {
-            let Some(index) = self.position(*trial) else {
+            let Some(trial) = self.trial_mut(*trial) else {
                 continue;
             };
-            let trial = &mut self.trials[index];
             let old = std::mem::replace(&mut trial.report, Arc::new(report.clone()));
             let tests = other_tests.get(&trial.head.eval).cloned();
             trial.earlier_gradings.push(Grading {
@@ -273,8 +260,7 @@ impl RunState {
     }
 
     fn live(&mut self, id: u32) -> Option<&mut Live> {
-        let index = self.position(id)?;
-        self.trials[index].live.as_mut()
+        self.trial_mut(id)?.live.as_mut()
     }
 }
 

@@ -47,10 +47,7 @@ impl Spent {
 }
 
 fn sum<T>(so_far: Option<T>, more: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
-    match (so_far, more) {
-        (Some(one), Some(other)) => Some(add(one, other)),
-        (one, other) => one.or(other),
-    }
+    [so_far, more].into_iter().flatten().reduce(add)
 }
 
 /// The spending of several trials together, and of how many of them it is known.

@@ -223,20 +223,12 @@ pub fn markdown() -> String {
             page += &format!(
                 "\n### {}\n\n{}.\n\n{}\n",
                 code.as_str(),
-                sentence(code.title()),
+                prose::capital(code.title()),
                 code.body()
             );
         }
     }
     page
-}
-
-/// Returns the title with a capital, unless it begins with code.
-fn sentence(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 #[cfg(test)]

@@ -66,14 +66,12 @@ fn grade_workspace(
 /// Fails every test for a reason that has nothing to do with what the tests ask.
 fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<f64, StageError> {
     for test in &run.spec.case.eval.tests {
-        run.report.tests.push(
-            &test.name,
-            Grade {
-                weight: Some(test.weight),
-                message: format!("not run: {reason}"),
-                ..Grade::default()
-            },
-        );
+        let grade = Grade {
+            weight: Some(test.weight),
+            message: format!("not run: {reason}"),
+            ..Grade::default()
+        };
+        run.report.tests.push((test.name.clone(), grade));
     }
     run.log.section(&format!("no test was run: {reason}"))?;
     Ok(0.0)
@@ -143,7 +141,7 @@ fn run_tests(
         match graded {
             Ok(grade) => {
                 weighted.push((test.weight, grade.score));
-                run.report.tests.push(&test.name, grade);
+                run.report.tests.push((test.name.clone(), grade));
             }
             Err(StageError::Error(reason)) if is_judge || reason.kind == ErrorKind::Setup => {
                 run.log.line(&format!("no result: {}", reason.message))?;
