@@ -6,12 +6,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::variables::Template;
-use crate::reader::paths::{escaping_link, inside};
+use crate::reader::patterns::in_workspace;
 use crate::reader::{
     Fields, Kind, Patch, PathKind, Reader, command_line, filled_text, list_of, object, or_map,
     pairs_of, plain_text, positive,
 };
-use crate::text::{Code, Diagnostic, Located, Place, globs, json, prose};
+use crate::text::{Code, Diagnostic, Located, Place, globs, json};
 
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 
@@ -155,32 +155,9 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
         );
     }
     let command = command.map(|command| ShellCommand { inputs, ..command });
-    match given.as_slice() {
-        [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
-        [_] => copy
-            .or(files)
-            .or(command.map(|command| vec![Action::Run(command)])),
-        [] => {
-            let kinds = prose::quoted_list(&KINDS, "or");
-            let place = fields.place;
-            fields.refuse(
-                Diagnostic::error(Code::AsksNothing, format!("an action needs one of {kinds}"))
-                    .at(place, "nothing to do here"),
-            )
-        }
-        [first, second, ..] => fields.refuse(
-            Diagnostic::error(
-                Code::ConflictingKeys,
-                format!(
-                    "an action does one thing, this one has `{}` and `{}`",
-                    first.value, second.value
-                ),
-            )
-            .at(second.place, "a second kind")
-            .beside(first.place, "the first kind")
-            .help("make it two entries of the list"),
-        ),
-    }
+    fields.only(Code::AsksNothing, &KINDS, given)?;
+    copy.or(files)
+        .or(command.map(|command| vec![Action::Run(command)]))
 }
 
 /// A shell command, or `{command, timeoutSeconds}`.
@@ -240,7 +217,7 @@ fn copy(
         "copy source",
         &[PathKind::File, PathKind::Directory],
     );
-    let destination = destination(written, reader);
+    let destination = in_workspace(written, reader);
     let source = found?;
     let mut destination = destination?;
     // `docs/` and `.` name the directory to put a file into.
@@ -255,32 +232,13 @@ fn copy(
 }
 
 fn file_destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    let path = destination(written, reader)?;
+    let path = in_workspace(written, reader)?;
     if !path.as_str().is_empty() && !written.value.ends_with('/') {
         return Some(path);
     }
     let message = format!("`{}` does not name a file", written.value);
     reader.refuse(
         Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"),
-    )
-}
-
-/// Returns a path inside the workspace that no symbolic link of its layers leads out of.
-fn destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    let reason = match inside(&written.value) {
-        Err(reason) => reason.to_owned(),
-        Ok(path) => match escaping_link(&path, &reader.layers, reader.surroundings) {
-            None => return Some(path),
-            Some(link) => format!("`{link}` is a symbolic link to a path outside the workspace"),
-        },
-    };
-    reader.refuse(
-        Diagnostic::error(
-            Code::OutsideWorkspace,
-            format!("destination `{}` leaves the workspace", written.value),
-        )
-        .at(written.place, reason)
-        .help("a destination is a path inside the workspace, such as `src/app.js`"),
     )
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use crate::config::names::unique_names;
+use crate::config::names::unique;
 use crate::config::sandbox::{Image, image};
 use crate::reader::patterns::{has_form, text_of_form};
 use crate::reader::{
@@ -35,7 +35,7 @@ pub(super) enum ReadPool {
 /// Joins the workers of all files: the pools, and the slots of this machine. No two have one name.
 pub(super) fn joined(read: ReadWorkers, reader: &mut Reader<'_>) -> (Vec<WorkerPool>, Option<u32>) {
     let names: Vec<Located<String>> = read.iter().map(|(name, _)| name.clone()).collect();
-    unique_names(&names, "pool", reader);
+    unique(&names, "pool", str::to_owned, reader);
     let (mut pools, mut local_slots) = (Vec::new(), None);
     for (_, pool) in read {
         match pool {
@@ -328,7 +328,7 @@ fn hosts() -> Kind<Vec<String>> {
             _ => Some(()),
         })
         .then(|hosts, reader| {
-            unique_names(&hosts, "host", reader);
+            unique(&hosts, "host", str::to_owned, reader);
             Some(hosts.into_iter().map(|host| host.value).collect())
         })
 }

@@ -14,8 +14,6 @@ pub(crate) struct Reader<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) surroundings: &'a dyn Surroundings,
     pub(crate) problems: &'a mut Diagnostics,
-    /// The directories that a workspace starts from, lowest first. A destination must not leave it through them.
-    pub(crate) layers: Vec<Utf8PathBuf>,
 }
 
 impl<'a> Reader<'a> {
@@ -28,7 +26,6 @@ impl<'a> Reader<'a> {
             sources,
             surroundings,
             problems,
-            layers: Vec::new(),
         }
     }
 

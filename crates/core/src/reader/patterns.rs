@@ -157,8 +157,8 @@ fn refuse_glob<T>(written: &Located<String>, reason: String, reader: &mut Reader
     )
 }
 
-/// Returns a path that must be inside the workspace.
-pub(super) fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+/// Returns a path that must be inside the workspace. The trial refuses one that leaves it through a link.
+pub(crate) fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
     inside(&path.value).map_or_else(
         |reason| {
             reader.refuse(
