@@ -150,11 +150,6 @@ impl Preset {
         matches!(self, Preset::Kubernetes | Preset::Docker)
     }
 
-    /// Returns whether it needs hosts.
-    pub fn takes_hosts(self) -> bool {
-        self == Preset::Ssh
-    }
-
     /// Returns its command line with further options, and with the image where it takes one.
     pub fn template(self, options: &[String], image: &str) -> StartTemplate {
         let (own, last) = self.words();
@@ -259,7 +254,7 @@ mod tests {
         let options = ["--mem=4G".to_owned(), "a b".to_owned()];
         let lines = Preset::ALL.map(|preset| {
             let image = "registry.example/evals:1";
-            let hosts: &[&str] = if preset.takes_hosts() { &["one"] } else { &[] };
+            let hosts: &[&str] = if preset == Preset::Ssh { &["one"] } else { &[] };
             let mut pool = pool("", hosts);
             pool.start = preset.template(&options, image);
             lines(&pool).join("\n")

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::variables::Template;
-use crate::reader::patterns::in_workspace;
+use crate::reader::patterns::{in_workspace, refuse_glob};
 use crate::reader::{
     Fields, Kind, Patch, PathKind, Reader, command_line, filled_text, list_of, object, or_map,
     pairs_of, plain_text, positive,
@@ -290,11 +290,7 @@ fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input
     let pattern = globs::literal_names(pattern).unwrap_or_default();
     let matcher = match globs::compiled(&pattern, true) {
         Ok(matcher) => matcher,
-        Err(reason) => {
-            let message = format!("invalid glob `{}`", glob.value);
-            return reader
-                .refuse(Diagnostic::error(Code::InvalidPattern, message).at(glob.place, reason));
-        }
+        Err(reason) => return refuse_glob(glob, reason, reader),
     };
     let dir = reader.beside(&Located::new(above.to_owned(), glob.place));
     let files = reader.surroundings.files_below(&dir);

@@ -10,8 +10,8 @@ use crate::config::adaptive::Adaptive;
 use crate::config::names::unique;
 use crate::prices::{Price, Prices};
 use crate::reader::{
-    Entries, Fields, Kind, Patch, Reader, boolean, count, map_of, not_negative, object,
-    one_or_more, or_map, seconds, word,
+    Entries, Fields, Kind, Patch, Reader, count, map_of, not_negative, object, one_or_more, or_map,
+    seconds, word,
 };
 use crate::text::{Code, Diagnostic, Located, prose};
 
@@ -161,7 +161,12 @@ impl Default for McpPreflight {
 
 /// `mcpPreflight`.
 pub(super) fn mcp_preflight() -> Kind<McpPreflight> {
-    let switch = boolean().map(|is_on| McpPreflight(is_on.value.then_some(ANSWER)));
+    let words = [("true", Some(ANSWER)), ("false", None)];
+    let help = "a time in seconds is written as `{timeoutSeconds: 120}`";
+    let switch = word(words, Some(help))
+        .with("enum", json!([true, false]))
+        .called("`true`, `false`")
+        .map(|limit| McpPreflight(limit.value));
     let limit = object("mcpPreflight", "`mcpPreflight`", preflight)
         .linked("[map](terca-yaml.md#servers-are-asked-first)")
         .kind();

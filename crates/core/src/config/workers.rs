@@ -219,18 +219,25 @@ fn no_second_key(node: &Node, reader: &mut Reader<'_>) -> Option<()> {
 
 /// Returns the command line: that of the user, or that of the preset. There are hosts exactly where it has a place for them.
 fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
-    let start = match (&written.start, written.preset) {
-        (Some(line), None) => of_line(line, written)?,
-        (None, Some(preset)) => of_preset(preset, written)?,
+    let (start, whose) = match (&written.start, written.preset) {
+        (Some(line), None) => (
+            StartTemplate::new(&line.value),
+            "a pool with this `start`".to_owned(),
+        ),
+        (None, Some(preset)) => {
+            let image = written.image.as_ref().map_or("", Image::as_str);
+            (
+                preset.template(&written.options, image),
+                format!("the preset `{}`", preset.as_str()),
+            )
+        }
         (Some(_), Some(_)) => {
-            let problem =
-                Diagnostic::error(Code::ConflictingKeys, "both `start` and `preset` are given")
-                    .maybe_at(written.key("preset"), "this is a command line too")
-                    .help("remove one of them; `options` adds options to a preset");
-            return Err(match written.key("start") {
-                Some(place) => problem.beside(place, "this is the whole command line"),
-                None => problem,
-            });
+            return Err(Diagnostic::error(
+                Code::ConflictingKeys,
+                "both `start` and `preset` are given",
+            )
+            .maybe_at(written.key("preset"), "this is a command line too")
+            .help("remove one of them; `options` adds options to a preset"));
         }
         (None, None) => {
             return Err(
@@ -243,65 +250,48 @@ fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
             );
         }
     };
-    let line = written.key("start").or(written.key("options"));
-    let line = line.unwrap_or(written.place);
-    match (start.has_host(), written.key("hosts")) {
-        (true, Some(_)) | (false, None) => Ok(start),
-        (true, None) => Err(Diagnostic::error(Code::MissingKey, "missing key `hosts`")
-            .at(line, "`{host}` needs a list of hosts")
-            .help("write `hosts: [NAME, …]`, or the host itself in the place of `{host}`")),
-        (false, Some(hosts)) => Err(Diagnostic::error(
-            Code::ConflictingKeys,
-            "`start` has no place for a host",
-        )
-        .at(line, "`{host}` is missing here")
-        .beside(hosts, "because of these hosts")
-        .help("write `{host}` where the host belongs, as in `ssh {host}`")),
-    }
-}
-
-fn of_line(line: &Located<String>, written: &Written) -> Result<StartTemplate, Diagnostic> {
-    for (key, program) in [("options", ""), ("image", " with an image")] {
-        if let Some(place) = written.key(key) {
-            let message = format!("`{key}` is for a preset{program}");
-            return Err(Diagnostic::error(Code::MisplacedKey, message)
-                .at(place, "this pool has a `start`")
-                .beside(line.place, "this is the whole command line")
-                .help(format!("remove `{key}`, and write its value into `start`")));
-        }
-    }
-    Ok(StartTemplate::new(&line.value))
-}
-
-fn of_preset(preset: Preset, written: &Written) -> Result<StartTemplate, Diagnostic> {
-    let word = preset.as_str();
-    for (key, takes, help) in [
+    let takes_image = written.preset.is_some_and(Preset::takes_image);
+    for (key, is_taken, is_needed, help) in [
+        (
+            "options",
+            written.preset.is_some(),
+            false,
+            "write the options into the line of `start`",
+        ),
         (
             "image",
-            preset.takes_image(),
-            "write `image: NAME`, with an image that has Terca and the agents in it",
+            takes_image,
+            takes_image,
+            "`image: NAME` is for presets that make containers; the image has Terca and the agents in it",
         ),
-        ("hosts", preset.takes_hosts(), "write `hosts: [NAME, …]`"),
+        (
+            "hosts",
+            start.has_host(),
+            start.has_host(),
+            "`hosts: [NAME, …]` takes the place of `{host}` in the command line, as in `ssh {host}`",
+        ),
     ] {
-        match written.key(key) {
-            None if takes => {
+        let is_empty = key == "hosts" && written.hosts.is_empty();
+        match written.key(key).filter(|_| !is_empty) {
+            None if is_needed => {
                 return Err(
                     Diagnostic::error(Code::MissingKey, format!("missing key `{key}`"))
-                        .at(written.place, format!("the preset `{word}` needs `{key}`"))
+                        .at(written.place, format!("{whose} needs `{key}`"))
                         .help(help),
                 );
             }
-            Some(place) if !takes => {
-                let message = format!("the preset `{word}` takes no `{key}`");
-                return Err(Diagnostic::error(Code::MisplacedKey, message)
-                    .at(place, "it would change nothing")
-                    .help(format!("remove `{key}`")));
+            Some(place) if !is_taken => {
+                return Err(Diagnostic::error(
+                    Code::MisplacedKey,
+                    format!("{whose} takes no `{key}`"),
+                )
+                .at(place, "it would change nothing")
+                .help(help));
             }
             _ => {}
         }
     }
-    let image = written.image.as_ref().map_or("", Image::as_str);
-    Ok(preset.template(&written.options, image))
+    Ok(start)
 }
 
 fn preset() -> Kind<Preset> {
@@ -319,14 +309,6 @@ fn hosts() -> Kind<Vec<String>> {
     );
     list_of(host.called("host"))
         .with("minItems", json!(1))
-        .checked(|node, reader| match &node.value {
-            Value::List(hosts) if hosts.is_empty() => reader.refuse(
-                Diagnostic::error(Code::WrongValue, "`hosts` is empty")
-                    .at(node.place, "expected at least one host")
-                    .help("write `hosts: [NAME, …]`, or remove the key"),
-            ),
-            _ => Some(()),
-        })
         .then(|hosts, reader| {
             unique(&hosts, "host", str::to_owned, reader);
             Some(hosts.into_iter().map(|host| host.value).collect())

@@ -15,7 +15,8 @@ use crate::config::Patch;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Setup, Suite};
-use crate::text::{Code, Diagnostic, prose};
+use crate::reader::Node;
+use crate::text::{Code, Diagnostic, json, prose};
 use crate::wire::network::{HostPattern, Network};
 
 /// Settings of the command line that take precedence over the suite's.
@@ -83,10 +84,13 @@ impl<'a> Setups<'a> {
     ) -> AppliedSetup {
         let nothing = Setup::default();
         let own = self.for_agent(agent, &nothing);
-        let config = match &own.experiment.config {
-            Patch::Set(over) => Some(over.merged_over(own.environment.config.set())),
-            _ => own.value(|setup| &setup.config).cloned(),
-        };
+        let mut fill = |config: &Node| config.filled(&mut |text| interpolator.fill(text));
+        let over = &own.experiment.config;
+        let below = own.environment.config.set();
+        let mut config = below.filter(|_| *over != Patch::Remove).map(&mut fill);
+        if let Patch::Set(over) = over {
+            json::merge(config.get_or_insert_default(), &fill(over));
+        }
         let model = || {
             let model = own.value(|setup| &setup.model)?;
             // An empty variable names no model.
@@ -98,7 +102,7 @@ impl<'a> Setups<'a> {
             rules_without: self.experiment.rules_without.clone(),
             skills: (self.value(|setup| &setup.skills).cloned()).unwrap_or_default(),
             hide_tools: self.hidden_tools(),
-            config: config.map(|config| config.filled(&mut |text| interpolator.fill(text))),
+            config,
             command: self.value(|setup| &setup.command).cloned(),
             sandbox: (overrides.sandbox.as_ref())
                 .or(self.value(|setup| &setup.sandbox))

@@ -108,22 +108,13 @@ impl<'a> Reader<'a> {
         let written = &path.value;
         let problem = match found {
             PathKind::Missing => missing(what, path, &full, self.surroundings),
-            PathKind::Directory => {
-                let message = format!("{what} `{written}` is a directory");
-                let problem =
-                    Diagnostic::error(Code::MissingFile, message).at(path.place, "expected a file");
-                let names = self.surroundings.names_in(&full);
-                match names.iter().find(|name| name.ends_with(".md")) {
-                    Some(name) => {
-                        let dir = written.trim_end_matches('/');
-                        problem.help(format!("name a file in it, such as `{dir}/{name}`"))
-                    }
-                    None => problem.help("name a file in it"),
-                }
-            }
-            PathKind::File => {
-                Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is a file"))
-                    .at(path.place, "expected a directory")
+            found => {
+                let (is, expected) = match found {
+                    PathKind::Directory => ("a directory", "expected a file in it"),
+                    _ => ("a file", "expected a directory"),
+                };
+                Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is {is}"))
+                    .at(path.place, expected)
             }
         };
         self.refuse(problem)

@@ -85,30 +85,6 @@ impl Node {
                 .collect(),
         }
     }
-
-    /// Merges this into a node below: maps key by key, `null` removes and is gone then, anything else replaces.
-    pub(crate) fn merged_over(&self, below: Option<&Node>) -> Node {
-        let Value::Map(over) = &self.value else {
-            return self.clone();
-        };
-        let mut merged = match below.map(|below| &below.value) {
-            Some(Value::Map(entries)) => entries.clone(),
-            _ => Vec::new(),
-        };
-        for (key, node) in over {
-            let at = merged
-                .iter()
-                .position(|(other, _)| other.value == key.value);
-            let below = at.map(|at| merged.remove(at).1);
-            if node.value != Value::Null {
-                merged.push((key.clone(), node.merged_over(below.as_ref())));
-            }
-        }
-        Node {
-            value: Value::Map(merged),
-            place: self.place,
-        }
-    }
 }
 
 impl Value {

@@ -453,7 +453,7 @@ fn a_written_name_stays_and_the_other_directory_is_named_by_its_path() {
     assert!(
         outcome
             .stderr
-            .contains("would share the directory `py-fib`"),
+            .contains("`py/fib` and `py-fib` would share a directory"),
         "{}",
         outcome.stderr
     );
