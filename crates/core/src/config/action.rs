@@ -125,14 +125,24 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
     let given = fields.one_of(&KINDS);
     let copy = fields.filled(
         "copy",
-        pairs_of(filled_text(), "a destination").then(|pairs, reader| Some(copies(&pairs, reader))),
+        pairs_of(filled_text(), "a destination").then(|pairs, reader| {
+            let pairs = pairs.iter();
+            let copies = pairs.filter_map(|(source, written)| copy(source, written, reader));
+            Some(copies.collect::<Vec<_>>())
+        }),
         "Source → destination, files or directories. A source is relative to the YAML file, a destination to the \
          workspace. A file copied to `dir/` or `.` keeps its name.",
     );
     let files = fields.filled(
         "files",
         pairs_of(plain_text(), "the file's content")
-            .then(|pairs, reader| Some(files(pairs, reader))),
+            .then(|pairs, reader| {
+                let files = pairs.into_iter().filter_map(|(path, content)| {
+                    let destination = file_destination(&path, reader)?;
+                    Some(Action::Write { destination, content })
+                });
+                Some(files.collect())
+            }),
         "File name → content. [`${NAME}`](terca-yaml.md#variables) in it is replaced; `$${` is the text `${`.",
     );
     let command = fields.filled(
@@ -185,26 +195,6 @@ fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) ->
         timeout: Duration::from_secs_f64(seconds),
         inputs: Vec::new(),
     }
-}
-
-/// A user's own key, and the text after it.
-type Pair = (Located<String>, Located<String>);
-
-fn copies(pairs: &[Pair], reader: &mut Reader<'_>) -> Vec<Written> {
-    pairs
-        .iter()
-        .filter_map(|(source, destination)| copy(source, destination, reader))
-        .collect()
-}
-
-fn files(pairs: Vec<Pair>, reader: &mut Reader<'_>) -> Vec<Written> {
-    let files = pairs.into_iter().filter_map(|(path, content)| {
-        Some(Action::Write {
-            destination: file_destination(&path, reader)?,
-            content,
-        })
-    });
-    files.collect()
 }
 
 fn copy(

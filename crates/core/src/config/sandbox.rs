@@ -44,12 +44,6 @@ impl Sandbox {
             Sandbox::Podman(image) => Some((ContainerEngine::Podman, image)),
         }
     }
-
-    /// Finds the sandbox of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
-        let mut all = Sandbox::WORDS.into_iter();
-        all.find_map(|(own, sandbox)| (own == word).then_some(sandbox))
-    }
 }
 
 /// Reads the form of the command line, in which a container is `docker:IMAGE`.
@@ -57,7 +51,8 @@ impl FromStr for Sandbox {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(sandbox) = Sandbox::of_word(text) {
+        let mut words = Sandbox::WORDS.into_iter();
+        if let Some((_, sandbox)) = words.find(|(word, _)| *word == text) {
             return Ok(sandbox);
         }
         let image = |name: &str| Image::try_from(name.to_owned());
@@ -167,9 +162,7 @@ impl ContainedBy {
             ContainedBy::Podman => Some(ContainerEngine::Podman.title()),
         }
     }
-}
 
-impl ContainedBy {
     /// Returns whether it is a container of an image.
     pub fn is_container(self) -> bool {
         matches!(self, ContainedBy::Docker | ContainedBy::Podman)

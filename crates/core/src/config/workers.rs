@@ -13,7 +13,7 @@ use crate::reader::{
     silence, word,
 };
 use crate::text::{Code, Diagnostic, Located, Place, prose};
-use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, WorkerPool};
+use crate::worker_pool::{LOCAL, Preset, SILENCE, WorkerPool, has_host};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.
 const KEY: &str = "workers";
@@ -218,12 +218,9 @@ fn no_second_key(node: &Node, reader: &mut Reader<'_>) -> Option<()> {
 }
 
 /// Returns the command line: that of the user, or that of the preset. There are hosts exactly where it has a place for them.
-fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
+fn start(written: &Written) -> Result<String, Diagnostic> {
     let (start, whose) = match (&written.start, written.preset) {
-        (Some(line), None) => (
-            StartTemplate::new(&line.value),
-            "a pool with this `start`".to_owned(),
-        ),
+        (Some(line), None) => (line.value.clone(), "a pool with this `start`".to_owned()),
         (None, Some(preset)) => {
             let image = written.image.as_ref().map_or("", Image::as_str);
             (
@@ -266,8 +263,8 @@ fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
         ),
         (
             "hosts",
-            start.has_host(),
-            start.has_host(),
+            has_host(&start),
+            has_host(&start),
             "`hosts: [NAME, …]` takes the place of `{host}` in the command line, as in `ssh {host}`",
         ),
     ] {

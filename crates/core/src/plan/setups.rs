@@ -213,9 +213,7 @@ impl<'a> Setups<'a> {
                 }
                 (!keys.is_empty()).then(|| UnusedSettings {
                     owner,
-                    are: if keys.len() == 1 { "is" } else { "are" },
                     keys: prose::quoted_list(&keys, "and"),
-                    first: keys[0],
                     written_for: written_for.agent.profile().name,
                 })
             });
@@ -227,8 +225,6 @@ impl<'a> Setups<'a> {
 pub(super) struct UnusedSettings {
     owner: &'static str,
     keys: String,
-    first: &'static str,
-    are: &'static str,
     written_for: &'static str,
 }
 
@@ -238,11 +234,9 @@ impl UnusedSettings {
         let UnusedSettings {
             owner,
             keys,
-            are,
             written_for,
-            ..
         } = self;
-        format!("the {owner}'s {keys} {are} for {written_for} and {are} not used")
+        format!("without effect: the {owner}'s {keys}, written for {written_for}")
     }
 
     /// Warns of an experiment that changes the agent and leaves the environment's settings in place. An agent of the command
@@ -251,8 +245,6 @@ impl UnusedSettings {
         let UnusedSettings {
             owner,
             keys,
-            first,
-            are,
             written_for,
         } = self;
         let changed_to = experiment.agent.set().filter(|_| *owner == "environment")?;
@@ -262,10 +254,12 @@ impl UnusedSettings {
             experiment.name,
             changed_to.agent.profile().name
         );
-        let warning = Diagnostic::warning(Code::SettingsOfAnother, message)
-            .at(place, format!("{keys} {are} for `{written_for}`"));
+        let warning = Diagnostic::warning(Code::SettingsOfAnother, message).at(
+            place,
+            format!("{keys} of the environment: written for `{written_for}`"),
+        );
         Some(warning.help(format!(
-            "give the experiment its own {keys}; `{first}: null` chooses the agent's default"
+            "give the experiment its own {keys}; `null` chooses the agent's default"
         )))
     }
 }

@@ -107,9 +107,11 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
     match deserialize(text, DuplicateKeyPolicy::Error) {
         Ok(root) => node(root, file, text, problems),
         Err(error) => {
-            let root = is_duplicate(&error)
-                .then(|| with_duplicates(file, text, problems))
+            // Where a key is repeated, the rest of the file is still worth reading.
+            let rest = is_duplicate(&error)
+                .then(|| deserialize(text, DuplicateKeyPolicy::LastWins).ok())
                 .flatten();
+            let root = rest.and_then(|root| node(root, file, text, problems));
             let beginning = Place {
                 file,
                 ..Place::default()
@@ -121,12 +123,6 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
             root
         }
     }
-}
-
-/// Parses a file in which a key is repeated: the rest of it is still worth reading.
-fn with_duplicates(file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
-    let root = deserialize(text, DuplicateKeyPolicy::LastWins).ok()?;
-    node(root, file, text, problems)
 }
 
 fn deserialize(

@@ -97,9 +97,9 @@ fn an_agent_of_the_command_line_is_not_given_the_settings_of_the_suites() {
     );
     let plan = checked(&project, &["--agent", "gemini"]);
     for said in [
-        "control gemini-cli the agent's own model the environment's `model` and `config` are for claude-code and are \
-         not used",
-        "the experiment's `model` is for claude-code and is not used",
+        "control gemini-cli the agent's own model without effect: the environment's `model` and `config`, written for \
+         claude-code",
+        "without effect: the experiment's `model`, written for claude-code",
     ] {
         assert!(plan.contains(said), "{said}\n{plan}");
     }
