@@ -113,8 +113,14 @@ impl<'a> Reader<'a> {
                     PathKind::Directory => ("a directory", "expected a file in it"),
                     _ => ("a file", "expected a directory"),
                 };
+                let dir = written.trim_end_matches('/');
+                let names = self.surroundings.names_in(&full);
+                let name = names.iter().find(|name| name.ends_with(".md"));
                 Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is {is}"))
                     .at(path.place, expected)
+                    .maybe_help(
+                        name.map(|name| format!("name a file in it, such as `{dir}/{name}`")),
+                    )
             }
         };
         self.refuse(problem)

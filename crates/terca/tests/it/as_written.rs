@@ -52,8 +52,8 @@ fn another_agent_is_not_given_the_model_and_config_of_the_first() {
     let plan = checked(&project, &[]);
     for said in [
         "first.control claude-code claude-sonnet-4-5 first.other",
-        "other gemini-cli the agent's own model the environment's `model` and `config` are for claude-code and are \
-         not used first.own",
+        "other gemini-cli the agent's own model without effect: the environment's `model` and `config`, written for \
+         claude-code first.own",
         "own gemini-cli gemini-3-pro first.alias",
     ] {
         assert!(plan.contains(said), "{said}\n{plan}");
