@@ -26,8 +26,8 @@ const NAME: &str = "{name}";
 pub struct WorkerPool {
     /// Its name in `workers` and for `--on`.
     pub name: String,
-    /// The command line that starts a worker.
-    pub start: StartTemplate,
+    /// The line for `sh` that starts a worker. `{host}` and `{name}` are replaced; `${host}` is a variable of the shell.
+    pub start: String,
     /// The hosts that take the place of `{host}`, without repetition.
     pub hosts: Vec<String>,
     /// The number of workers on each host, or in all where there are no hosts.
@@ -75,30 +75,15 @@ impl WorkerPlace<'_> {
     pub fn command_line(&self, unique: &str) -> String {
         let WorkerPool { start, terca, .. } = self.pool;
         let host = shell::quoted(self.host.unwrap_or_default());
-        let line = filled(&start.line, HOST, &host);
+        let line = filled(start.trim(), HOST, &host);
         let line = filled(&line, NAME, &format!("terca-{unique}"));
         format!("{line} {terca} worker")
     }
 }
 
-/// A command line with places for the host and for a name that is new at each start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartTemplate {
-    line: String,
-}
-
-impl StartTemplate {
-    /// Makes a template of a line for `sh`. `{host}` and `{name}` are replaced; `${host}` is a variable of the shell.
-    pub fn new(line: &str) -> Self {
-        StartTemplate {
-            line: line.trim().to_owned(),
-        }
-    }
-
-    /// Returns whether it has a place for the host.
-    pub fn has_host(&self) -> bool {
-        filled(&self.line, HOST, "") != self.line
-    }
+/// Returns whether a command line has a place for the host.
+pub fn has_host(line: &str) -> bool {
+    filled(line, HOST, "") != line
 }
 
 /// Puts a text into the places of a line, but not after a `$`.
@@ -150,19 +135,14 @@ impl Preset {
         matches!(self, Preset::Kubernetes | Preset::Docker)
     }
 
-    /// Returns whether it needs hosts.
-    pub fn takes_hosts(self) -> bool {
-        self == Preset::Ssh
-    }
-
     /// Returns its command line with further options, and with the image where it takes one.
-    pub fn template(self, options: &[String], image: &str) -> StartTemplate {
+    pub fn template(self, options: &[String], image: &str) -> String {
         let (own, last) = self.words();
         let image = shell::quoted(image);
         let [own, last] = [own, last].map(|words| words.replace("{image}", &image));
         let words = [own, shell::joined(options), last];
         let words: Vec<String> = words.into_iter().filter(|part| !part.is_empty()).collect();
-        StartTemplate::new(&words.join(" "))
+        words.join(" ")
     }
 
     /// Returns its program with its own options, and the words after the user's options.
@@ -195,7 +175,7 @@ mod tests {
     fn pool(start: &str, hosts: &[&str]) -> WorkerPool {
         WorkerPool {
             name: "pool".into(),
-            start: StartTemplate::new(start),
+            start: start.to_owned(),
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             slots: 1,
             terca: "terca".into(),
@@ -221,8 +201,8 @@ mod tests {
         ] {
             assert_eq!(lines(&pool(start, &["one"])), [line]);
         }
-        assert!(!StartTemplate::new("run ${host}").has_host());
-        assert!(StartTemplate::new("run {host}").has_host());
+        assert!(!has_host("run ${host}"));
+        assert!(has_host("run {host}"));
     }
 
     #[test]
@@ -259,7 +239,7 @@ mod tests {
         let options = ["--mem=4G".to_owned(), "a b".to_owned()];
         let lines = Preset::ALL.map(|preset| {
             let image = "registry.example/evals:1";
-            let hosts: &[&str] = if preset.takes_hosts() { &["one"] } else { &[] };
+            let hosts: &[&str] = if preset == Preset::Ssh { &["one"] } else { &[] };
             let mut pool = pool("", hosts);
             pool.start = preset.template(&options, image);
             lines(&pool).join("\n")

@@ -95,10 +95,6 @@ impl Surroundings for Imagined {
         }
     }
 
-    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        path.as_str().contains("link").then(|| "/etc".into())
-    }
-
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
         if path.as_str().contains("missing") {
             Err("no such file".into())

@@ -6,12 +6,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::variables::Template;
-use crate::reader::paths::{escaping_link, inside};
+use crate::reader::patterns::{in_workspace, refuse_glob};
 use crate::reader::{
     Fields, Kind, Patch, PathKind, Reader, command_line, filled_text, list_of, object, or_map,
     pairs_of, plain_text, positive,
 };
-use crate::text::{Code, Diagnostic, Located, Place, globs, json, prose};
+use crate::text::{Code, Diagnostic, Located, Place, globs, json};
 
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 
@@ -125,14 +125,24 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
     let given = fields.one_of(&KINDS);
     let copy = fields.filled(
         "copy",
-        pairs_of(filled_text(), "a destination").then(|pairs, reader| Some(copies(&pairs, reader))),
+        pairs_of(filled_text(), "a destination").then(|pairs, reader| {
+            let pairs = pairs.iter();
+            let copies = pairs.filter_map(|(source, written)| copy(source, written, reader));
+            Some(copies.collect::<Vec<_>>())
+        }),
         "Source → destination, files or directories. A source is relative to the YAML file, a destination to the \
          workspace. A file copied to `dir/` or `.` keeps its name.",
     );
     let files = fields.filled(
         "files",
         pairs_of(plain_text(), "the file's content")
-            .then(|pairs, reader| Some(files(pairs, reader))),
+            .then(|pairs, reader| {
+                let files = pairs.into_iter().filter_map(|(path, content)| {
+                    let destination = file_destination(&path, reader)?;
+                    Some(Action::Write { destination, content })
+                });
+                Some(files.collect())
+            }),
         "File name → content. [`${NAME}`](terca-yaml.md#variables) in it is replaced; `$${` is the text `${`.",
     );
     let command = fields.filled(
@@ -155,32 +165,9 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
         );
     }
     let command = command.map(|command| ShellCommand { inputs, ..command });
-    match given.as_slice() {
-        [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
-        [_] => copy
-            .or(files)
-            .or(command.map(|command| vec![Action::Run(command)])),
-        [] => {
-            let kinds = prose::quoted_list(&KINDS, "or");
-            let place = fields.place;
-            fields.refuse(
-                Diagnostic::error(Code::AsksNothing, format!("an action needs one of {kinds}"))
-                    .at(place, "nothing to do here"),
-            )
-        }
-        [first, second, ..] => fields.refuse(
-            Diagnostic::error(
-                Code::ConflictingKeys,
-                format!(
-                    "an action does one thing, this one has `{}` and `{}`",
-                    first.value, second.value
-                ),
-            )
-            .at(second.place, "a second kind")
-            .beside(first.place, "the first kind")
-            .help("make it two entries of the list"),
-        ),
-    }
+    fields.only(Code::AsksNothing, &KINDS, given)?;
+    copy.or(files)
+        .or(command.map(|command| vec![Action::Run(command)]))
 }
 
 /// A shell command, or `{command, timeoutSeconds}`.
@@ -210,26 +197,6 @@ fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) ->
     }
 }
 
-/// A user's own key, and the text after it.
-type Pair = (Located<String>, Located<String>);
-
-fn copies(pairs: &[Pair], reader: &mut Reader<'_>) -> Vec<Written> {
-    pairs
-        .iter()
-        .filter_map(|(source, destination)| copy(source, destination, reader))
-        .collect()
-}
-
-fn files(pairs: Vec<Pair>, reader: &mut Reader<'_>) -> Vec<Written> {
-    let files = pairs.into_iter().filter_map(|(path, content)| {
-        Some(Action::Write {
-            destination: file_destination(&path, reader)?,
-            content,
-        })
-    });
-    files.collect()
-}
-
 fn copy(
     source: &Located<String>,
     written: &Located<String>,
@@ -240,7 +207,7 @@ fn copy(
         "copy source",
         &[PathKind::File, PathKind::Directory],
     );
-    let destination = destination(written, reader);
+    let destination = in_workspace(written, reader);
     let source = found?;
     let mut destination = destination?;
     // `docs/` and `.` name the directory to put a file into.
@@ -255,32 +222,13 @@ fn copy(
 }
 
 fn file_destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    let path = destination(written, reader)?;
+    let path = in_workspace(written, reader)?;
     if !path.as_str().is_empty() && !written.value.ends_with('/') {
         return Some(path);
     }
     let message = format!("`{}` does not name a file", written.value);
     reader.refuse(
         Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"),
-    )
-}
-
-/// Returns a path inside the workspace that no symbolic link of its layers leads out of.
-fn destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    let reason = match inside(&written.value) {
-        Err(reason) => reason.to_owned(),
-        Ok(path) => match escaping_link(&path, &reader.layers, reader.surroundings) {
-            None => return Some(path),
-            Some(link) => format!("`{link}` is a symbolic link to a path outside the workspace"),
-        },
-    };
-    reader.refuse(
-        Diagnostic::error(
-            Code::OutsideWorkspace,
-            format!("destination `{}` leaves the workspace", written.value),
-        )
-        .at(written.place, reason)
-        .help("a destination is a path inside the workspace, such as `src/app.js`"),
     )
 }
 
@@ -332,11 +280,7 @@ fn matching(glob: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input
     let pattern = globs::literal_names(pattern).unwrap_or_default();
     let matcher = match globs::compiled(&pattern, true) {
         Ok(matcher) => matcher,
-        Err(reason) => {
-            let message = format!("invalid glob `{}`", glob.value);
-            return reader
-                .refuse(Diagnostic::error(Code::InvalidPattern, message).at(glob.place, reason));
-        }
+        Err(reason) => return refuse_glob(glob, reason, reader),
     };
     let dir = reader.beside(&Located::new(above.to_owned(), glob.place));
     let files = reader.surroundings.files_below(&dir);

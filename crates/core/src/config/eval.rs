@@ -65,12 +65,13 @@ impl Eval {
     }
 }
 
-/// An eval as read. It has a name also when its prompt is missing, so that names can be compared.
+/// An eval as read.
 pub(super) struct ReadEval {
-    pub(super) name: Located<String>,
-    /// The name that tells it apart where directories have the same name. `None` where a name is written.
-    pub(super) default_path: Option<String>,
-    pub(super) eval: Option<Eval>,
+    pub(super) eval: Eval,
+    /// The place of its name, or of the eval where no name is written.
+    pub(super) place: Place,
+    /// Its name is written, not a default.
+    pub(super) is_named: bool,
 }
 
 /// The file that an eval is written in.
@@ -104,8 +105,6 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         Home::OwnFile(root) if dir != *root => beside("_base", PathKind::Directory),
         _ => None,
     };
-    let below = fields.reader.layers.len();
-    fields.reader.layers.extend(layer.clone());
     let name = fields.optional(
         "name",
         filled_text(),
@@ -115,19 +114,16 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let description = fields.optional("description", text().value(), "A text for people.");
     let prompt = prompt(fields);
     let declared = conduct(fields);
-    fields.reader.layers.truncate(below);
     fields.allow_foreign();
-    let path = path(&dir, home);
-    let default_path = match name {
-        Some(_) => None,
-        None => path.as_ref().map(ToString::to_string),
-    };
+    let is_named = name.is_some();
     let name = name.or_else(|| default_name(fields, home))?;
-    let eval = prompt.map(|prompt| Eval {
-        name: name.value.clone(),
+    // One without a prompt is reported, and its name is still compared with others.
+    let prompt = prompt.unwrap_or(Located::new(String::new(), fields.place));
+    let eval = Eval {
+        name: name.value,
         description,
+        path: path(&dir, home),
         dir,
-        path,
         prompt: prompt.value,
         layer,
         tests_layer,
@@ -135,11 +131,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         solution_script,
         place: prompt.place,
         ..declared
-    });
+    };
     Some(ReadEval {
-        name,
-        default_path,
         eval,
+        place: name.place,
+        is_named,
     })
 }
 
@@ -229,25 +225,11 @@ fn prompt(fields: &mut Fields<'_, '_>) -> Option<Located<String>> {
             .then(|path, reader| read_prompt(&path, reader)),
         "A file with the prompt, relative to the YAML file.",
     );
-    match given.as_slice() {
-        [key] => {
-            let place = key.place;
-            inline.or(file).map(|text| Located::new(text, place))
-        }
-        [] => fields.missing("prompt", "an eval needs a `prompt` (or a `promptFile`)"),
-        given => {
-            let place_of = |key| given.iter().find(|given| given.value == key);
-            let (inline, file) = (place_of("prompt")?.place, place_of("promptFile")?.place);
-            fields.refuse(
-                Diagnostic::error(
-                    Code::ConflictingKeys,
-                    "both `prompt` and `promptFile` are given",
-                )
-                .at(file, "one of the two is enough")
-                .beside(inline, "the prompt is here"),
-            )
-        }
+    if given.is_empty() {
+        return fields.missing("prompt", "an eval needs a `prompt` (or a `promptFile`)");
     }
+    let key = fields.only(Code::MissingKey, &[], given)?;
+    Some(Located::new(inline.or(file)?, key.place))
 }
 
 /// Warns of a prompt that is the name of a file beside the YAML file.

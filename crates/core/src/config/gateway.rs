@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::{Kind, Value, word};
-use crate::text::{Code, Diagnostic};
+use crate::reader::{Kind, word};
 
 /// The part that Terca's gateway has between an agent and its models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -35,20 +34,9 @@ impl GatewayMode {
 /// `gateway`.
 pub(super) fn gateway() -> Kind<GatewayMode> {
     let words = GatewayMode::ALL.map(|mode| (mode.as_str(), mode));
-    word(words, None)
+    // A replay belongs to a run, and is no setting of a suite.
+    let help = "a run that was recorded is replayed with `terca replay RUN`";
+    word(words, Some(help))
         .value()
         .called("`off`, `meter`, `record`")
-        .checked(|node, reader| {
-            if node.value != Value::Text("replay".to_owned()) {
-                return Some(());
-            }
-            // A replay belongs to a run, and is no setting of a suite.
-            reader.refuse(
-                Diagnostic::error(Code::WrongValue, "`replay` is not a setting of `gateway`")
-                    .at(node.place, "this is a command: `terca replay`")
-                    .help(
-                        "`terca replay RUN` replays a run that was recorded with `gateway: record`",
-                    ),
-            )
-        })
 }

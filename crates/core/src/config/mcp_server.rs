@@ -101,21 +101,11 @@ fn one_transport(
     fields: &mut Fields<'_, '_>,
 ) -> Option<bool> {
     let find = |name: &str| keys.iter().find(|key| key.value == name);
-    let (is, is_not, foreign): (_, _, &[&str]) = match (find("command"), find("url")) {
-        (Some(_), None) => ("command", "url", &REMOTE_ONLY),
-        (None, Some(_)) => ("url", "command", &LOCAL_ONLY),
-        (command, url) => {
-            let both = command.and(url);
-            let code = match both {
-                Some(_) => Code::ConflictingKeys,
-                None => Code::MissingKey,
-            };
-            let place = both.map_or(fields.place, |url| url.place);
-            return fields.refuse(
-                Diagnostic::error(code, "an MCP server needs either a `command` or a `url`")
-                    .at(place, "exactly one of the two is expected"),
-            );
-        }
+    let given = ["command", "url"].into_iter().filter_map(find).cloned();
+    let given = fields.only(Code::MissingKey, &["command", "url"], given.collect())?;
+    let (is, is_not, foreign): (_, _, &[&str]) = match given.value.as_str() {
+        "command" => ("command", "url", &REMOTE_ONLY),
+        _ => ("url", "command", &LOCAL_ONLY),
     };
     let foreign = foreign.iter().filter_map(|name| find(name));
     let mut misplaced: Vec<_> = foreign.map(|key| (key.value.clone(), key.place)).collect();

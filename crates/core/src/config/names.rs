@@ -27,23 +27,18 @@ pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
     }
 }
 
-/// Refuses equal names and names that make the same folder: they would overwrite each other. On some file systems
-/// `A` and `a` are one folder.
-pub(super) fn unique_folders(names: &[Located<String>], what: &str, reader: &mut Reader<'_>) {
-    unique(names, what, one_folder, reader);
-}
-
-/// Returns the same for two names whose folders may be the same.
+/// Returns the same for two names whose folders may be the same. On some file systems `A` and `a` are one folder.
 pub(crate) fn one_folder(name: &str) -> String {
     folder_name(name).to_lowercase()
 }
 
-/// Refuses equal names.
-pub(super) fn unique_names(names: &[Located<String>], what: &str, reader: &mut Reader<'_>) {
-    unique(names, what, str::to_owned, reader);
-}
-
-fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader: &mut Reader<'_>) {
+/// Refuses names that are the same, or of which `key` makes the same: they would overwrite each other.
+pub(super) fn unique(
+    names: &[Located<String>],
+    what: &str,
+    key: impl Fn(&str) -> String,
+    reader: &mut Reader<'_>,
+) {
     let mut seen: HashMap<String, &Located<String>> = HashMap::new();
     for name in names {
         let first = *seen.entry(key(&name.value)).or_insert(name);
@@ -60,30 +55,19 @@ fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader
                 "the {what}s `{}` and `{}` differ in case only",
                 first.value, name.value
             );
-            (Code::SharedFolder, message)
+            (Code::DuplicateName, message)
         } else {
-            let folder = folder_name(&name.value);
             let message = format!(
-                "the {what}s `{}` and `{}` would share the directory `{folder}`",
+                "the {what}s `{}` and `{}` would share a directory",
                 first.value, name.value
             );
             (Code::SharedFolder, message)
         };
         reader.problems.push(
             Diagnostic::error(code, message)
-                .at(name.place, whose(name, "another is here", reader))
-                .beside(first.place, whose(first, "the first is here", reader))
+                .at(name.place, "another is here")
+                .beside(first.place, "the first is here")
                 .help("rename or remove one of them"),
         );
-    }
-}
-
-/// Adds to a label that a name is a default, where the user did not write it.
-fn whose(name: &Located<String>, label: &str, reader: &Reader<'_>) -> String {
-    let written = reader.sources.slice(name.place).contains(&name.value);
-    if written {
-        label.to_owned()
-    } else {
-        format!("{label}, named so by default")
     }
 }

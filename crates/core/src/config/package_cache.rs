@@ -1,7 +1,5 @@
 //! `cache`: package managers whose downloads are kept for all trials and later runs.
 
-use serde_json::json;
-
 use crate::reader::{Kind, one_or_more, word};
 
 /// The text of the reference.
@@ -55,10 +53,5 @@ impl PackageCache {
 /// One or more package managers.
 pub(super) fn package_caches() -> Kind<Vec<PackageCache>> {
     let words = PackageCache::ALL.map(|cache| (cache.name(), cache));
-    let name = word(words, None)
-        .value()
-        .called("package manager")
-        .with("type", json!("string"))
-        .with("pattern", json!("\\S"));
-    one_or_more(name)
+    one_or_more(word(words, None).value().called("package manager"))
 }

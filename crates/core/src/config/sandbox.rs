@@ -4,11 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use thiserror::Error;
 
-use crate::reader::{Fields, Kind, Value, object, or_map, unlike, word};
-use crate::text::{Code, Diagnostic};
+use crate::reader::patterns::{has_form, text_of_form};
+use crate::reader::{Fields, Kind, object, or_map, word};
+use crate::text::Code;
 
 /// The sandbox that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,12 +44,6 @@ impl Sandbox {
             Sandbox::Podman(image) => Some((ContainerEngine::Podman, image)),
         }
     }
-
-    /// Finds the sandbox of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
-        let mut all = Sandbox::WORDS.into_iter();
-        all.find_map(|(own, sandbox)| (own == word).then_some(sandbox))
-    }
 }
 
 /// Reads the form of the command line, in which a container is `docker:IMAGE`.
@@ -58,10 +51,11 @@ impl FromStr for Sandbox {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(sandbox) = Sandbox::of_word(text) {
+        let mut words = Sandbox::WORDS.into_iter();
+        if let Some((_, sandbox)) = words.find(|(word, _)| *word == text) {
             return Ok(sandbox);
         }
-        let image = |name: &str| Image::try_from(name.to_owned()).map_err(|bad| bad.to_string());
+        let image = |name: &str| Image::try_from(name.to_owned());
         match text.split_once(':') {
             Some(("docker", name)) => Ok(Sandbox::Docker(image(name)?)),
             Some(("podman", name)) => Ok(Sandbox::Podman(image(name)?)),
@@ -107,16 +101,10 @@ impl ContainerEngine {
 #[serde(try_from = "String", into = "String")]
 pub struct Image(String);
 
-/// A text that names no image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "the name of an image has letters, digits and `._-/:@`, begins with a letter or digit, and is at most 255 \
-     characters long"
-)]
-pub struct BadImage;
-
 impl Image {
-    const LONGEST: usize = 255;
+    const PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$";
+    const FORM: &str = "the name of an image has letters, digits and `._-/:@`, begins with a letter or digit, and is at \
+                        most 255 characters long";
 
     /// Returns the name.
     pub fn as_str(&self) -> &str {
@@ -131,15 +119,12 @@ impl fmt::Display for Image {
 }
 
 impl TryFrom<String> for Image {
-    type Error = BadImage;
+    type Error = &'static str;
 
-    fn try_from(name: String) -> Result<Self, BadImage> {
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte);
-        let begins_well = name.starts_with(|first: char| first.is_ascii_alphanumeric());
-        if begins_well && name.len() <= Image::LONGEST && name.bytes().all(is_known) {
-            Ok(Image(name))
-        } else {
-            Err(BadImage)
+    fn try_from(name: String) -> Result<Self, &'static str> {
+        match has_form(&name, Image::PATTERN) {
+            true => Ok(Image(name)),
+            false => Err(Image::FORM),
         }
     }
 }
@@ -177,9 +162,7 @@ impl ContainedBy {
             ContainedBy::Podman => Some(ContainerEngine::Podman.title()),
         }
     }
-}
 
-impl ContainedBy {
     /// Returns whether it is a container of an image.
     pub fn is_container(self) -> bool {
         matches!(self, ContainedBy::Docker | ContainedBy::Podman)
@@ -233,39 +216,21 @@ fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
         image(),
         "The image that Podman makes containers of.",
     );
-    if present.is_empty() && !fields.has_more() {
-        return fields.missing("docker", "this does not name an image");
-    }
-    if let [_, second, ..] = present.as_slice() {
-        let problem =
-            Diagnostic::error(Code::WrongValue, "`docker` and `podman` exclude each other")
-                .at(second.place, "this is the second")
-                .help("remove one of them");
-        return fields.refuse(problem);
-    }
+    fields.only(Code::MissingKey, &engines, present)?;
     docker.map(Sandbox::Docker).or(podman.map(Sandbox::Podman))
 }
 
 /// The name of an image.
 pub(super) fn image() -> Kind<Image> {
-    let pattern = format!("^[A-Za-z0-9][A-Za-z0-9._/:@-]{{0,{}}}$", Image::LONGEST - 1);
-    let schema = json!({ "type": "string", "pattern": pattern });
-    Kind::scalar("the name of an image", schema, |node, reader| {
-        let Value::Text(name) = &node.value else {
-            return reader.refuse(unlike(&node, "the name of an image, such as `node:22`"));
-        };
-        match Image::try_from(name.clone()) {
-            Ok(image) => Some(image),
-            Err(bad) => reader.refuse(
-                Diagnostic::error(Code::WrongValue, format!("`{name}` is not an image: {bad}"))
-                    .at(node.place, "this is not the name of an image"),
-            ),
-        }
-    })
+    text_of_form("the name of an image", Image::PATTERN, Image::FORM)
+        .called("the name of an image")
+        .map(|name| Image(name.value))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -277,7 +242,7 @@ mod tests {
         for name in [
             "", "-v/:/host", "--privileged", "a b", "a\nb", "ä", "a,b", "/a", &long,
         ] {
-            assert_eq!(Image::try_from(name.to_owned()), Err(BadImage), "{name}");
+            assert_eq!(Image::try_from(name.to_owned()), Err(Image::FORM), "{name}");
             let written = json!({ "docker": name });
             assert!(
                 serde_json::from_value::<Sandbox>(written).is_err(),

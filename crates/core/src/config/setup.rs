@@ -12,6 +12,7 @@ use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
+use crate::config::names::unique;
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -32,6 +33,8 @@ pub struct Setup {
     pub description: Option<String>,
     /// The place of its name; `None` for the default that nobody wrote.
     pub place: Option<Place>,
+    /// The place of `baseline: true`.
+    pub baseline: Option<Place>,
     /// The real name of a set-up that runs under another.
     pub real_name: Option<String>,
     /// The agent that does the work.
@@ -138,15 +141,8 @@ pub(super) enum Role {
     Experiment,
 }
 
-/// A set-up as read.
-pub(super) struct ReadSetup {
-    pub(super) setup: Setup,
-    /// The place of `baseline: true`.
-    pub(super) baseline: Option<Place>,
-}
-
 /// An environment or an experiment.
-pub(super) fn setup(role: Role) -> Kind<ReadSetup> {
+pub(super) fn setup(role: Role) -> Kind<Setup> {
     let (definition, about, name) = match role {
         Role::Environment => (
             "environment",
@@ -168,7 +164,7 @@ pub(super) fn setup(role: Role) -> Kind<ReadSetup> {
     .kind()
 }
 
-fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
+fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<Setup> {
     let name = fields.required(
         "name",
         filled_text(),
@@ -179,14 +175,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
     let setup = with_surroundings(fields, setup);
     let baseline = baseline(fields, role);
     let name = name?;
-    Some(ReadSetup {
-        setup: Setup {
-            description,
-            name: name.value,
-            place: Some(name.place),
-            ..setup
-        },
+    Some(Setup {
+        description,
+        name: name.value,
+        place: Some(name.place),
         baseline,
+        ..setup
     })
 }
 
@@ -377,20 +371,10 @@ fn different_skills(
     skills: Vec<Located<Utf8PathBuf>>,
     reader: &mut Reader<'_>,
 ) -> Option<Vec<Utf8PathBuf>> {
-    let mut found: Vec<Utf8PathBuf> = Vec::new();
-    for skill in skills {
+    let names = (skills.iter()).map(|skill| {
         let name = skill.value.file_name().unwrap_or_default();
-        if found.iter().any(|other| other.file_name() == Some(name)) {
-            reader.problems.push(
-                Diagnostic::error(
-                    Code::DuplicateName,
-                    format!("two skills are named `{name}`"),
-                )
-                .at(skill.place, "the second is here")
-                .help("a skill is named after its directory: rename one"),
-            );
-        }
-        found.push(skill.value);
-    }
-    Some(found)
+        Located::new(name.to_owned(), skill.place)
+    });
+    unique(&names.collect::<Vec<_>>(), "skill", str::to_owned, reader);
+    Some(skills.into_iter().map(|skill| skill.value).collect())
 }

@@ -15,11 +15,11 @@ use crate::config::action::{Runs, actions};
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::limits;
-use crate::config::names::{not_reserved, one_folder, unique_folders};
+use crate::config::names::{not_reserved, one_folder, unique};
 use crate::config::network::{hosts, network};
 use crate::config::package_cache::{self, PackageCache, package_caches};
 use crate::config::sandbox::{Sandbox, sandbox};
-use crate::config::setup::{ReadSetup, Role, setup};
+use crate::config::setup::{Role, setup};
 use crate::config::suite_settings::{
     ABOUT, allowed_warnings, concurrency, mcp_preflight, prices, repetitions,
 };
@@ -27,10 +27,9 @@ use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
 use crate::config::workers::{ReadWorkers, joined, workers};
 use crate::prices::Prices;
-use crate::reader::paths::folder_name;
 use crate::reader::{
-    Fields, Kind, Node, PathKind, Presence, Reader, Value as Yaml, boolean, filled_text, object,
-    positive, text, times,
+    Fields, Kind, Node, PathKind, Presence, Reader, boolean, filled_text, object, positive, text,
+    times,
 };
 use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
@@ -136,9 +135,6 @@ impl Suite {
 
 /// Loads the suite's file and those of the evals.
 pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite> {
-    reader.layers = (reader.optional_path(&files.root, "_base", PathKind::Directory))
-        .into_iter()
-        .collect();
     let document = suite(&files.root);
     let node = files.suite.and_then(|file| reader.optional_document(file));
     let read = node.and_then(|node| document.read(node, reader));
@@ -152,18 +148,20 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
         pools.extend(workers().read(node, reader).unwrap_or_default());
     }
     (suite.workers, suite.local_slots) = joined(pools, reader);
-    reader.layers.clone_from(&suite.layers);
     for &file in &files.evals {
         if let Some(node) = reader.document(file) {
             evals.extend(eval(Home::OwnFile(files.root.clone())).read(node, reader));
         }
     }
     tell_apart(&mut evals);
-    let names: Vec<Located<String>> = evals.iter().map(|eval| eval.name.clone()).collect();
-    unique_folders(&names, "eval", reader);
+    let names = evals.iter();
+    let names = names.map(|read| Located::new(read.eval.name.clone(), read.place));
+    let names: Vec<Located<String>> = names.collect();
+    unique(&names, "eval", one_folder, reader);
     names.iter().for_each(|name| not_reserved(name, reader));
-    let evals = evals.into_iter().filter_map(|read| read.eval);
-    suite.evals = evals.map(Arc::new).collect();
+    suite.evals = (evals.into_iter())
+        .map(|read| Arc::new(read.eval))
+        .collect();
     if suite.evals.is_empty() && !reader.problems.has_errors() {
         no_evals(files, reader);
     }
@@ -174,16 +172,13 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
 /// Names evals by their paths where several directories have the same name and none is written.
 fn tell_apart(evals: &mut [ReadEval]) {
     let mut named: HashMap<String, usize> = HashMap::new();
-    for eval in evals.iter() {
-        *named.entry(one_folder(&eval.name.value)).or_default() += 1;
+    for read in evals.iter() {
+        *named.entry(one_folder(&read.eval.name)).or_default() += 1;
     }
-    for eval in evals {
-        let is_shared = named.get(&one_folder(&eval.name.value)) > Some(&1);
-        if is_shared && let Some(path) = eval.default_path.take() {
-            if let Some(eval) = &mut eval.eval {
-                eval.name.clone_from(&path);
-            }
-            eval.name.value = path;
+    for ReadEval { eval, is_named, .. } in evals {
+        let is_shared = named.get(&one_folder(&eval.name)) > Some(&1);
+        if let Some(path) = eval.path.as_ref().filter(|_| is_shared && !*is_named) {
+            eval.name = path.to_string();
         }
     }
 }
@@ -200,10 +195,9 @@ pub(super) fn suite(root: &Utf8Path) -> Kind<ReadSuite> {
 fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> {
     let mut suite = Suite {
         root: root.to_owned(),
-        layers: layers(fields),
+        layers: Vec::from_iter((fields.reader).optional_path(root, "_base", PathKind::Directory)),
         ..Suite::default()
     };
-    fields.reader.layers.clone_from(&suite.layers);
     conduct(fields, &mut suite);
     let evals = parts(fields, &mut suite);
     surroundings(fields, &mut suite);
@@ -326,13 +320,16 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network), such as \
          `registry.npmjs.org`, `*.example.com` or `localhost:5432`.",
     );
-    fields.optional(
+    let layer = fields.optional(
         "workspaceDir",
-        filled_text()
-            .called("path")
-            .then(|path, reader| workspace_dir(&path, reader)),
+        filled_text().called("path").then(|path, reader| {
+            reader.existing(&path, "workspace directory", &[PathKind::Directory])
+        }),
         "A directory that is copied into every workspace, after `_base/`.",
     );
+    let is_other = |layer: &Utf8PathBuf| !suite.layers.contains(layer);
+    let layer = layer.filter(is_other);
+    suite.layers.extend(layer);
     fields.allow_foreign();
     suite.track_ignored = fields.or(
         "trackIgnored",
@@ -374,45 +371,21 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
     );
 }
 
-/// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so
-/// `workspaceDir` is looked up before its turn.
-fn layers(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
-    let mut layers = fields.reader.layers.clone();
-    if let Some(node) = fields.peek("workspaceDir")
-        && let Yaml::Text(written) = &node.value
-    {
-        let written = Located::new(written.clone(), node.place);
-        let Some(path) = fields.reader.filled(&written) else {
-            return layers; // reported
-        };
-        let dir = fields.reader.beside(&path);
-        if fields.reader.surroundings.kind(&dir) == PathKind::Directory && !layers.contains(&dir) {
-            layers.push(dir);
-        }
-    }
-    layers
-}
-
-fn workspace_dir(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
-    reader.existing(path, "workspace directory", &[PathKind::Directory])
-}
-
-fn setups(read: Vec<ReadSetup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setup> {
-    if read.is_empty() {
+fn setups(setups: Vec<Setup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setup> {
+    if setups.is_empty() {
         return vec![Setup::named_default()];
     }
-    let setups: Vec<Setup> = read.into_iter().map(|read| read.setup).collect();
-    let named = setups.iter().filter_map(|setup| {
-        let place = setup.place?;
-        Some(Located::new(setup.name.clone(), place))
+    let named = setups.iter().map(|setup| {
+        let place = setup.place.unwrap_or_default();
+        Located::new(setup.name.clone(), place)
     });
-    unique_folders(&named.collect::<Vec<_>>(), what, reader);
+    unique(&named.collect::<Vec<_>>(), what, one_folder, reader);
     setups
 }
 
 /// Returns the name of the experiment that is marked, or else of the first.
-fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
-    let marked: Vec<(&ReadSetup, Place)> = experiments
+fn baseline(experiments: &[Setup], reader: &mut Reader<'_>) -> String {
+    let marked: Vec<(&Setup, Place)> = experiments
         .iter()
         .filter_map(|experiment| Some((experiment, experiment.baseline?)))
         .collect();
@@ -429,42 +402,23 @@ fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
     }
     let marked = marked.first().map(|(experiment, _)| *experiment);
     let chosen = marked.or(experiments.first());
-    chosen.map_or_else(|| "default".into(), |chosen| chosen.setup.name.clone())
+    chosen.map_or_else(|| "default".into(), |chosen| chosen.name.clone())
 }
 
 /// Refuses variants that would share a folder of a run, such as `a.b` × `c` and `a` × `b.c`.
 fn shared_trial_folders(suite: &Suite, reader: &mut Reader<'_>) {
-    let mut seen: HashMap<String, (&Setup, &Setup)> = HashMap::new();
-    for environment in &suite.environments {
-        for experiment in &suite.experiments {
-            let folder = format!(
-                "{}.{}",
-                folder_name(&environment.name),
-                folder_name(&experiment.name)
-            );
-            let key = folder.to_lowercase();
-            let Some(first) = seen.insert(key, (environment, experiment)) else {
-                continue;
-            };
-            if one_folder(&first.0.name) == one_folder(&environment.name) {
-                continue; // two environments or two experiments share a folder, which is reported as such
-            }
-            let mut problem = Diagnostic::error(
-                Code::SharedFolder,
-                format!("two variants would share the directory `{folder}`"),
-            );
-            if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
-                let with =
-                    |experiment: &Setup| format!("with the experiment `{}`", experiment.name);
-                problem = problem
-                    .at(second_place, with(experiment))
-                    .beside(first_place, with(first.1));
-            }
-            reader
-                .problems
-                .push(problem.help("rename the environment or the experiment"));
-        }
+    if reader.problems.has_errors() {
+        return; // two environments or two experiments may share a folder, which is reported as such
     }
+    let named = suite.environments.iter().flat_map(|environment| {
+        let place = environment.place.unwrap_or_default();
+        let experiments = suite.experiments.iter();
+        experiments.map(move |experiment| {
+            Located::new(format!("{} × {}", environment.name, experiment.name), place)
+        })
+    });
+    let folder = |name: &str| one_folder(&name.replace(" × ", "."));
+    unique(&named.collect::<Vec<_>>(), "variant", folder, reader);
 }
 
 fn no_evals(files: &ConfigFiles, reader: &mut Reader<'_>) {

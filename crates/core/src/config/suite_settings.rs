@@ -7,10 +7,11 @@ use serde_json::json;
 
 use crate::agent;
 use crate::config::adaptive::Adaptive;
+use crate::config::names::unique;
 use crate::prices::{Price, Prices, Rates};
 use crate::reader::{
-    Entries, Fields, Kind, Patch, Reader, Value, boolean, count, filled_text, map_of, not_negative,
-    object, one_or_more, or_map, seconds, unlike, word,
+    Entries, Fields, Kind, Patch, Reader, count, map_of, not_negative, object, one_or_more, or_map,
+    seconds, word,
 };
 use crate::text::{Code, Diagnostic, Located, prose};
 
@@ -110,13 +111,7 @@ pub(super) fn concurrency() -> Kind<Concurrency> {
     let by_agent = map_of(count().value())
         .with("propertyNames", json!({ "enum": names }))
         .then(by_agent);
-    or_map(overall, by_agent).checked(|node, reader| match node.value {
-        Value::Map(_) | Value::Number { .. } => Some(()),
-        _ => reader.refuse(unlike(
-            node,
-            "a whole number, or a map of agents and numbers",
-        )),
-    })
+    or_map(overall, by_agent)
 }
 
 fn by_agent(entries: Entries<u32>, reader: &mut Reader<'_>) -> Option<Concurrency> {
@@ -166,24 +161,16 @@ impl Default for McpPreflight {
 
 /// `mcpPreflight`.
 pub(super) fn mcp_preflight() -> Kind<McpPreflight> {
-    const EXAMPLE: &str = "{timeoutSeconds: 120}";
-    let switch = boolean().map(|is_on| McpPreflight(is_on.value.then_some(ANSWER)));
+    let words = [("true", Some(ANSWER)), ("false", None)];
+    let help = "a time in seconds is written as `{timeoutSeconds: 120}`";
+    let switch = word(words, Some(help))
+        .with("enum", json!([true, false]))
+        .called("`true`, `false`")
+        .map(|limit| McpPreflight(limit.value));
     let limit = object("mcpPreflight", "`mcpPreflight`", preflight)
-        .example(EXAMPLE)
         .linked("[map](terca-yaml.md#servers-are-asked-first)")
         .kind();
-    or_map(switch, limit).checked(|node, reader| match &node.value {
-        Value::Number { written, .. } => reader.refuse(
-            unlike(node, "`true`, `false` or a map")
-                .help(format!("write a time as `{{timeoutSeconds: {written}}}`")),
-        ),
-        Value::Text(text) if text.starts_with(|first: char| first.is_ascii_digit()) => reader
-            .refuse(
-                unlike(node, "`true`, `false` or a map")
-                    .help(format!("write a time in seconds, as in `{EXAMPLE}`")),
-            ),
-        _ => Some(()),
-    })
+    or_map(switch, limit)
 }
 
 fn preflight(fields: &mut Fields<'_, '_>) -> Option<McpPreflight> {
@@ -203,25 +190,8 @@ pub(super) fn prices() -> Kind<Prices> {
         .linked("[price](terca-yaml.md#prices)")
         .kind();
     map_of(price).then(|entries: Entries<Price>, reader| {
-        let mut known: Vec<&Located<String>> = Vec::new();
-        for (name, _) in &entries {
-            let is_same =
-                |other: &&&Located<String>| other.value.to_lowercase() == name.value.to_lowercase();
-            if name.value.trim().is_empty() {
-                let problem = Diagnostic::error(Code::WrongValue, "the name of a model is empty");
-                reader
-                    .problems
-                    .push(problem.at(name.place, "expected a name"));
-            } else if let Some(other) = known.iter().find(is_same) {
-                let message = format!("`prices` has the model `{}` twice", other.value);
-                let problem = Diagnostic::error(Code::WrongValue, message)
-                    .at(name.place, "the second price")
-                    .beside(other.place, "the first price")
-                    .help("upper and lower case are the same; remove one of the two");
-                reader.problems.push(problem);
-            }
-            known.push(name);
-        }
+        let names: Vec<_> = entries.iter().map(|(name, _)| name.clone()).collect();
+        unique(&names, "model", str::to_lowercase, reader);
         let priced = entries.into_iter().map(|(name, price)| match price {
             Patch::Set(price) => (name.value, Some(price)),
             Patch::Keep | Patch::Remove => (name.value, None),
@@ -263,31 +233,6 @@ pub(super) const ABOUT: &str =
 
 /// One or more codes of warnings.
 pub(super) fn allowed_warnings() -> Kind<Vec<Code>> {
-    let words: Vec<&str> = Code::ALLOWABLE.iter().map(|code| code.as_str()).collect();
-    let code = filled_text().called("code").with("enum", json!(words));
-    one_or_more(code.then(|word, reader| code_of(&word, reader)))
-}
-
-fn code_of(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Code> {
-    let found = Code::find(&word.value);
-    if let Some(code) = found.filter(|code| Code::ALLOWABLE.contains(code)) {
-        return Some(code);
-    }
-    let known: Vec<&str> = Code::ALLOWABLE.iter().map(|code| code.as_str()).collect();
-    let (message, label) = match found {
-        Some(_) => (
-            format!("`{}` cannot be allowed", word.value),
-            "it is an error, not a warning",
-        ),
-        None => (
-            format!("`{}` is not the code of a warning", word.value),
-            "no warning has this code",
-        ),
-    };
-    let problem = Diagnostic::error(Code::WrongValue, message).at(word.place, label);
-    let meant = prose::meant(&word.value, known.iter().copied());
-    reader.refuse(
-        problem
-            .help(meant.unwrap_or_else(|| format!("the codes are {}", prose::list(&known, "and")))),
-    )
+    let words = Code::ALLOWABLE.iter().map(|code| (code.as_str(), *code));
+    one_or_more(word(words, None).value().called("code"))
 }

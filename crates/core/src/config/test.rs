@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::config::names::unique_names;
+use crate::config::names::unique;
 use crate::grade::{KINDS, TestSpec};
 use crate::reader::{Fields, Node, Presence, filled_text, object, positive, text};
-use crate::text::{Code, Diagnostic, Located, prose};
+use crate::text::{Code, Located};
 
 const DEFAULT_TEST_SECONDS: f64 = 120.0;
 
@@ -34,7 +34,7 @@ pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
         names.push(Located::new(test.name.clone(), name.place));
         tests.push(test);
     }
-    unique_names(&names, "test", fields.reader);
+    unique(&names, "test", str::to_owned, fields.reader);
     tests
 }
 
@@ -63,7 +63,7 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
             found.push((declaration.key, kind, settings));
         }
     }
-    one_kind(&given, &keys, fields)?;
+    let place = fields.only(Code::AsksNothing, &keys, given)?.place;
     let (key, kind, settings) = found.pop()?;
     let test = TestSpec {
         name: String::new(),
@@ -71,7 +71,7 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
         key,
         kind,
         settings,
-        place: given.first()?.place,
+        place,
         weight,
         timeout: Duration::from_secs_f64(seconds),
         dir: fields.reader.dir(fields.place).to_owned(),
@@ -81,31 +81,4 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
         None => Located::new(None, fields.place),
     };
     Some((name, test))
-}
-
-fn one_kind(given: &[Located<String>], keys: &[&str], fields: &mut Fields<'_, '_>) -> Option<()> {
-    match given {
-        [_] => Some(()),
-        [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
-        [] => {
-            let place = fields.place;
-            fields.refuse(
-                Diagnostic::error(Code::AsksNothing, "a test needs a kind")
-                    .at(place, "this test verifies nothing")
-                    .help(format!("the kinds are {}", prose::quoted_list(keys, "and"))),
-            )
-        }
-        [first, second, ..] => fields.refuse(
-            Diagnostic::error(
-                Code::ConflictingKeys,
-                format!(
-                    "a test has one kind, this one has `{}` and `{}`",
-                    first.value, second.value
-                ),
-            )
-            .at(second.place, "a second kind")
-            .beside(first.place, "the first kind")
-            .help("make it two tests"),
-        ),
-    }
 }

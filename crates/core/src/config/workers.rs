@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use crate::config::names::unique_names;
+use crate::config::names::unique;
 use crate::config::sandbox::{Image, image};
 use crate::reader::patterns::{has_form, text_of_form};
 use crate::reader::{
@@ -13,7 +13,7 @@ use crate::reader::{
     silence, word,
 };
 use crate::text::{Code, Diagnostic, Located, Place, prose};
-use crate::worker_pool::{LOCAL, Preset, SILENCE, StartTemplate, WorkerPool};
+use crate::worker_pool::{LOCAL, Preset, SILENCE, WorkerPool, has_host};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.
 const KEY: &str = "workers";
@@ -35,7 +35,7 @@ pub(super) enum ReadPool {
 /// Joins the workers of all files: the pools, and the slots of this machine. No two have one name.
 pub(super) fn joined(read: ReadWorkers, reader: &mut Reader<'_>) -> (Vec<WorkerPool>, Option<u32>) {
     let names: Vec<Located<String>> = read.iter().map(|(name, _)| name.clone()).collect();
-    unique_names(&names, "pool", reader);
+    unique(&names, "pool", str::to_owned, reader);
     let (mut pools, mut local_slots) = (Vec::new(), None);
     for (_, pool) in read {
         match pool {
@@ -218,19 +218,23 @@ fn no_second_key(node: &Node, reader: &mut Reader<'_>) -> Option<()> {
 }
 
 /// Returns the command line: that of the user, or that of the preset. There are hosts exactly where it has a place for them.
-fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
-    let start = match (&written.start, written.preset) {
-        (Some(line), None) => of_line(line, written)?,
-        (None, Some(preset)) => of_preset(preset, written)?,
+fn start(written: &Written) -> Result<String, Diagnostic> {
+    let (start, whose) = match (&written.start, written.preset) {
+        (Some(line), None) => (line.value.clone(), "a pool with this `start`".to_owned()),
+        (None, Some(preset)) => {
+            let image = written.image.as_ref().map_or("", Image::as_str);
+            (
+                preset.template(&written.options, image),
+                format!("the preset `{}`", preset.as_str()),
+            )
+        }
         (Some(_), Some(_)) => {
-            let problem =
-                Diagnostic::error(Code::ConflictingKeys, "both `start` and `preset` are given")
-                    .maybe_at(written.key("preset"), "this is a command line too")
-                    .help("remove one of them; `options` adds options to a preset");
-            return Err(match written.key("start") {
-                Some(place) => problem.beside(place, "this is the whole command line"),
-                None => problem,
-            });
+            return Err(Diagnostic::error(
+                Code::ConflictingKeys,
+                "both `start` and `preset` are given",
+            )
+            .maybe_at(written.key("preset"), "this is a command line too")
+            .help("remove one of them; `options` adds options to a preset"));
         }
         (None, None) => {
             return Err(
@@ -243,65 +247,48 @@ fn start(written: &Written) -> Result<StartTemplate, Diagnostic> {
             );
         }
     };
-    let line = written.key("start").or(written.key("options"));
-    let line = line.unwrap_or(written.place);
-    match (start.has_host(), written.key("hosts")) {
-        (true, Some(_)) | (false, None) => Ok(start),
-        (true, None) => Err(Diagnostic::error(Code::MissingKey, "missing key `hosts`")
-            .at(line, "`{host}` needs a list of hosts")
-            .help("write `hosts: [NAME, …]`, or the host itself in the place of `{host}`")),
-        (false, Some(hosts)) => Err(Diagnostic::error(
-            Code::ConflictingKeys,
-            "`start` has no place for a host",
-        )
-        .at(line, "`{host}` is missing here")
-        .beside(hosts, "because of these hosts")
-        .help("write `{host}` where the host belongs, as in `ssh {host}`")),
-    }
-}
-
-fn of_line(line: &Located<String>, written: &Written) -> Result<StartTemplate, Diagnostic> {
-    for (key, program) in [("options", ""), ("image", " with an image")] {
-        if let Some(place) = written.key(key) {
-            let message = format!("`{key}` is for a preset{program}");
-            return Err(Diagnostic::error(Code::MisplacedKey, message)
-                .at(place, "this pool has a `start`")
-                .beside(line.place, "this is the whole command line")
-                .help(format!("remove `{key}`, and write its value into `start`")));
-        }
-    }
-    Ok(StartTemplate::new(&line.value))
-}
-
-fn of_preset(preset: Preset, written: &Written) -> Result<StartTemplate, Diagnostic> {
-    let word = preset.as_str();
-    for (key, takes, help) in [
+    let takes_image = written.preset.is_some_and(Preset::takes_image);
+    for (key, is_taken, is_needed, help) in [
+        (
+            "options",
+            written.preset.is_some(),
+            false,
+            "write the options into the line of `start`",
+        ),
         (
             "image",
-            preset.takes_image(),
-            "write `image: NAME`, with an image that has Terca and the agents in it",
+            takes_image,
+            takes_image,
+            "`image: NAME` is for presets that make containers; the image has Terca and the agents in it",
         ),
-        ("hosts", preset.takes_hosts(), "write `hosts: [NAME, …]`"),
+        (
+            "hosts",
+            has_host(&start),
+            has_host(&start),
+            "`hosts: [NAME, …]` takes the place of `{host}` in the command line, as in `ssh {host}`",
+        ),
     ] {
-        match written.key(key) {
-            None if takes => {
+        let is_empty = key == "hosts" && written.hosts.is_empty();
+        match written.key(key).filter(|_| !is_empty) {
+            None if is_needed => {
                 return Err(
                     Diagnostic::error(Code::MissingKey, format!("missing key `{key}`"))
-                        .at(written.place, format!("the preset `{word}` needs `{key}`"))
+                        .at(written.place, format!("{whose} needs `{key}`"))
                         .help(help),
                 );
             }
-            Some(place) if !takes => {
-                let message = format!("the preset `{word}` takes no `{key}`");
-                return Err(Diagnostic::error(Code::MisplacedKey, message)
-                    .at(place, "it would change nothing")
-                    .help(format!("remove `{key}`")));
+            Some(place) if !is_taken => {
+                return Err(Diagnostic::error(
+                    Code::MisplacedKey,
+                    format!("{whose} takes no `{key}`"),
+                )
+                .at(place, "it would change nothing")
+                .help(help));
             }
             _ => {}
         }
     }
-    let image = written.image.as_ref().map_or("", Image::as_str);
-    Ok(preset.template(&written.options, image))
+    Ok(start)
 }
 
 fn preset() -> Kind<Preset> {
@@ -319,16 +306,8 @@ fn hosts() -> Kind<Vec<String>> {
     );
     list_of(host.called("host"))
         .with("minItems", json!(1))
-        .checked(|node, reader| match &node.value {
-            Value::List(hosts) if hosts.is_empty() => reader.refuse(
-                Diagnostic::error(Code::WrongValue, "`hosts` is empty")
-                    .at(node.place, "expected at least one host")
-                    .help("write `hosts: [NAME, …]`, or remove the key"),
-            ),
-            _ => Some(()),
-        })
         .then(|hosts, reader| {
-            unique_names(&hosts, "host", reader);
+            unique(&hosts, "host", str::to_owned, reader);
             Some(hosts.into_iter().map(|host| host.value).collect())
         })
 }

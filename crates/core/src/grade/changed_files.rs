@@ -59,7 +59,7 @@ impl ChangedFiles {
         let mut forbidden = Vec::new();
         for path in changes {
             if let Some(glob) = self.never.iter().find(|glob| glob.is_match(path)) {
-                forbidden.push(format!("{path} (never {})", glob.written()));
+                forbidden.push(format!("{path} (never {})", glob.written));
             } else if let Some(only) = &self.only
                 && !only.iter().any(|glob| glob.is_match(path))
             {

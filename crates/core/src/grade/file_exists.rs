@@ -43,7 +43,7 @@ impl TestKind for FileExists {
 
 impl FileExists {
     fn judge(&self, found: &[bool]) -> Grade {
-        let all: Vec<&str> = self.0.iter().map(PathPattern::written).collect();
+        let all: Vec<&str> = self.0.iter().map(|path| path.written.as_str()).collect();
         let missing: Vec<&str> = all
             .iter()
             .zip(found)

@@ -105,18 +105,11 @@ fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnost
     }
     let evals = prose::count(repetitions.len(), "eval");
     let variants = prose::count(variants, "variant");
-    let fewest = repetitions.iter().min().unwrap_or(&0);
-    let most = repetitions.iter().max().unwrap_or(&0);
-    let each = if fewest == most {
-        format!("{most} repetitions")
-    } else {
-        format!("{fewest} to {most} repetitions")
-    };
     problems.push(
         Diagnostic::error(
             Code::OutOfRange,
             format!(
-                "{evals} × {variants} × {each} are {trials} trials, and a run has at most {MOST_TRIALS}"
+                "{evals} × {variants} with their repetitions are {trials} trials, and a run has at most {MOST_TRIALS}"
             ),
         )
         .help("lower `repetitions`, or select fewer evals with `-t`"),

@@ -113,26 +113,17 @@ fn missing_inputs_of(command: &ShellCommand, root: &Utf8Path) -> Option<Diagnost
     let below = command.dir.strip_prefix(root).unwrap_or(Utf8Path::new(""));
     let up = "../".repeat(below.components().count());
     let names: Vec<String> = outside.iter().map(|path| format!("{up}{path}")).collect();
-    let (are, change) = match names.len() {
-        1 => ("is", "it changes"),
-        _ => ("are", "they change"),
-    };
-    // An input that has the suite in it is refused.
-    let has_suite = |path: &&str| root.starts_with(beside(root, path));
-    let inputs = match outside.iter().any(has_suite) {
-        true => "../src, ../package.json".to_owned(),
-        false => names.join(", "),
-    };
     let message = format!(
-        "a command of `prepare` names {}, which {are} outside of the suite, and has no `inputs`",
+        "a command of `prepare` names {} outside of the suite, and has no `inputs`",
         prose::quoted_list(&names, "and")
     );
     let warning = Diagnostic::warning(Code::MissingInputs, message).at(
         command.place,
-        format!("the cached step is not made again when {change}"),
+        "the cached step is not made again when that changes",
     );
     Some(warning.help(format!(
-        "name the files that it reads beside `command`, such as `inputs: [{inputs}]`"
+        "name the files that it reads beside `command`, such as `inputs: [{}]`",
+        names.join(", ")
     )))
 }
 

@@ -15,7 +15,8 @@ use crate::config::Patch;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Setup, Suite};
-use crate::text::{Code, Diagnostic, prose};
+use crate::reader::Node;
+use crate::text::{Code, Diagnostic, json, prose};
 use crate::wire::network::{HostPattern, Network};
 
 /// Settings of the command line that take precedence over the suite's.
@@ -83,10 +84,13 @@ impl<'a> Setups<'a> {
     ) -> AppliedSetup {
         let nothing = Setup::default();
         let own = self.for_agent(agent, &nothing);
-        let config = match &own.experiment.config {
-            Patch::Set(over) => Some(over.merged_over(own.environment.config.set())),
-            _ => own.value(|setup| &setup.config).cloned(),
-        };
+        let mut fill = |config: &Node| config.filled(&mut |text| interpolator.fill(text));
+        let over = &own.experiment.config;
+        let below = own.environment.config.set();
+        let mut config = below.filter(|_| *over != Patch::Remove).map(&mut fill);
+        if let Patch::Set(over) = over {
+            json::merge(config.get_or_insert_default(), &fill(over));
+        }
         let model = || {
             let model = own.value(|setup| &setup.model)?;
             // An empty variable names no model.
@@ -98,7 +102,7 @@ impl<'a> Setups<'a> {
             rules_without: self.experiment.rules_without.clone(),
             skills: (self.value(|setup| &setup.skills).cloned()).unwrap_or_default(),
             hide_tools: self.hidden_tools(),
-            config: config.map(|config| config.filled(&mut |text| interpolator.fill(text))),
+            config,
             command: self.value(|setup| &setup.command).cloned(),
             sandbox: (overrides.sandbox.as_ref())
                 .or(self.value(|setup| &setup.sandbox))
@@ -209,9 +213,7 @@ impl<'a> Setups<'a> {
                 }
                 (!keys.is_empty()).then(|| UnusedSettings {
                     owner,
-                    are: if keys.len() == 1 { "is" } else { "are" },
                     keys: prose::quoted_list(&keys, "and"),
-                    first: keys[0],
                     written_for: written_for.agent.profile().name,
                 })
             });
@@ -223,8 +225,6 @@ impl<'a> Setups<'a> {
 pub(super) struct UnusedSettings {
     owner: &'static str,
     keys: String,
-    first: &'static str,
-    are: &'static str,
     written_for: &'static str,
 }
 
@@ -234,11 +234,9 @@ impl UnusedSettings {
         let UnusedSettings {
             owner,
             keys,
-            are,
             written_for,
-            ..
         } = self;
-        format!("the {owner}'s {keys} {are} for {written_for} and {are} not used")
+        format!("without effect: the {owner}'s {keys}, written for {written_for}")
     }
 
     /// Warns of an experiment that changes the agent and leaves the environment's settings in place. An agent of the command
@@ -247,8 +245,6 @@ impl UnusedSettings {
         let UnusedSettings {
             owner,
             keys,
-            first,
-            are,
             written_for,
         } = self;
         let changed_to = experiment.agent.set().filter(|_| *owner == "environment")?;
@@ -258,10 +254,12 @@ impl UnusedSettings {
             experiment.name,
             changed_to.agent.profile().name
         );
-        let warning = Diagnostic::warning(Code::SettingsOfAnother, message)
-            .at(place, format!("{keys} {are} for `{written_for}`"));
+        let warning = Diagnostic::warning(Code::SettingsOfAnother, message).at(
+            place,
+            format!("{keys} of the environment: written for `{written_for}`"),
+        );
         Some(warning.help(format!(
-            "give the experiment its own {keys}; `{first}: null` chooses the agent's default"
+            "give the experiment its own {keys}; `null` chooses the agent's default"
         )))
     }
 }

@@ -14,8 +14,6 @@ pub(crate) struct Reader<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) surroundings: &'a dyn Surroundings,
     pub(crate) problems: &'a mut Diagnostics,
-    /// The directories that a workspace starts from, lowest first. A destination must not leave it through them.
-    pub(crate) layers: Vec<Utf8PathBuf>,
 }
 
 impl<'a> Reader<'a> {
@@ -28,7 +26,6 @@ impl<'a> Reader<'a> {
             sources,
             surroundings,
             problems,
-            layers: Vec::new(),
         }
     }
 
@@ -111,22 +108,19 @@ impl<'a> Reader<'a> {
         let written = &path.value;
         let problem = match found {
             PathKind::Missing => missing(what, path, &full, self.surroundings),
-            PathKind::Directory => {
-                let message = format!("{what} `{written}` is a directory");
-                let problem =
-                    Diagnostic::error(Code::MissingFile, message).at(path.place, "expected a file");
+            found => {
+                let (is, expected) = match found {
+                    PathKind::Directory => ("a directory", "expected a file in it"),
+                    _ => ("a file", "expected a directory"),
+                };
+                let dir = written.trim_end_matches('/');
                 let names = self.surroundings.names_in(&full);
-                match names.iter().find(|name| name.ends_with(".md")) {
-                    Some(name) => {
-                        let dir = written.trim_end_matches('/');
-                        problem.help(format!("name a file in it, such as `{dir}/{name}`"))
-                    }
-                    None => problem.help("name a file in it"),
-                }
-            }
-            PathKind::File => {
-                Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is a file"))
-                    .at(path.place, "expected a directory")
+                let name = names.iter().find(|name| name.ends_with(".md"));
+                Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is {is}"))
+                    .at(path.place, expected)
+                    .maybe_help(
+                        name.map(|name| format!("name a file in it, such as `{dir}/{name}`")),
+                    )
             }
         };
         self.refuse(problem)

@@ -234,6 +234,32 @@ impl Fields<'_, '_> {
         self.present(keys)
     }
 
+    /// Returns the one of the keys that was there, or reports that there were more or none, which is `missing`.
+    pub(crate) fn only(
+        &mut self,
+        missing: Code,
+        keys: &[&str],
+        mut given: Vec<Located<String>>,
+    ) -> Option<Located<String>> {
+        let problem = match given.as_slice() {
+            [_] => return given.pop(),
+            [] if self.has_more() => return None, // probably a misspelt one, which is reported as such
+            [] => {
+                let keys = prose::quoted_list(keys, "or");
+                Diagnostic::error(missing, format!("{} needs {keys}", self.what))
+                    .at(self.place, "nothing of it is here")
+            }
+            [first, second, ..] => Diagnostic::error(
+                Code::ConflictingKeys,
+                format!("both `{}` and `{}` are given", first.value, second.value),
+            )
+            .at(second.place, format!("{} has one of them", self.what))
+            .beside(first.place, "the first is here")
+            .help("remove one of them, or split the entry in two"),
+        };
+        self.refuse(problem)
+    }
+
     /// Returns those of these keys that are there and not read yet, in the order of the file.
     pub(crate) fn present(&self, keys: &[&str]) -> Vec<Located<String>> {
         let mut present = self.keys();

@@ -2,7 +2,6 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::Surroundings;
 use crate::text::excerpt::char_boundary;
 
 /// The longest folder name. With the parts around it, a path component stays under 255 bytes.
@@ -53,24 +52,6 @@ pub(crate) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
         }
     }
     Ok(clean)
-}
-
-/// Finds the symbolic link in one of the layers through which a path would leave the workspace.
-pub(crate) fn escaping_link(
-    path: &Utf8Path,
-    layers: &[Utf8PathBuf],
-    surroundings: &dyn Surroundings,
-) -> Option<Utf8PathBuf> {
-    layers.iter().find_map(|layer| {
-        path.ancestors()
-            .filter(|prefix| !prefix.as_str().is_empty())
-            .find_map(|prefix| {
-                let target = surroundings.link_target(&layer.join(prefix))?;
-                let from = prefix.parent().unwrap_or(Utf8Path::new(""));
-                let leaves = target.is_absolute() || inside(from.join(&target).as_str()).is_err();
-                leaves.then(|| layer.join(prefix))
-            })
-    })
 }
 
 /// Resolves a path relative to the directory of the file that names it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use globset::GlobMatcher;
 use regex::Regex;
 use serde_json::json;
@@ -18,22 +18,14 @@ use crate::text::{Code, Diagnostic, Located, excerpt, globs};
 /// readings: as a class, and as themselves.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
-    written: String,
-    path: Utf8PathBuf,
+    /// The pattern as its author wrote it.
+    pub written: String,
+    /// The path that the pattern is when none of its characters is a wildcard.
+    pub path: Utf8PathBuf,
     readings: Vec<GlobMatcher>,
 }
 
 impl PathPattern {
-    /// Returns the pattern as its author wrote it.
-    pub fn written(&self) -> &str {
-        &self.written
-    }
-
-    /// Returns the path that the pattern is when none of its characters is a wildcard.
-    pub fn path(&self) -> &Utf8Path {
-        &self.path
-    }
-
     /// Returns whether other paths than its own may match.
     pub fn has_wildcards(&self) -> bool {
         !self.readings.is_empty()
@@ -146,7 +138,11 @@ pub(crate) fn tool_glob() -> Kind<Glob> {
         .called("glob")
 }
 
-fn refuse_glob<T>(written: &Located<String>, reason: String, reader: &mut Reader<'_>) -> Option<T> {
+pub(crate) fn refuse_glob<T>(
+    written: &Located<String>,
+    reason: String,
+    reader: &mut Reader<'_>,
+) -> Option<T> {
     reader.refuse(
         Diagnostic::error(
             Code::InvalidPattern,
@@ -157,8 +153,8 @@ fn refuse_glob<T>(written: &Located<String>, reason: String, reader: &mut Reader
     )
 }
 
-/// Returns a path that must be inside the workspace.
-pub(super) fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+/// Returns a path that must be inside the workspace. The trial refuses one that leaves it through a link.
+pub(crate) fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
     inside(&path.value).map_or_else(
         |reason| {
             reader.refuse(

@@ -9,10 +9,6 @@ pub trait Surroundings {
     fn kind(&self, _: &Utf8Path) -> PathKind {
         PathKind::Missing
     }
-    /// Returns the target of a symbolic link, as written in it.
-    fn link_target(&self, _: &Utf8Path) -> Option<Utf8PathBuf> {
-        None
-    }
     /// Reads a file, or says why it cannot be read.
     fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
         Err("there are no files".into())

@@ -85,30 +85,6 @@ impl Node {
                 .collect(),
         }
     }
-
-    /// Merges this into a node below: maps key by key, `null` removes and is gone then, anything else replaces.
-    pub(crate) fn merged_over(&self, below: Option<&Node>) -> Node {
-        let Value::Map(over) = &self.value else {
-            return self.clone();
-        };
-        let mut merged = match below.map(|below| &below.value) {
-            Some(Value::Map(entries)) => entries.clone(),
-            _ => Vec::new(),
-        };
-        for (key, node) in over {
-            let at = merged
-                .iter()
-                .position(|(other, _)| other.value == key.value);
-            let below = at.map(|at| merged.remove(at).1);
-            if node.value != Value::Null {
-                merged.push((key.clone(), node.merged_over(below.as_ref())));
-            }
-        }
-        Node {
-            value: Value::Map(merged),
-            place: self.place,
-        }
-    }
 }
 
 impl Value {
@@ -131,9 +107,11 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
     match deserialize(text, DuplicateKeyPolicy::Error) {
         Ok(root) => node(root, file, text, problems),
         Err(error) => {
-            let root = is_duplicate(&error)
-                .then(|| with_duplicates(file, text, problems))
+            // Where a key is repeated, the rest of the file is still worth reading.
+            let rest = is_duplicate(&error)
+                .then(|| deserialize(text, DuplicateKeyPolicy::LastWins).ok())
                 .flatten();
+            let root = rest.and_then(|root| node(root, file, text, problems));
             let beginning = Place {
                 file,
                 ..Place::default()
@@ -145,12 +123,6 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
             root
         }
     }
-}
-
-/// Parses a file in which a key is repeated: the rest of it is still worth reading.
-fn with_duplicates(file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
-    let root = deserialize(text, DuplicateKeyPolicy::LastWins).ok()?;
-    node(root, file, text, problems)
 }
 
 fn deserialize(

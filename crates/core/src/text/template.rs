@@ -110,18 +110,13 @@ fn ends(template: &str) -> BTreeMap<usize, usize> {
 
 /// Reports a variable that is not set and has no default.
 pub fn unset(name: &str, place: Place) -> Diagnostic {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let problem = Diagnostic::error(
+    Diagnostic::error(
         Code::UnsetVariable,
         format!("the variable `{name}` is not set"),
     )
-    .at(place, "read from the environment that Terca runs in");
-    let problem = if name.chars().all(is_name) {
-        problem.help(format!("set it, or write `${{{name}:-default}}`"))
-    } else {
-        problem
-    };
-    problem.help(format!(
+    .at(place, "read from the environment that Terca runs in")
+    .help(format!("set it, or write `${{{name}:-default}}`"))
+    .help(format!(
         "for the text `${{{name}}}` itself, write `$${{{name}}}`"
     ))
 }

@@ -134,13 +134,6 @@ impl Surroundings for Project {
         }
     }
 
-    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        match self.entries.get(path) {
-            Some(Entry::Link(target)) => Some(target.clone()),
-            _ => None,
-        }
-    }
-
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
         match self.entries.get(path) {
             Some(Entry::File(text)) if text.contains('\0') => Err("it is not text".into()),

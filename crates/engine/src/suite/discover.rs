@@ -260,10 +260,6 @@ impl Surroundings for Machine<'_> {
         }
     }
 
-    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        path.read_link_utf8().ok()
-    }
-
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }

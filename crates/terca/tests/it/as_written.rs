@@ -52,8 +52,8 @@ fn another_agent_is_not_given_the_model_and_config_of_the_first() {
     let plan = checked(&project, &[]);
     for said in [
         "first.control claude-code claude-sonnet-4-5 first.other",
-        "other gemini-cli the agent's own model the environment's `model` and `config` are for claude-code and are \
-         not used first.own",
+        "other gemini-cli the agent's own model without effect: the environment's `model` and `config`, written for \
+         claude-code first.own",
         "own gemini-cli gemini-3-pro first.alias",
     ] {
         assert!(plan.contains(said), "{said}\n{plan}");
@@ -97,9 +97,9 @@ fn an_agent_of_the_command_line_is_not_given_the_settings_of_the_suites() {
     );
     let plan = checked(&project, &["--agent", "gemini"]);
     for said in [
-        "control gemini-cli the agent's own model the environment's `model` and `config` are for claude-code and are \
-         not used",
-        "the experiment's `model` is for claude-code and is not used",
+        "control gemini-cli the agent's own model without effect: the environment's `model` and `config`, written for \
+         claude-code",
+        "without effect: the experiment's `model`, written for claude-code",
     ] {
         assert!(plan.contains(said), "{said}\n{plan}");
     }
@@ -453,7 +453,7 @@ fn a_written_name_stays_and_the_other_directory_is_named_by_its_path() {
     assert!(
         outcome
             .stderr
-            .contains("would share the directory `py-fib`"),
+            .contains("`py/fib` and `py-fib` would share a directory"),
         "{}",
         outcome.stderr
     );

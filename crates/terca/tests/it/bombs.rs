@@ -71,9 +71,9 @@ fn a_plan_that_no_machine_can_hold_is_refused_before_it_is_made() {
     ] {
         let outcome = project.terca(args).expect_status(2);
         let expected = if args.contains(&"-n") {
-            "1000 evals × 1 variant × 500000 repetitions are 500000000 trials, and a run has at most 100000"
+            "1000 evals × 1 variant with their repetitions are 500000000 trials, and a run has at most 100000"
         } else {
-            "1000 evals × 1 variant × 1000000 repetitions are 1000000000 trials, and a run has at most 100000"
+            "1000 evals × 1 variant with their repetitions are 1000000000 trials, and a run has at most 100000"
         };
         assert!(
             outcome.stderr.contains(expected),

@@ -16,8 +16,6 @@ fn around() -> Project {
         .file("notes.md", "x")
         .file("fib/a.txt", "x")
         .directory("docs")
-        .symlink("_base/out", "/etc")
-        .symlink("_base/up", "../../elsewhere")
 }
 
 fn names_of_trials(project: &Project) -> Vec<String> {
@@ -96,7 +94,6 @@ fn broken_files_are_refused() {
         (("terca.yaml", deep), ":1:", "deep"),
         (("terca.yaml", bomb), ":", "alias"),
         (eval("tests: [fileExist: a]\n"), ":2:9", "fileExists"),
-        (eval("before: [copy: {a.txt: out/a.txt}]\n"), ":2:24", "out"),
         (eval("before: [copy: {b.txt: b.txt}]\n"), ":2:17", "b.txt"),
     ] {
         let place = format!("{file}{position}");

@@ -86,8 +86,8 @@ fn warnings_are_allowed_by_the_suite_and_by_evals() {
 fn an_unknown_code_is_an_error_with_its_place() {
     for (word, said) in [
         ("no-test", "did you mean `no-tests`?"),
-        ("unknown-key", "`unknown-key` cannot be allowed"),
-        ("whatever", "the codes are no-tests, "),
+        ("unknown-key", "expected `no-tests`, "),
+        ("whatever", "expected `no-tests`, "),
     ] {
         let suite = format!("{SUITE}allowWarnings: [{word}]\n");
         let project = doubtful().file("terca.yaml", suite);

@@ -268,9 +268,12 @@ fn a_time_is_written_as_a_map() {
     for (written, words) in [
         (
             "10s",
-            "write a time in seconds, as in `{timeoutSeconds: 120}`",
+            "a time in seconds is written as `{timeoutSeconds: 120}`",
         ),
-        ("10", "write a time as `{timeoutSeconds: 10}`"),
+        (
+            "10",
+            "a time in seconds is written as `{timeoutSeconds: 120}`",
+        ),
         ("{timeoutSeconds: 0}", "expected a number above 0"),
         ("{seconds: 10}", "unknown key `seconds`"),
     ] {

@@ -131,14 +131,9 @@ fn settings_that_change_nothing_or_cannot_be_met_are_found_before_a_run() {
             "`allow` changes nothing where `network` is `open`",
         ),
         (
-            "prices: {\"\": {input: 1, output: 1}}\n",
-            2,
-            "the name of a model is empty",
-        ),
-        (
             "prices: {x: {input: 1, output: 1}, X: {input: 2, output: 1}}\n",
             2,
-            "`prices` has the model `x` twice",
+            "the models `x` and `X` differ in case only",
         ),
         ("prices: {x: {output: 1}}\n", 2, "needs an `input`"),
     ] {

@@ -155,7 +155,7 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
     let root = &run.dirs.paths();
     let mut found: Vec<bool> = patterns
         .iter()
-        .map(|pattern| is_inside(root, pattern.path().as_std_path()))
+        .map(|pattern| is_inside(root, pattern.path.as_std_path()))
         .collect();
     let needs_list = patterns
         .iter()
