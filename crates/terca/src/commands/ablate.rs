@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use terca_core::ablation::{Ablation, Kind, Split};
 use terca_core::analysis::forecast::{AblationForecast, Question};
 use terca_core::analysis::history::History;
@@ -21,12 +21,12 @@ use terca_report::ablation_plan;
 use terca_report::github::Printed;
 
 use super::run;
-use crate::args::values::{points, within};
+use crate::args::values::{one_of, points, within};
 use crate::args::{CiArgs, Common, ConductArgs, Format, InsteadArgs, QuietArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::display::Display;
 use crate::run::output;
-use crate::run::output::{Ablated, Detail};
+use crate::run::output::Detail;
 use crate::suite::place::from_here;
 use crate::suite::{load, past};
 use crate::{export, screen, shell};
@@ -37,12 +37,12 @@ pub struct AblateArgs {
     #[arg(value_name = "EXPERIMENT", required_unless_present = "of")]
     experiment: Option<String>,
     /// The kind of its parts: rules, servers (MCP), tools (of its MCP servers) or skills
-    #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = kind)]
+    #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = one_of::<Kind>(&["rules", "servers", "tools", "skills"]))]
     parts: Option<Kind>,
     /// Split rules at headings, at marks (`<!-- part: NAME -->`), or at the items of lists (default: at marks if
     /// there are some, else at headings)
-    #[arg(long, value_enum, value_name = "WHERE")]
-    split: Option<SplitChoice>,
+    #[arg(long, value_name = "WHERE", value_parser = one_of::<Split>(&["headings", "marks", "items"]))]
+    split: Option<Split>,
     /// Show what an ablation found that has been run: a run's name or number
     #[arg(long, value_name = "RUN", conflicts_with_all = ["experiment", "parts", "split", "dry_run"])]
     of: Option<String>,
@@ -76,24 +76,6 @@ pub struct AblateArgs {
     quiet: QuietArgs,
 }
 
-/// The places where rules are split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SplitChoice {
-    Headings,
-    Marks,
-    Items,
-}
-
-impl From<SplitChoice> for Split {
-    fn from(choice: SplitChoice) -> Self {
-        match choice {
-            SplitChoice::Headings => Split::Headings,
-            SplitChoice::Marks => Split::Marks,
-            SplitChoice::Items => Split::Items,
-        }
-    }
-}
-
 /// A run like any other.
 impl From<&AblateArgs> for RunSettings {
     fn from(args: &AblateArgs) -> Self {
@@ -125,17 +107,6 @@ pub(super) fn ablate(args: &AblateArgs, common: &Common) -> Outcome {
     }
 }
 
-/// Parses a kind of parts.
-fn kind(text: &str) -> Result<Kind, &'static str> {
-    match text {
-        "rules" => Ok(Kind::Rules),
-        "servers" => Ok(Kind::Servers),
-        "skills" => Ok(Kind::Skills),
-        "tools" => Ok(Kind::Tools),
-        _ => Err("expected `rules`, `servers`, `tools` or `skills`"),
-    }
-}
-
 /// Makes the design, shows what it takes, and runs it.
 fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Outcome {
     let host = Host::of_this_process();
@@ -145,7 +116,7 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     let question = engine::Question {
         experiment,
         kind,
-        split: args.split.map(Split::from),
+        split: args.split,
         trials: args.trials.map(|trials| trials as usize),
     };
     let design = engine::design(&whole, &question, &host)?;
@@ -257,7 +228,7 @@ fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome 
         return Err(CliError::misuse(Code::RunGoingOn, text).help(help));
     }
     let results = Results::of(&state);
-    match (args.format, Ablated::of(&results)) {
+    match (args.format, output::ablated(&results)) {
         (Format::Json, Some(answer)) => output::json(&answer)?,
         _ => output::show(&results, &past.dir, Detail::Brief, common),
     }

@@ -37,10 +37,9 @@ pub struct ReportArgs {
 
 pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
     if args.html.is_none() && args.export.is_empty() {
-        let flags = ExportArgs::flags(&["html"]);
-        return Err(
-            CliError::misuse(Code::Usage, "nothing to write").help(format!("ask for {flags}"))
-        );
+        return Err(CliError::misuse(Code::Usage, "nothing to write").help(
+            "ask for `--html FILE`, `--junit FILE`, `--markdown FILE`, `--csv FILE` or `--jsonl FILE`",
+        ));
     }
     let (suite_dir, run_dir) = past::find(args.run.as_deref(), common)?;
     let mut run = past_runs::read(&run_dir)?;

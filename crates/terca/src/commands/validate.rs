@@ -1,13 +1,13 @@
 //! `terca validate`: do the evals prove anything?
 
 use clap::{ArgAction, Args};
-use terca_core::run::settings::{self, RunSettings, SelectionSettings};
+use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
 use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
-use crate::args::values::within;
-use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs};
+use crate::args::values::{keep, within};
+use crate::args::{CiArgs, Common, Format, QuietArgs};
 use crate::cli_error::Outcome;
 use crate::run::display::Display;
 use crate::suite::load;
@@ -35,8 +35,8 @@ pub struct ValidateArgs {
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
     /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
-    keep: KeepChoice,
+    #[arg(long, default_value = "changed", value_parser = keep())]
+    keep: Keep,
     #[command(flatten)]
     quiet: QuietArgs,
 }
@@ -54,7 +54,7 @@ impl From<&ValidateArgs> for RunSettings {
             },
             validate: true,
             concurrency: args.concurrency,
-            keep: args.keep.into(),
+            keep: args.keep,
             ..RunSettings::default()
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use serde::Serialize;
+use serde_json::{Value, json};
 use terca_core::analysis::results::{Results, exit_status};
-use terca_core::analysis::summary::AblationSummary;
 use terca_core::analysis::validation;
 use terca_core::analysis::validation::{Validated, proofs};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
@@ -122,26 +122,13 @@ pub fn list_of_changes(changes: &[String], most: usize) -> String {
     }
 }
 
-/// The answer of `terca ablate`, for programs.
-#[derive(Debug, Serialize)]
-pub struct Ablated<'a> {
-    /// `ablated`, as the last of the events.
-    event: &'static str,
-    /// The run's name.
-    run: &'a str,
-    #[serde(flatten)]
-    summary: &'a AblationSummary,
-}
-
-impl<'a> Ablated<'a> {
-    /// Takes the parts from the results of a run that is an ablation and has ended.
-    pub fn of(results: &'a Results) -> Option<Self> {
-        Some(Ablated {
-            event: "ablated",
-            run: &results.run,
-            summary: results.summary.ablation.as_ref()?,
-        })
-    }
+/// Returns the answer of `terca ablate` for programs, which is the last of the events too. Only an ablation that has ended has
+/// one.
+pub fn ablated(results: &Results) -> Option<Value> {
+    let mut answer = json!(results.summary.ablation.as_ref()?);
+    answer["event"] = "ablated".into();
+    answer["run"] = results.run.as_str().into();
+    Some(answer)
 }
 
 /// Shows how a run went, gives it to CI, and returns the exit status.
@@ -177,11 +164,10 @@ pub fn conclude(
         }
     }
     if format == Format::Json && settings.validate {
-        let last = serde_json::to_string(&Validated::of(&results)).unwrap_or_default();
-        screen::out_json(&last);
+        screen::out_json(&json!(Validated::of(&results)).to_string());
     }
-    if let Some(answer) = Ablated::of(&results).filter(|_| format == Format::Json) {
-        screen::out_json(&serde_json::to_string(&answer).unwrap_or_default());
+    if let Some(answer) = ablated(&results).filter(|_| format == Format::Json) {
+        screen::out_json(&answer.to_string());
     }
     let changed = past::complain_of_damage(run.damage.as_ref(), common);
     for (place, GivenUp { reason, help }) in &run.given_up {

@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
 use terca_core::analysis::summary::summarise_figures;
 use terca_core::run::remark::Remark;
 use terca_core::run::state::Trial;
@@ -179,18 +180,14 @@ impl Library {
             (trial.head.id, tools_of(&files.transcript))
         };
         let tools: HashMap<u32, Vec<String>> = run.state.trials().iter().map(of).collect();
-        Ok(Response::json(
-            serde_json::to_string(&tools).unwrap_or_default(),
-        ))
+        Ok(Response::json(json!(tools).to_string()))
     }
 
     fn search(&self, name: &str, words: &str, from: &str) -> PageAnswer {
         let words = search::words(words).ok_or(Missing::Page)?;
         let from = from.parse().map_err(|_| Missing::Page)?;
         let found = search::search(&self.open(name)?, &words, from);
-        Ok(Response::json(
-            serde_json::to_string(&found).unwrap_or_default(),
-        ))
+        Ok(Response::json(found.to_string()))
     }
 
     fn trial(&self, name: &str, id: &str) -> PageAnswer {
