@@ -23,11 +23,8 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
             "library",
             format!("{} ({})", library.title(), screen::short(&manifest)),
         ),
-        (
-            "language",
-            format!("{}, with {}", library.language_name, library.manager),
-        ),
-        ("tests", library.runner.unwrap_or_default().to_owned()),
+        ("language", library.language.title().to_owned()),
+        ("tests", library.runner.to_owned()),
         ("rules", list(&guidance.rules)),
         ("skills", list(&guidance.skills)),
         ("servers", servers.join(", ")),
