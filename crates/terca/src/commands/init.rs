@@ -3,6 +3,8 @@
 mod agent_offer;
 mod told;
 
+use std::io;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
@@ -13,7 +15,7 @@ use terca_engine::suite::{create as engine, discover};
 
 use self::agent_offer::AgentOffer;
 use crate::args::Common;
-use crate::ask::{self, Asker, NoAnswer};
+use crate::ask::{self, Asker};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::screen;
 
@@ -67,15 +69,14 @@ pub(super) fn nobody_to_ask(command: &str) -> CliError {
     )
 }
 
-pub(super) fn no_answer(reason: NoAnswer) -> CliError {
-    match reason {
-        NoAnswer::Interrupted => {
-            screen::err("nothing was made");
-            CliError::shown(INTERRUPTED)
-        }
-        NoAnswer::Closed => CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer")
-            .help("`--yes` asks nothing, and uses the defaults"),
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+pub(super) fn no_answer(error: io::Error) -> CliError {
+    if error.kind() == io::ErrorKind::Interrupted {
+        screen::err("nothing was made");
+        return CliError::shown(INTERRUPTED);
     }
+    CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer")
+        .help("`--yes` asks nothing, and uses the defaults")
 }
 
 /// Returns the error of a wrong value, given as a flag or typed.
