@@ -201,9 +201,12 @@ pub struct CiArgs {
     pub no_github: bool,
 }
 
-/// How much is said about a run.
+/// How a run is shown while it goes on, and how much is said about it.
 #[derive(Debug, Clone, Default, Args)]
-pub struct QuietArgs {
+pub struct DisplayArgs {
+    /// How to show progress: a live display, lines of text, or one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
     /// Show the verdict, failures and errors only
     #[arg(short = 'q', long)]
     pub quiet: bool,

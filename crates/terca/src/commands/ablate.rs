@@ -22,9 +22,8 @@ use terca_report::github::Printed;
 
 use super::run;
 use crate::args::values::{one_of, points, within};
-use crate::args::{CiArgs, Common, ConductArgs, Format, InsteadArgs, QuietArgs};
+use crate::args::{CiArgs, Common, ConductArgs, DisplayArgs, Format, InsteadArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::run::output;
 use crate::run::output::Detail;
 use crate::suite::place::from_here;
@@ -66,14 +65,11 @@ pub struct AblateArgs {
     /// Treat effects smaller than this (in percentage points) as none (default: the suite's, or 10)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[command(flatten)]
+    display: DisplayArgs,
     /// Print the parts, the number of trials, their cost and what they can detect, and stop
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    quiet: QuietArgs,
 }
 
 /// A run like any other.
@@ -127,25 +123,27 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     let plan = load::plan(&settings, common, &host)?;
     let forecast = forecast(&design, &whole, &plan, args, &host)?;
     if args.dry_run {
-        return show_plan(&forecast, args.format, common);
+        return show_plan(&forecast, args.display.format, common);
     }
-    if !args.quiet.quiet && args.format != Format::Json {
+    if !args.display.quiet && args.display.format != Format::Json {
         let plan = ablation_plan(&forecast, screen::columns());
         screen::err_painted(&plan.render(screen::err_palette(common.color)));
         screen::err("");
     }
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &CiArgs::default(),
-    };
     let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
         ..StartOptions::default()
     };
     let run = PreparedRun::new(&plan, &settings, options, host)?;
-    let (status, finished) = run::conduct(&settings, run, None, display, common)?;
-    if !args.quiet.quiet && args.format != Format::Json {
+    let (status, finished) = run::conduct(
+        &settings,
+        run,
+        None,
+        &args.display,
+        &CiArgs::default(),
+        common,
+    )?;
+    if !args.display.quiet && args.display.format != Format::Json {
         say_how_to_hide(&finished.state, common);
     }
     if let Some(file) = &args.write {
@@ -228,7 +226,7 @@ fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome 
         return Err(CliError::misuse(Code::RunGoingOn, text).help(help));
     }
     let results = Results::of(&state);
-    match (args.format, output::ablated(&results)) {
+    match (args.display.format, output::ablated(&results)) {
         (Format::Json, Some(answer)) => output::json(&answer)?,
         _ => output::show(&results, &past.dir, Detail::Brief, common),
     }

@@ -10,9 +10,8 @@ use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
 use crate::args::values::{keep, one_of, share, within};
-use crate::args::{CiArgs, Common, Format, NameArgs, QuietArgs};
+use crate::args::{CiArgs, Common, DisplayArgs, NameArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::screen;
 use crate::suite::place::from_here;
 use crate::suite::{load, past};
@@ -32,14 +31,11 @@ pub struct ReplayArgs {
     /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[command(flatten)]
+    display: DisplayArgs,
     /// The workspaces to keep on disk
     #[arg(long, default_value = "changed", value_parser = keep())]
     keep: Keep,
-    #[command(flatten)]
-    quiet: QuietArgs,
     #[command(flatten)]
     ci: CiArgs,
 }
@@ -65,16 +61,11 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
         let help = "`terca --gateway record` records a run";
         return Err(CliError::misuse(Code::NothingToReplay, text).help(help));
     }
-    if !args.quiet.quiet {
+    if !args.display.quiet {
         screen::err(&format!(
             "replaying {source}: {recorded} of {} trials were recorded; their answers cost nothing",
             plan.trials.len()
         ));
     }
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &args.ci,
-    };
-    Ok(run::conduct(&settings, prepared, None, display, common)?.0)
+    Ok(run::conduct(&settings, prepared, None, &args.display, &args.ci, common)?.0)
 }

@@ -7,9 +7,8 @@ use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
 use crate::args::values::{keep, within};
-use crate::args::{CiArgs, Common, Format, QuietArgs};
+use crate::args::{CiArgs, Common, DisplayArgs};
 use crate::cli_error::Outcome;
-use crate::run::display::Display;
 use crate::suite::load;
 use crate::suite::place::from_here;
 
@@ -31,14 +30,11 @@ pub struct ValidateArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[command(flatten)]
+    display: DisplayArgs,
     /// The workspaces to keep on disk
     #[arg(long, default_value = "changed", value_parser = keep())]
     keep: Keep,
-    #[command(flatten)]
-    quiet: QuietArgs,
 }
 
 /// A run like any other, each trial once.
@@ -65,11 +61,14 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &CiArgs::default(),
-    };
     let run = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
-    Ok(run::conduct(&settings, run, None, display, common)?.0)
+    Ok(run::conduct(
+        &settings,
+        run,
+        None,
+        &args.display,
+        &CiArgs::default(),
+        common,
+    )?
+    .0)
 }

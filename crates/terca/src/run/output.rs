@@ -23,9 +23,8 @@ use terca_report::{
     verdicts, wire,
 };
 
-use crate::args::{Common, Format, TableFormat};
+use crate::args::{CiArgs, Common, DisplayArgs, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, TROUBLE};
-use crate::run::display::Display;
 use crate::run::suggest::suggest;
 use crate::suite::past;
 use crate::{export, screen, shell};
@@ -134,11 +133,12 @@ pub fn ablated(results: &Results) -> Option<Value> {
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
-    display: Display<'_>,
+    display: &DisplayArgs,
+    ci: &CiArgs,
     common: &Common,
     run: &FinishedRun,
 ) -> u8 {
-    let Display { format, quiet, ci } = display;
+    let DisplayArgs { format, quiet } = *display;
     let results = Results::of(&run.state);
     if !run.suite_changes.is_empty() {
         screen::err(&format!(
