@@ -1,6 +1,5 @@
 //! Arguments that several commands share. Those of one command alone are in its file.
 
-pub mod margin;
 pub mod values;
 
 use camino::Utf8PathBuf;

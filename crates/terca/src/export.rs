@@ -76,11 +76,6 @@ pub fn for_ci(results: &Results, ci: &CiArgs, format: Format, common: &Common) -
     errors.map(|error| unwritten(error).show(common)).last()
 }
 
-/// Tells whether GitHub Actions reads what a run prints, and is to be told of it.
-pub fn is_on_github(ci: &CiArgs) -> bool {
-    !ci.no_github && github::is_here()
-}
-
 /// Returns the error of a file that could not be written.
 pub fn unwritten(error: io::Error) -> CliError {
     CliError::trouble(Code::CannotWrite, error)

@@ -284,12 +284,9 @@ fn check_target(file: Option<&Utf8Path>, suite: &Suite, design: &Ablation) -> Re
             "name another file: confirming the result needs both",
         ),
         Kind::Rules => return Ok(()),
-        kind => (
+        _ => (
             "only rules can be written without some parts".to_owned(),
-            match kind {
-                Kind::Tools => "omit it; tools are hidden with `hideTools` of an experiment",
-                _ => "omit it, and edit the experiment in terca.yaml by hand",
-            },
+            "omit it, and edit the experiment in terca.yaml by hand; `hideTools` hides tools",
         ),
     };
     Err(CliError::misuse(Code::Usage, format!("--write {file}: {text}")).help(help))

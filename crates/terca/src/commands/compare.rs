@@ -12,7 +12,7 @@ use crate::args::values::{one_of, points};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::output;
 use crate::screen;
-use crate::suite::past::{self, Choices, open};
+use crate::suite::past::{self, open};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -124,11 +124,7 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
             );
         }
     };
-    let choices = Choices {
-        margin: args.margin,
-        only_unchanged: args.only_unchanged,
-    };
-    past::compare(baseline, other, choices)
+    past::compare(baseline, other, args.margin, args.only_unchanged)
 }
 
 fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), CliError> {

@@ -11,6 +11,7 @@ use terca_core::agent::AgentRef;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
+use terca_engine::run::load;
 use terca_engine::suite::{create as engine, discover};
 
 use self::agent_offer::AgentOffer;
@@ -99,7 +100,7 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
     let agents = match &asker {
         _ if !agents.is_empty() => agents,
         Some(asker) => asked_agents(asker, offer)?,
-        None => vec![agent_offer::find(offer.usual()).map_err(misuse)?],
+        None => Vec::from_iter(offer.usual()),
     };
     let eval = match (&args.eval, &asker, &about) {
         (None, Some(asker), About::Example | About::Small) => {
@@ -120,8 +121,7 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
 fn named_agents(names: &[String]) -> Result<Vec<AgentRef>, CliError> {
     let mut agents: Vec<AgentRef> = Vec::new();
     for name in names {
-        let agent = agent_offer::find(name)
-            .map_err(|reason| CliError::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
+        let agent = load::named_agent("--agent", name)?;
         if !agents.contains(&agent) {
             agents.push(agent);
         }
@@ -202,10 +202,8 @@ pub(super) fn write(
 ) -> Result<(), CliError> {
     let present = engine::in_the_way(parts);
     if !present.is_empty() {
-        let list: String = present
-            .iter()
-            .map(|path| format!("\n  {}", screen::short(path)))
-            .collect();
+        let present: Vec<&Utf8Path> = present.iter().map(|path| screen::short(path)).collect();
+        let list = screen::listed(&present, 20);
         let text = format!("nothing was made: this is there already{list}");
         return Err(
             CliError::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")

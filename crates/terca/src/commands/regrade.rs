@@ -20,7 +20,6 @@ use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::run::output;
 use crate::run::output::Detail;
 use crate::screen;
-use crate::suite::place::from_here;
 use crate::suite::{load, past};
 
 #[derive(Debug, Clone, Args)]
@@ -41,10 +40,8 @@ pub struct RegradeArgs {
 }
 
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
-    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
-    let (_, dir) = past::find(run, common)?;
+    let (_, dir, names) = past::run_and_evals(args.run.as_deref(), &args.names, common)?;
     let open = OpenRun::open(&dir)?;
-    let names = from_here(names, common);
     let settings = open.settings_for(&names, args.concurrency);
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;

@@ -13,7 +13,6 @@ use crate::args::values::{keep, one_of, share, within};
 use crate::args::{CiArgs, Common, DisplayArgs, NameArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::screen;
-use crate::suite::place::from_here;
 use crate::suite::{load, past};
 
 #[derive(Debug, Clone, Args)]
@@ -41,10 +40,8 @@ pub struct ReplayArgs {
 }
 
 pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
-    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
-    let (suite_dir, dir) = past::find(run, common)?;
+    let (suite_dir, dir, names) = past::run_and_evals(args.run.as_deref(), &args.names, common)?;
     let name = dir.file_name().unwrap_or_default();
-    let names = from_here(names, common);
     let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss)?;
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.fail_under = args.fail_under;

@@ -87,7 +87,7 @@ fn check_changes(changes: &[String], args: &ResumeArgs) -> Result<(), CliError> 
     if changes.is_empty() {
         return Ok(());
     }
-    let list = output::list_of_changes(changes, 20);
+    let list = screen::listed(changes, 20);
     if args.accept_changes {
         screen::err(&format!(
             "note: the suite has changed since the run was started:{list}"

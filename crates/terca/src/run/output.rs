@@ -111,16 +111,6 @@ fn containment(
     ))
 }
 
-/// Returns the changes of a suite, each on a line of its own after a line break, and how many more there are.
-pub fn list_of_changes(changes: &[String], most: usize) -> String {
-    let shown = changes.iter().take(most);
-    let list: String = shown.map(|change| format!("\n  {change}")).collect();
-    match changes.len().saturating_sub(most) {
-        0 => list,
-        more => format!("{list}\n  and {more} more"),
-    }
-}
-
 /// Returns the answer of `terca ablate` for programs, which is the last of the events too. Only an ablation that has ended has
 /// one.
 pub fn ablated(results: &Results) -> Option<Value> {
@@ -143,7 +133,7 @@ pub fn conclude(
     if !run.suite_changes.is_empty() {
         screen::err(&format!(
             "note: the suite changed during the run; the run used its files as they were at the start:{}",
-            list_of_changes(&run.suite_changes, 10)
+            screen::listed(&run.suite_changes, 10)
         ));
     }
     warn_of_leftovers(&run.not_removed);

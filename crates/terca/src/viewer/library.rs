@@ -36,7 +36,7 @@ use terca_report::serve::{Asked, Refusal, Response};
 
 use super::search;
 use crate::cli_error::CliError;
-use crate::suite::past::{self, Choices};
+use crate::suite::past;
 use crate::viewer::changes::{Changes, Growth};
 
 /// The bytes of a trial that are shown at once. The files themselves are a click away.
@@ -224,7 +224,7 @@ impl Library {
 
     fn compare(&self, first: &str, second: &str) -> PageAnswer {
         let (first, second) = (self.open(first)?, self.open(second)?);
-        let found = past::compare(&first, &second, Choices::default());
+        let found = past::compare(&first, &second, None, false);
         let found = found.map_err(|error| error.to_string());
         Ok(Response::page(compare_page(
             &first.results(),

@@ -2,7 +2,6 @@
 
 use terca_core::agent::control;
 use terca_core::agent::{self, AgentRef, Profile};
-use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::machine_check;
 use terca_report::truncate;
@@ -47,18 +46,17 @@ impl AgentOffer {
             None if profile.is_built_in() => Standing::BuiltIn,
             None => Standing::Missing,
         };
-        let mut entries: Vec<(&'static Profile, Standing)> = choosable()
+        let choosable = agent::profiles().filter(is_choosable);
+        let mut entries: Vec<(&'static Profile, Standing)> = choosable
             .map(|profile| (profile, standing(profile)))
             .collect();
         entries.sort_by_key(|(_, standing)| *standing as u8);
         AgentOffer { entries }
     }
 
-    /// Returns the first, which will most probably work; `oracle` where there is none.
-    pub fn usual(&self) -> &'static str {
-        self.entries
-            .first()
-            .map_or(control::ORACLE, |(profile, _)| profile.name)
+    /// Returns the first, which will most probably work.
+    pub fn usual(&self) -> Option<AgentRef> {
+        agent::find(self.entries.first()?.0.name)
     }
 
     /// Returns the agents that can be chosen from a list: those on this machine and the built-in one, each with a few
@@ -86,28 +84,7 @@ impl AgentOffer {
     }
 }
 
-/// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
-fn choosable() -> impl Iterator<Item = &'static Profile> {
-    agent::profiles().filter(|profile| is_choosable(profile))
-}
-
-fn is_choosable(profile: &Profile) -> bool {
+/// Tells whether an agent needs no more than its name. What can be chosen is a real one, or the solution in its place.
+fn is_choosable(profile: &&'static Profile) -> bool {
     !profile.takes_command && !matches!(profile.name, control::NOP | control::CHEAT)
-}
-
-/// Returns an agent by its name.
-pub fn find(name: &str) -> Result<AgentRef, String> {
-    let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
-    match agent::find(name).filter(|agent| is_choosable(agent.profile())) {
-        Some(agent) => Ok(agent),
-        None => Err(
-            match agent::probably(name).filter(|meant| known.contains(meant)) {
-                Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
-                None => format!(
-                    "{name}: no such agent\nhelp: there are {}",
-                    prose::quoted_list(&known, "and")
-                ),
-            },
-        ),
-    }
 }

@@ -23,9 +23,7 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         import: import.to_owned(),
         runner: "go test",
         delivery: copied(parts(files)),
-        remark: Some(
-            "copies the files and directories at the top of the library that Go reads".to_owned(),
-        ),
+        remark: Some("copies the files and directories at the top of the library that Go reads"),
         has_dependencies: text.contains("require"),
         ..Library::default()
     })

@@ -67,7 +67,7 @@ pub struct Library {
     /// It needs other libraries.
     pub has_dependencies: bool,
     /// A remark on the delivery that its author has to know.
-    pub remark: Option<String>,
+    pub remark: Option<&'static str>,
     /// What it gives to agents already.
     pub guidance: Guidance,
 }

@@ -38,7 +38,7 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
 }
 
 /// Packs the library as for npm, and puts it where programs find it.
-fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<String>) {
+fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<&'static str>) {
     let build = ["build", "prepack"]
         .into_iter()
         .find(|script| package["scripts"][script].is_string());
@@ -61,8 +61,7 @@ fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option
         _ => {
             if build.is_some() {
                 remark = Some(
-                    "does not build the library but takes it as it is: its dependencies are not installed"
-                        .to_owned(),
+                    "does not build the library but takes it as it is: its dependencies are not installed",
                 );
             }
             let published = package["files"].as_array().into_iter().flatten();

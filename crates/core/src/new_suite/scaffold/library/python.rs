@@ -64,11 +64,11 @@ fn delivery(
     project: &Value,
     path: Option<String>,
     files: &Files<'_>,
-) -> (Delivery, Option<String>) {
+) -> (Delivery, Option<&'static str>) {
     if let Some(path) = path.filter(|_| !has_dependencies(project)) {
         let to = path.strip_prefix("src/").unwrap_or(&path).to_owned();
         let remark = "copies the package as it is; one that has to be compiled needs `python3 -m pip install --target .`";
-        return (Delivery::Copies(vec![(path, to)]), Some(remark.to_owned()));
+        return (Delivery::Copies(vec![(path, to)]), Some(remark));
     }
     let lines = vec!["python3 -m pip install --quiet --target . @library@".to_owned()];
     let inputs = files.existing([MANIFEST, "src", "setup.py", "setup.cfg", "README.md"]);
