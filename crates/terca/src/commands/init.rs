@@ -97,10 +97,11 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
     let dir = directory(args, &around, asker.as_ref())?;
     outside_of_suites(&dir)?;
     let about = about(args, &dir, asker.as_ref())?;
+    let at_hand = offer.at_hand(screen::columns());
     let agents = match &asker {
         _ if !agents.is_empty() => agents,
-        Some(asker) => asked_agents(asker, offer)?,
-        None => Vec::from_iter(offer.usual()),
+        Some(asker) => asked_agents(asker, &at_hand)?,
+        None => at_hand.iter().map(|(agent, _)| *agent).take(1).collect(),
     };
     let eval = match (&args.eval, &asker, &about) {
         (None, Some(asker), About::Example | About::Small) => {
@@ -178,8 +179,7 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     })
 }
 
-fn asked_agents(asker: &Asker, offer: &AgentOffer) -> Result<Vec<AgentRef>, CliError> {
-    let at_hand = offer.at_hand(screen::columns());
+fn asked_agents(asker: &Asker, at_hand: &[(AgentRef, String)]) -> Result<Vec<AgentRef>, CliError> {
     let items: Vec<String> = at_hand.iter().map(|(_, line)| line.clone()).collect();
     let question = "Agents; `--agent NAME` takes others";
     let chosen = asker.choices(question, &items).map_err(no_answer)?;
