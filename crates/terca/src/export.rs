@@ -16,6 +16,9 @@ use crate::args::{CiArgs, Common, Format};
 use crate::cli_error::CliError;
 use crate::screen;
 
+/// Makes a document of a run.
+type Render = fn(&Results) -> String;
+
 /// The files that were asked for, one for each format at most.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExportArgs {
@@ -42,7 +45,7 @@ impl ExportArgs {
 
     /// Writes every format that was asked for.
     pub fn write(&self, results: &Results) -> io::Result<()> {
-        let formats: [(_, fn(&Results) -> String, _); 4] = [
+        let formats: [(_, Render, _); 4] = [
             (&self.junit, junit, Printed::Text),
             (
                 &self.markdown,

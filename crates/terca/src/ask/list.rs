@@ -56,9 +56,8 @@ impl<'a> List<'a> {
         let last = self.items.len().saturating_sub(1);
         match key {
             Key::Char(' ') if self.is_multiple => {
-                if !self.chosen.remove(&self.at) {
-                    self.chosen.insert(self.at);
-                }
+                let was_chosen = self.chosen.remove(&self.at);
+                self.chosen.extend((!was_chosen).then_some(self.at));
             }
             Key::Enter | Key::Char(' ') => {
                 if !self.is_multiple {
