@@ -1,6 +1,5 @@
 //! Arguments that several commands share. Those of one command alone are in its file.
 
-pub mod margin;
 pub mod values;
 
 use camino::Utf8PathBuf;
@@ -10,7 +9,7 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 use terca_core::wire::network::Network;
 
-use self::values::{network, sandbox, seconds, usd, within};
+use self::values::{keep, network, one_of, sandbox, seconds, usd, within};
 
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
@@ -100,8 +99,8 @@ pub struct InsteadArgs {
     #[arg(long, value_name = "HOSTS", value_parser = network)]
     pub network: Option<Network>,
     /// The gateway between agents and their models, instead of the suite's
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub gateway: Option<GatewayChoice>,
+    #[arg(long, value_name = "MODE", value_parser = one_of::<GatewayMode>(&["off", "meter", "record"]))]
+    pub gateway: Option<GatewayMode>,
     /// The seed for the order of trials (default: random; it is recorded)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -127,26 +126,8 @@ impl InsteadArgs {
             sandbox: self.sandbox.clone(),
             network: self.network.clone(),
             seed: self.seed,
-            gateway: self.gateway.map(GatewayMode::from),
+            gateway: self.gateway,
             ..selection
-        }
-    }
-}
-
-/// The part of the gateway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GatewayChoice {
-    Off,
-    Meter,
-    Record,
-}
-
-impl From<GatewayChoice> for GatewayMode {
-    fn from(choice: GatewayChoice) -> Self {
-        match choice {
-            GatewayChoice::Off => GatewayMode::Off,
-            GatewayChoice::Meter => GatewayMode::Meter,
-            GatewayChoice::Record => GatewayMode::Record,
         }
     }
 }
@@ -176,8 +157,8 @@ pub struct ConductArgs {
     #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
     pub retries: Option<u32>,
     /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
-    pub keep: KeepChoice,
+    #[arg(long, default_value = "changed", value_parser = keep())]
+    pub keep: Keep,
     /// Run the `prepare` steps again instead of using the cached ones
     #[arg(long)]
     pub no_cache: bool,
@@ -193,7 +174,7 @@ impl ConductArgs {
             concurrency: self.concurrency,
             fail_fast: self.fail_fast,
             retries: self.retries,
-            keep: self.keep.into(),
+            keep: self.keep,
             on: self.workers.on.clone(),
             ..RunSettings::default()
         }
@@ -219,9 +200,12 @@ pub struct CiArgs {
     pub no_github: bool,
 }
 
-/// How much is said about a run.
+/// How a run is shown while it goes on, and how much is said about it.
 #[derive(Debug, Clone, Default, Args)]
-pub struct QuietArgs {
+pub struct DisplayArgs {
+    /// How to show progress: a live display, lines of text, or one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
     /// Show the verdict, failures and errors only
     #[arg(short = 'q', long)]
     pub quiet: bool,
@@ -242,24 +226,4 @@ pub enum Format {
 pub enum TableFormat {
     Table,
     Json,
-}
-
-/// The workspaces that stay on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KeepChoice {
-    Changed,
-    All,
-    Failed,
-    None,
-}
-
-impl From<KeepChoice> for Keep {
-    fn from(choice: KeepChoice) -> Self {
-        match choice {
-            KeepChoice::Changed => Keep::Changed,
-            KeepChoice::All => Keep::All,
-            KeepChoice::Failed => Keep::Failed,
-            KeepChoice::None => Keep::None,
-        }
-    }
 }

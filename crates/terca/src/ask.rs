@@ -4,9 +4,9 @@ mod keys;
 mod line;
 mod list;
 
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::{self, IsTerminal, stderr, stdin};
 
-use console::Style;
+use console::style;
 use terca_report::shown;
 
 use self::keys::Keys;
@@ -14,27 +14,10 @@ use self::line::Line;
 use self::list::List;
 use crate::screen;
 
-/// Questions to somebody at a terminal.
+/// Questions to somebody at a terminal. One that was interrupted by Ctrl+C or Ctrl+D is an error of that kind; after any other
+/// error the terminal is gone.
 pub struct Asker {
     keys: Keys,
-    style: Look,
-}
-
-/// A question that stays without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoAnswer {
-    /// Ctrl+C or Ctrl+D.
-    Interrupted,
-    /// The terminal is gone.
-    Closed,
-}
-
-/// The look of questions.
-struct Look {
-    question: Style,
-    hint: Style,
-    /// The item that Enter chooses.
-    current: Style,
 }
 
 /// Tells whether there is anybody to ask.
@@ -45,15 +28,8 @@ pub fn is_possible() -> bool {
 impl Asker {
     /// Makes questions in colour, or without.
     pub fn new(colour: bool) -> Self {
-        let style = || Style::new().force_styling(colour);
-        Asker {
-            keys: Keys::open(),
-            style: Look {
-                question: style().bold(),
-                hint: style().dim(),
-                current: style().cyan(),
-            },
-        }
+        console::set_colors_enabled_stderr(colour);
+        Asker { keys: Keys::open() }
     }
 
     /// Asks until the answer makes sense; an empty one is the default.
@@ -62,14 +38,8 @@ impl Asker {
         question: &str,
         usual: &str,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, NoAnswer> {
-        let prompt = format!(
-            "{} {}: ",
-            self.style.question.apply_to(shown(question)),
-            self.style
-                .hint
-                .apply_to(format!("[{}]", shown(usual).into_owned()))
-        );
+    ) -> io::Result<T> {
+        let prompt = title(question, &format!("[{usual}]")) + ": ";
         loop {
             let typed = self.answered(Line::default().ask(&prompt, usual, &self.keys))?;
             match read(&typed) {
@@ -80,39 +50,38 @@ impl Asker {
     }
 
     /// Asks for one of some items, and returns its position.
-    pub fn choice(&self, question: &str, items: &[String]) -> Result<usize, NoAnswer> {
-        let list = List::of_one(items);
-        let chosen = self.chosen(question, "(arrow keys, Enter)", list)?;
+    pub fn choice(&self, question: &str, items: &[String]) -> io::Result<usize> {
+        let list = List::new(items, false);
+        let title = title(question, "(arrow keys, Enter)");
+        let chosen = self.answered(list.ask(&title, &self.keys))?;
         Ok(chosen.first().copied().unwrap_or(0))
     }
 
     /// Asks for at least one of some items, and returns their positions. The first is chosen before.
-    pub fn choices(&self, question: &str, items: &[String]) -> Result<Vec<usize>, NoAnswer> {
+    pub fn choices(&self, question: &str, items: &[String]) -> io::Result<Vec<usize>> {
+        let title = title(question, "(arrow keys, Space to choose, Enter)");
         loop {
-            let list = List::of_several(items);
-            let chosen = self.chosen(question, "(arrow keys, Space to choose, Enter)", list)?;
+            let list = List::new(items, true);
+            let chosen = self.answered(list.ask(&title, &self.keys))?;
             if !chosen.is_empty() {
-                return Ok(chosen);
+                return Ok(chosen.into_iter().collect());
             }
             screen::err("  choose at least one");
         }
     }
 
-    fn chosen(&self, question: &str, hint: &str, list: List<'_>) -> Result<Vec<usize>, NoAnswer> {
-        let title = format!(
-            "{} {}",
-            self.style.question.apply_to(shown(question)),
-            self.style.hint.apply_to(hint)
-        );
-        self.answered(list.ask(&title, &self.style.current, &self.keys))
-    }
-
-    fn answered<T>(&self, answer: Result<T, NoAnswer>) -> Result<T, NoAnswer> {
+    fn answered<T>(&self, answer: io::Result<T>) -> io::Result<T> {
         // A list hides the cursor while it is open.
-        self.keys.show_cursor();
+        let _ = self.keys.terminal.show_cursor();
         if answer.is_err() {
             screen::err("");
         }
         answer
     }
+}
+
+fn title(question: &str, hint: &str) -> String {
+    let question = style(shown(question)).for_stderr().bold();
+    let hint = style(shown(hint)).for_stderr().dim();
+    format!("{question} {hint}")
 }

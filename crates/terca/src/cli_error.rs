@@ -11,10 +11,9 @@ use camino::Utf8PathBuf;
 use terca_core::ablation::{DesignError, Kind};
 use terca_core::analysis::compare::CompareError;
 use terca_core::analysis::summary::By;
-use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
-use terca_core::text::{Code, prose, shell};
+use terca_core::text::{Code, Diagnostic, prose, shell};
 use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
@@ -119,6 +118,14 @@ impl Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.message.as_ref().map(|(_, text)| text.as_str());
         f.write_str(text.unwrap_or_default())
+    }
+}
+
+/// A problem of the command line, which is in no file.
+impl From<Diagnostic> for CliError {
+    fn from(problem: Diagnostic) -> Self {
+        let error = CliError::misuse(problem.code, &problem.message);
+        problem.help.iter().fold(error, CliError::help)
     }
 }
 
@@ -368,7 +375,11 @@ fn of_sandbox(error: &SandboxError) -> (Code, String) {
             "start its service, check that you have permission to use it, and try `{} info`",
             engine.program()
         ),
-        SandboxError::EngineUnknown { engine, .. } => unknown_engine(*engine),
+        SandboxError::EngineUnknown { engine, .. } => format!(
+            "check the output of `{} version`: if it is Podman, write `sandbox: {{podman: IMAGE}}`, if it is Docker, \
+             `sandbox: {{docker: IMAGE}}`; if it is old, update it",
+            engine.program()
+        ),
         SandboxError::ImageMissing { engine, image } => {
             format!("fetch it with `{} pull {image}`, or build it", engine.program())
         }
@@ -386,21 +397,6 @@ fn of_sandbox(error: &SandboxError) -> (Code, String) {
             .into(),
     };
     (Code::NoSandbox, help)
-}
-
-/// Says what to do about a program that has an engine's name and answers otherwise.
-fn unknown_engine(engine: ContainerEngine) -> String {
-    let other = match engine {
-        ContainerEngine::Docker => ContainerEngine::Podman,
-        ContainerEngine::Podman => ContainerEngine::Docker,
-    };
-    format!(
-        "check the output of `{program} version`: if it is {title}, write `sandbox: {{{key}: IMAGE}}`; if it is old, \
-         update it",
-        program = engine.program(),
-        title = other.title(),
-        key = other.program(),
-    )
 }
 
 impl From<MergeRunsError> for CliError {

@@ -31,12 +31,6 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
-    if let Some(status) = terca_engine::process::confine::run_if_asked() {
-        return status;
-    }
-    if let Some(status) = terca_engine::process::mount_holder::run_if_asked() {
-        return status;
-    }
     // Holds a container, and outlives this program for a moment when it is killed.
     if std::env::args_os()
         .nth(1)
@@ -44,12 +38,15 @@ fn main() -> ExitCode {
     {
         return terca_engine::process::supervise::keep().unwrap_or(ExitCode::FAILURE);
     }
-    // Agents start it in the place of an MCP server.
-    if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
-        return status;
-    }
-    // It runs in a trial in the place of an agent that speaks a protocol.
-    if let Some(status) = terca_engine::trial::acp_client::run_if_asked() {
+    let others = [
+        terca_engine::process::confine::run_if_asked,
+        terca_engine::process::mount_holder::run_if_asked,
+        // Agents start it in the place of an MCP server.
+        terca_engine::mcp_tap::run_if_asked,
+        // It runs in a trial in the place of an agent that speaks a protocol.
+        terca_engine::trial::acp_client::run_if_asked,
+    ];
+    if let Some(status) = others.iter().find_map(|run_if_asked| run_if_asked()) {
         return status;
     }
     report_panics_as_bugs();

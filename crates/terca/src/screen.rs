@@ -6,6 +6,7 @@
 //! colours.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -78,14 +79,24 @@ pub fn short(path: &Utf8Path) -> &Utf8Path {
         .unwrap_or(path)
 }
 
+/// Returns lines for a message, each after a line break, and how many more there are.
+pub fn listed(lines: &[impl Display], most: usize) -> String {
+    let shown = lines.iter().take(most);
+    let list: String = shown.map(|line| format!("\n  {line}")).collect();
+    match lines.len().saturating_sub(most) {
+        0 => list,
+        more => format!("{list}\n  and {more} more"),
+    }
+}
+
 /// Tells whether GitHub Actions reads what is written, and obeys lines that look like its commands.
-fn is_obeyed() -> bool {
+pub fn is_on_github() -> bool {
     std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true")
 }
 
 /// Returns a text that gives no commands where GitHub Actions would obey them.
 fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
-    if is_obeyed() {
+    if is_on_github() {
         defused(text, printed)
     } else {
         Cow::Borrowed(text)
@@ -114,8 +125,7 @@ pub fn out(text: &str) {
 
 /// Writes a view to standard output.
 pub fn out_view(view: &Answer, common: &Common) {
-    let text = view.render(out_palette(common.color));
-    write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
+    out_views(std::slice::from_ref(view), common);
 }
 
 fn write_line(mut to: impl Write, text: &str, printed: Printed) {

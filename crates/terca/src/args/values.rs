@@ -3,16 +3,30 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use clap::builder::RangedI64ValueParser;
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+use serde::de::DeserializeOwned;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
-use terca_core::run::settings::{check_budget, check_seconds, check_share};
+use terca_core::run::settings::{Keep, check_budget, check_seconds, check_share};
 use terca_core::wire::network::{BadHost, Network};
 
 /// Parses a whole number in a range.
 pub fn within(range: RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
     let (first, last) = range.into_inner();
     clap::value_parser!(u32).range(i64::from(first)..=i64::from(last))
+}
+
+/// Parses one of some words, as a document of Terca has them.
+pub fn one_of<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| serde_json::from_value(word.into()))
+}
+
+/// Parses the workspaces that stay on disk.
+pub fn keep() -> impl TypedValueParser<Value = Keep> {
+    one_of(&["changed", "all", "failed", "none"])
 }
 
 /// Parses a time limit.

@@ -11,8 +11,6 @@ use console::{Key, Term};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGINT;
 
-use super::NoAnswer;
-
 /// A terminal that hands over keys until this is dropped.
 pub(super) struct Keys {
     pub(super) terminal: Term,
@@ -41,19 +39,14 @@ impl Keys {
     }
 
     /// Waits for a key.
-    pub(super) fn next(&self) -> Result<Key, NoAnswer> {
+    pub(super) fn next(&self) -> io::Result<Key> {
         if self.is_interrupted.load(Ordering::Acquire) {
-            return Err(NoAnswer::Interrupted);
+            return Err(io::ErrorKind::Interrupted.into());
         }
         match self.terminal.read_key_raw() {
-            Ok(Key::CtrlC | Key::Char('\u{4}')) => Err(NoAnswer::Interrupted),
-            Ok(key) => Ok(key),
-            Err(error) => Err(error.into()),
+            Ok(Key::CtrlC | Key::Char('\u{4}')) => Err(io::ErrorKind::Interrupted.into()),
+            read => read,
         }
-    }
-
-    pub(super) fn show_cursor(&self) {
-        let _ = self.terminal.show_cursor();
     }
 }
 
@@ -61,15 +54,6 @@ impl Drop for Keys {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
             let _ = tcsetattr(stdin(), OptionalActions::Drain, before);
-        }
-    }
-}
-
-impl From<io::Error> for NoAnswer {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::Interrupted => NoAnswer::Interrupted,
-            _ => NoAnswer::Closed,
         }
     }
 }

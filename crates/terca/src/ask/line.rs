@@ -4,7 +4,6 @@ use std::io;
 
 use console::{Key, Term, measure_text_width};
 
-use super::NoAnswer;
 use super::keys::Keys;
 
 /// Shows at least these columns of a long answer.
@@ -31,12 +30,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Asks for it. An empty line is the usual one.
-    pub(super) fn ask(
-        mut self,
-        prompt: &str,
-        usual: &str,
-        keys: &Keys,
-    ) -> Result<String, NoAnswer> {
+    pub(super) fn ask(mut self, prompt: &str, usual: &str, keys: &Keys) -> io::Result<String> {
         let terminal = &keys.terminal;
         let columns = usize::from(terminal.size().1).max(1);
         let room = (columns - measure_text_width(prompt) % columns).saturating_sub(1);

@@ -1,9 +1,11 @@
 //! A list that somebody chooses from.
 
-use console::{Key, Style, truncate_str};
+use std::collections::BTreeSet;
+use std::io;
+
+use console::{Key, style, truncate_str};
 use terca_report::shown;
 
-use super::NoAnswer;
 use super::keys::Keys;
 
 /// A list while it is open.
@@ -12,41 +14,30 @@ pub(super) struct List<'a> {
     items: &'a [String],
     /// The position of the current item.
     at: usize,
-    /// The chosen ones, where several may be.
-    chosen: Option<Vec<bool>>,
+    /// Several may be chosen.
+    is_multiple: bool,
+    chosen: BTreeSet<usize>,
 }
 
 impl<'a> List<'a> {
-    pub(super) fn of_one(items: &'a [String]) -> Self {
+    /// The first of several items is chosen before.
+    pub(super) fn new(items: &'a [String], is_multiple: bool) -> Self {
         List {
             items,
             at: 0,
-            chosen: None,
-        }
-    }
-
-    /// The first item is chosen before.
-    pub(super) fn of_several(items: &'a [String]) -> Self {
-        let chosen = (0..items.len()).map(|at| at == 0).collect();
-        List {
-            chosen: Some(chosen),
-            ..List::of_one(items)
+            is_multiple,
+            chosen: BTreeSet::from_iter(is_multiple.then_some(0)),
         }
     }
 
     /// Asks. Returns the positions of the chosen items.
-    pub(super) fn ask(
-        mut self,
-        title: &str,
-        current: &Style,
-        keys: &Keys,
-    ) -> Result<Vec<usize>, NoAnswer> {
+    pub(super) fn ask(mut self, title: &str, keys: &Keys) -> io::Result<BTreeSet<usize>> {
         let terminal = &keys.terminal;
         terminal.hide_cursor()?;
         terminal.write_line(title)?;
         loop {
             let (rows, columns) = terminal.size();
-            let lines = self.lines(usize::from(rows), usize::from(columns), current);
+            let lines = self.lines(usize::from(rows), usize::from(columns));
             terminal.write_line(&lines.join("\n"))?;
             let key = keys.next()?;
             terminal.clear_last_lines(lines.len())?;
@@ -54,26 +45,26 @@ impl<'a> List<'a> {
                 break;
             }
         }
-        let answer = self.answer();
-        for at in &answer {
+        for at in &self.chosen {
             terminal.write_line(&format!("  {}", shown(&self.items[*at])))?;
         }
-        Ok(answer)
+        Ok(self.chosen)
     }
 
     /// Does what a key asks for. Returns whether that ends the list.
     fn press(&mut self, key: &Key) -> bool {
         let last = self.items.len().saturating_sub(1);
         match key {
-            Key::Enter => return true,
-            Key::Char(' ') => match &mut self.chosen {
-                Some(chosen) => {
-                    if let Some(is_chosen) = chosen.get_mut(self.at) {
-                        *is_chosen = !*is_chosen;
-                    }
+            Key::Char(' ') if self.is_multiple => {
+                let was_chosen = self.chosen.remove(&self.at);
+                self.chosen.extend((!was_chosen).then_some(self.at));
+            }
+            Key::Enter | Key::Char(' ') => {
+                if !self.is_multiple {
+                    self.chosen.insert(self.at);
                 }
-                None => return true,
-            },
+                return true;
+            }
             Key::ArrowDown | Key::Tab | Key::Char('j') => {
                 self.at = if self.at == last { 0 } else { self.at + 1 };
             }
@@ -85,32 +76,23 @@ impl<'a> List<'a> {
         false
     }
 
-    fn answer(&self) -> Vec<usize> {
-        let Some(chosen) = &self.chosen else {
-            return vec![self.at];
-        };
-        let all = chosen.iter().enumerate();
-        all.filter_map(|(at, is_chosen)| is_chosen.then_some(at))
-            .collect()
-    }
-
     /// Returns the items around the current one that have room on a screen, each narrower than it.
-    fn lines(&self, rows: usize, columns: usize, current: &Style) -> Vec<String> {
+    fn lines(&self, rows: usize, columns: usize) -> Vec<String> {
         let room = rows.saturating_sub(2).max(1);
         let first = (self.at + 1).saturating_sub(room);
         let items = self.items.iter().enumerate().skip(first).take(room);
         items
             .map(|(at, item)| {
                 let mark = if at == self.at { ">" } else { " " };
-                let box_ = match &self.chosen {
-                    Some(chosen) if chosen[at] => " [x]",
-                    Some(_) => " [ ]",
-                    None => "",
+                let box_ = match self.is_multiple {
+                    true if self.chosen.contains(&at) => " [x]",
+                    true => " [ ]",
+                    false => "",
                 };
                 let line = format!("{mark}{box_} {}", shown(item));
                 let line = truncate_str(&line, columns.saturating_sub(1), "…");
                 match at == self.at {
-                    true => current.apply_to(line).to_string(),
+                    true => style(line).for_stderr().cyan().to_string(),
                     false => line.into_owned(),
                 }
             })
@@ -129,26 +111,26 @@ mod tests {
     #[test]
     fn arrows_go_around_and_space_chooses() {
         let items = items(3);
-        let mut one = List::of_one(&items);
+        let mut one = List::new(&items, false);
         assert!(!one.press(&Key::ArrowUp) && one.press(&Key::Char(' ')));
-        assert_eq!(one.answer(), [2]);
-        let mut several = List::of_several(&items);
+        assert_eq!(one.chosen, BTreeSet::from([2]));
+        let mut several = List::new(&items, true);
         for key in [Key::Char(' '), Key::ArrowDown, Key::Char(' '), Key::Tab] {
             assert!(!several.press(&key));
         }
         assert!(several.press(&Key::Enter));
-        assert_eq!(several.answer(), [1]);
+        assert_eq!(several.chosen, BTreeSet::from([1]));
     }
 
     #[test]
     fn a_list_fits_the_screen() {
         let items = items(9);
-        let plain = Style::new().force_styling(false);
-        let mut list = List::of_several(&items);
+        console::set_colors_enabled_stderr(false);
+        let mut list = List::new(&items, true);
         list.at = 5;
-        assert_eq!(list.lines(4, 9, &plain), ["  [ ] i…", "> [ ] i…"]);
-        assert_eq!(list.lines(1, 80, &plain), ["> [ ] item 6"]);
-        let one = List::of_one(&items[..2]);
-        assert_eq!(one.lines(24, 80, &plain), ["> item 1", "  item 2"]);
+        assert_eq!(list.lines(4, 9), ["  [ ] i…", "> [ ] i…"]);
+        assert_eq!(list.lines(1, 80), ["> [ ] item 6"]);
+        let one = List::new(&items[..2], false);
+        assert_eq!(one.lines(24, 80), ["> item 1", "  item 2"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use terca_core::ablation::{Ablation, Kind, Split};
 use terca_core::analysis::forecast::{AblationForecast, Question};
 use terca_core::analysis::history::History;
@@ -21,12 +21,11 @@ use terca_report::ablation_plan;
 use terca_report::github::Printed;
 
 use super::run;
-use crate::args::values::{points, within};
-use crate::args::{CiArgs, Common, ConductArgs, Format, InsteadArgs, QuietArgs};
+use crate::args::values::{one_of, points, within};
+use crate::args::{CiArgs, Common, ConductArgs, DisplayArgs, Format, InsteadArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::run::output;
-use crate::run::output::{Ablated, Detail};
+use crate::run::output::Detail;
 use crate::suite::place::from_here;
 use crate::suite::{load, past};
 use crate::{export, screen, shell};
@@ -37,12 +36,12 @@ pub struct AblateArgs {
     #[arg(value_name = "EXPERIMENT", required_unless_present = "of")]
     experiment: Option<String>,
     /// The kind of its parts: rules, servers (MCP), tools (of its MCP servers) or skills
-    #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = kind)]
+    #[arg(long, value_name = "KIND", required_unless_present = "of", value_parser = one_of::<Kind>(&["rules", "servers", "tools", "skills"]))]
     parts: Option<Kind>,
     /// Split rules at headings, at marks (`<!-- part: NAME -->`), or at the items of lists (default: at marks if
     /// there are some, else at headings)
-    #[arg(long, value_enum, value_name = "WHERE")]
-    split: Option<SplitChoice>,
+    #[arg(long, value_name = "WHERE", value_parser = one_of::<Split>(&["headings", "marks", "items"]))]
+    split: Option<Split>,
     /// Show what an ablation found that has been run: a run's name or number
     #[arg(long, value_name = "RUN", conflicts_with_all = ["experiment", "parts", "split", "dry_run"])]
     of: Option<String>,
@@ -66,32 +65,11 @@ pub struct AblateArgs {
     /// Treat effects smaller than this (in percentage points) as none (default: the suite's, or 10)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[command(flatten)]
+    display: DisplayArgs,
     /// Print the parts, the number of trials, their cost and what they can detect, and stop
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    quiet: QuietArgs,
-}
-
-/// The places where rules are split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SplitChoice {
-    Headings,
-    Marks,
-    Items,
-}
-
-impl From<SplitChoice> for Split {
-    fn from(choice: SplitChoice) -> Self {
-        match choice {
-            SplitChoice::Headings => Split::Headings,
-            SplitChoice::Marks => Split::Marks,
-            SplitChoice::Items => Split::Items,
-        }
-    }
 }
 
 /// A run like any other.
@@ -125,26 +103,14 @@ pub(super) fn ablate(args: &AblateArgs, common: &Common) -> Outcome {
     }
 }
 
-/// Parses a kind of parts.
-fn kind(text: &str) -> Result<Kind, &'static str> {
-    match text {
-        "rules" => Ok(Kind::Rules),
-        "servers" => Ok(Kind::Servers),
-        "skills" => Ok(Kind::Skills),
-        "tools" => Ok(Kind::Tools),
-        _ => Err("expected `rules`, `servers`, `tools` or `skills`"),
-    }
-}
-
 /// Makes the design, shows what it takes, and runs it.
 fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let whole = whole(&settings, experiment, common, &host)?;
-    let split = args.split.map(Split::from);
     let trials = args.trials.map(|trials| trials as usize);
-    let design = engine::design(&whole, experiment, kind, split, trials, &host)?;
+    let design = engine::design(&whole, experiment, kind, args.split, trials, &host)?;
     check_target(args.write.as_deref(), &whole.suite, &design)?;
     settings.selection.seed = Some(whole.seed);
     settings.selection.repetitions = Some(design.most_repetitions());
@@ -152,25 +118,27 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     let plan = load::plan(&settings, common, &host)?;
     let forecast = forecast(&design, &whole, &plan, args, &host)?;
     if args.dry_run {
-        return show_plan(&forecast, args.format, common);
+        return show_plan(&forecast, args.display.format, common);
     }
-    if !args.quiet.quiet && args.format != Format::Json {
+    if !args.display.quiet && args.display.format != Format::Json {
         let plan = ablation_plan(&forecast, screen::columns());
         screen::err_painted(&plan.render(screen::err_palette(common.color)));
         screen::err("");
     }
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &CiArgs::default(),
-    };
     let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
         ..StartOptions::default()
     };
     let run = PreparedRun::new(&plan, &settings, options, host)?;
-    let (status, finished) = run::conduct(&settings, run, None, display, common)?;
-    if !args.quiet.quiet && args.format != Format::Json {
+    let (status, finished) = run::conduct(
+        &settings,
+        run,
+        None,
+        &args.display,
+        &CiArgs::default(),
+        common,
+    )?;
+    if !args.display.quiet && args.display.format != Format::Json {
         say_how_to_hide(&finished.state, common);
     }
     if let Some(file) = &args.write {
@@ -253,7 +221,7 @@ fn show_again(args: &AblateArgs, run: Option<&str>, common: &Common) -> Outcome 
         return Err(CliError::misuse(Code::RunGoingOn, text).help(help));
     }
     let results = Results::of(&state);
-    match (args.format, Ablated::of(&results)) {
+    match (args.display.format, output::ablated(&results)) {
         (Format::Json, Some(answer)) => output::json(&answer)?,
         _ => output::show(&results, &past.dir, Detail::Brief, common),
     }
@@ -311,12 +279,9 @@ fn check_target(file: Option<&Utf8Path>, suite: &Suite, design: &Ablation) -> Re
             "name another file: confirming the result needs both",
         ),
         Kind::Rules => return Ok(()),
-        kind => (
+        _ => (
             "only rules can be written without some parts".to_owned(),
-            match kind {
-                Kind::Tools => "omit it; tools are hidden with `hideTools` of an experiment",
-                _ => "omit it, and edit the experiment in terca.yaml by hand",
-            },
+            "omit it, and edit the experiment in terca.yaml by hand; `hideTools` hides tools",
         ),
     };
     Err(CliError::misuse(Code::Usage, format!("--write {file}: {text}")).help(help))

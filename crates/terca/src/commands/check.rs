@@ -16,7 +16,7 @@ use terca_engine::run::machine_lints;
 use terca_engine::suite::discover;
 use terca_report::{agent_inputs, plan_overview};
 
-use self::answer::CheckAnswer;
+use self::answer::answer;
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::run::output;
@@ -77,7 +77,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
         }
         TableFormat::Json => {
             let dir = discover::canonical(&common.dir)?;
-            output::json(&CheckAnswer::new(&dir, &loaded, &remarks, &cases))?;
+            output::json(&answer(&dir, &loaded, &remarks, &cases))?;
         }
     }
     let is_denied = args.deny_warnings && loaded.problems.warning_count() > 0;

@@ -7,12 +7,12 @@ use terca_core::text::Code;
 use terca_engine::run::past_runs::PastRun;
 use terca_report::{compared, compared_markdown};
 
-use crate::args::values::points;
-use crate::args::{Common, TableFormat};
+use crate::args::Common;
+use crate::args::values::{one_of, points};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::output;
 use crate::screen;
-use crate::suite::past::{self, Choices, open};
+use crate::suite::past::{self, open};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -27,8 +27,8 @@ pub struct CompareArgs {
     #[arg(value_name = "B")]
     other: Option<String>,
     /// Compare the experiments or the environments of a run
-    #[arg(long, value_enum, default_value_t = ByChoice::Experiment, value_name = "WHAT")]
-    by: ByChoice,
+    #[arg(long, default_value = "experiment", value_name = "WHAT", value_parser = one_of::<By>(&["experiment", "environment"]))]
+    by: By,
     /// Compare the others with this one (default: the suite's baseline, the first environment, or the run A)
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
@@ -45,12 +45,6 @@ pub struct CompareArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
     format: CompareFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ByChoice {
-    Experiment,
-    Environment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,20 +92,16 @@ fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
             CliError::misuse(Code::Usage, text).help("`terca compare A B --only-unchanged`")
         );
     }
-    let by = match args.by {
-        ByChoice::Experiment => By::Experiment,
-        ByChoice::Environment => By::Environment,
-    };
     Ok(within(
         &run.state,
-        by,
+        args.by,
         args.baseline.as_deref(),
         args.margin.unwrap_or(run.state.margin()),
     )?)
 }
 
 fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
-    if args.by == ByChoice::Environment {
+    if args.by == By::Environment {
         let text = "`--by environment` is for one run: two runs are compared in each variant";
         return Err(CliError::misuse(Code::Usage, text).help("omit `--by`, or name one run"));
     }
@@ -134,21 +124,14 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
             );
         }
     };
-    let choices = Choices {
-        margin: args.margin,
-        only_unchanged: args.only_unchanged,
-    };
-    past::compare(baseline, other, choices)
+    past::compare(baseline, other, args.margin, args.only_unchanged)
 }
 
 fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), CliError> {
-    let format = match args.format {
-        CompareFormat::Markdown => {
-            screen::out(&compared_markdown(found));
-            return Ok(());
-        }
-        CompareFormat::Table => TableFormat::Table,
-        CompareFormat::Json => TableFormat::Json,
-    };
-    output::table_or_json(format, common, found, |columns| compared(found, columns))
+    match args.format {
+        CompareFormat::Markdown => screen::out(&compared_markdown(found)),
+        CompareFormat::Table => screen::out_view(&compared(found, screen::columns()), common),
+        CompareFormat::Json => output::json(found)?,
+    }
+    Ok(())
 }

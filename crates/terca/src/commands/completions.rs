@@ -1,7 +1,7 @@
 //! `terca completions`: the lines that make a shell ask Terca for completions.
 
-use clap::{Args, ValueEnum};
-use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
+use clap::Args;
+use clap_complete::env::{Bash, Shells};
 use terca_core::text::Code;
 
 use crate::cli_error::{CliError, Outcome};
@@ -17,25 +17,14 @@ pub const COMPLETION_VARIABLE: &str = "TERCA_COMPLETE";
                         powershell:  terca completions powershell | Out-String | Invoke-Expression\n\n\
                         Add this line to your shell's startup file.")]
 pub struct CompletionsArgs {
-    #[arg(value_enum)]
-    shell: Shell,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-    Powershell,
+    #[arg(value_parser = ["bash", "zsh", "fish", "powershell"])]
+    shell: String,
 }
 
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
-    let shell: &dyn EnvCompleter = match args.shell {
-        Shell::Bash => &Bash,
-        Shell::Zsh => &Zsh,
-        Shell::Fish => &Fish,
-        Shell::Powershell => &Powershell,
-    };
+    let shells = Shells::builtins();
+    // No other names come through the parser.
+    let shell = shells.completer(&args.shell).unwrap_or(&Bash);
     let mut script = Vec::new();
     let written =
         shell.write_registration(COMPLETION_VARIABLE, "terca", "terca", "terca", &mut script);

@@ -20,7 +20,7 @@ use terca_engine::workers::WorkerError;
 use terca_engine::workspace::overlays::WorkspacesMade;
 use terca_report::agents_table;
 
-use self::answer::{DoctorAnswer, agent_rows};
+use self::answer::{agent_rows, answer};
 use crate::args::{Common, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome, TROUBLE};
 use crate::run::output;
@@ -50,7 +50,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let found = machine_check::examine(&host, &suite.own_programs, &interrupt);
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
-        output::json(&DoctorAnswer::new(&found, &suite.names))?;
+        output::json(&answer(&found, &suite.names))?;
         return Ok(0);
     }
     if others.is_some() {

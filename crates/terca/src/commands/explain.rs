@@ -1,7 +1,7 @@
 //! `terca explain`: what an error means, what it usually comes from, and what to do next.
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 use terca_core::text::{Code, explain, prose};
 
 use crate::args::TableFormat;
@@ -17,15 +17,6 @@ pub struct ExplainArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
-}
-
-/// The text about one code, for programs.
-#[derive(Serialize)]
-struct Explained {
-    code: &'static str,
-    title: &'static str,
-    topic: &'static str,
-    text: &'static str,
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
@@ -47,12 +38,15 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     Ok(0)
 }
 
-fn explained(codes: &[Code]) -> Vec<Explained> {
-    let texts = codes.iter().map(|code| Explained {
-        code: code.as_str(),
-        title: code.title(),
-        topic: code.topic(),
-        text: code.body(),
+/// Returns the texts about codes, for programs.
+fn explained(codes: &[Code]) -> Value {
+    let texts = codes.iter().map(|code| {
+        json!({
+            "code": code.as_str(),
+            "title": code.title(),
+            "topic": code.topic(),
+            "text": code.body(),
+        })
     });
     texts.collect()
 }

@@ -3,17 +3,20 @@
 mod agent_offer;
 mod told;
 
+use std::io;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
+use terca_engine::run::load;
 use terca_engine::suite::{create as engine, discover};
 
 use self::agent_offer::AgentOffer;
 use crate::args::Common;
-use crate::ask::{self, Asker, NoAnswer};
+use crate::ask::{self, Asker};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::screen;
 
@@ -67,15 +70,14 @@ pub(super) fn nobody_to_ask(command: &str) -> CliError {
     )
 }
 
-pub(super) fn no_answer(reason: NoAnswer) -> CliError {
-    match reason {
-        NoAnswer::Interrupted => {
-            screen::err("nothing was made");
-            CliError::shown(INTERRUPTED)
-        }
-        NoAnswer::Closed => CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer")
-            .help("`--yes` asks nothing, and uses the defaults"),
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+pub(super) fn no_answer(error: io::Error) -> CliError {
+    if error.kind() == io::ErrorKind::Interrupted {
+        screen::err("nothing was made");
+        return CliError::shown(INTERRUPTED);
     }
+    CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer")
+        .help("`--yes` asks nothing, and uses the defaults")
 }
 
 /// Returns the error of a wrong value, given as a flag or typed.
@@ -95,10 +97,11 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
     let dir = directory(args, &around, asker.as_ref())?;
     outside_of_suites(&dir)?;
     let about = about(args, &dir, asker.as_ref())?;
+    let at_hand = offer.at_hand(screen::columns());
     let agents = match &asker {
         _ if !agents.is_empty() => agents,
-        Some(asker) => asked_agents(asker, offer)?,
-        None => vec![agent_offer::find(offer.usual()).map_err(misuse)?],
+        Some(asker) => asked_agents(asker, &at_hand)?,
+        None => at_hand.iter().map(|(agent, _)| *agent).take(1).collect(),
     };
     let eval = match (&args.eval, &asker, &about) {
         (None, Some(asker), About::Example | About::Small) => {
@@ -119,8 +122,7 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
 fn named_agents(names: &[String]) -> Result<Vec<AgentRef>, CliError> {
     let mut agents: Vec<AgentRef> = Vec::new();
     for name in names {
-        let agent = agent_offer::find(name)
-            .map_err(|reason| CliError::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
+        let agent = load::named_agent("--agent", name)?;
         if !agents.contains(&agent) {
             agents.push(agent);
         }
@@ -177,8 +179,7 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     })
 }
 
-fn asked_agents(asker: &Asker, offer: &AgentOffer) -> Result<Vec<AgentRef>, CliError> {
-    let at_hand = offer.at_hand(screen::columns());
+fn asked_agents(asker: &Asker, at_hand: &[(AgentRef, String)]) -> Result<Vec<AgentRef>, CliError> {
     let items: Vec<String> = at_hand.iter().map(|(_, line)| line.clone()).collect();
     let question = "Agents; `--agent NAME` takes others";
     let chosen = asker.choices(question, &items).map_err(no_answer)?;
@@ -201,10 +202,8 @@ pub(super) fn write(
 ) -> Result<(), CliError> {
     let present = engine::in_the_way(parts);
     if !present.is_empty() {
-        let list: String = present
-            .iter()
-            .map(|path| format!("\n  {}", screen::short(path)))
-            .collect();
+        let present: Vec<&Utf8Path> = present.iter().map(|path| screen::short(path)).collect();
+        let list = screen::listed(&present, 20);
         let text = format!("nothing was made: this is there already{list}");
         return Err(
             CliError::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")

@@ -1,7 +1,7 @@
 //! `terca list`: the runs so far, one line each.
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 use terca_engine::run::{files, past_runs};
 use terca_engine::suite::discover;
 use terca_report::{RunRow, runs_table};
@@ -19,14 +19,7 @@ pub struct ListArgs {
     format: TableFormat,
 }
 
-/// The runs of a suite, for programs.
-#[derive(Serialize)]
-struct Listed<'a> {
-    version: u32,
-    runs: &'a [RunRow],
-}
-
-/// The version of the document; it grows when a key changes its meaning or goes away.
+/// The version of the document for programs; it grows when a key changes its meaning or goes away.
 const LISTED_VERSION: u32 = 1;
 
 pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
@@ -45,10 +38,7 @@ pub(super) fn list(args: &ListArgs, common: &Common) -> Outcome {
         .into_iter()
         .map(|name| past::row(&dir, name))
         .collect();
-    let listed = Listed {
-        version: LISTED_VERSION,
-        runs: &rows,
-    };
+    let listed = json!({ "version": LISTED_VERSION, "runs": rows });
     output::table_or_json(args.format, common, &listed, |_| {
         let zone = jiff::tz::TimeZone::system();
         runs_table(&rows, &zone, screen::max_width())

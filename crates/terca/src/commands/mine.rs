@@ -82,10 +82,7 @@ fn describing(args: &MineArgs) -> Result<Option<Describing>, CliError> {
     let Some(name) = &args.describe_with else {
         return Ok(None);
     };
-    let agent = load::named_agent(OPTION, name).map_err(|problem| {
-        let error = CliError::misuse(problem.code, &problem.message);
-        problem.help.iter().fold(error, CliError::help)
-    })?;
+    let agent = load::named_agent(OPTION, name)?;
     let profile = agent.profile();
     if profile.is_built_in() {
         let text = format!("{OPTION} {name}: Terca plays this agent itself, and it writes nothing");

@@ -15,12 +15,11 @@ use terca_engine::workspace::saved::restore::RestoreError;
 use terca_report::regraded;
 
 use crate::args::values::{share, within};
-use crate::args::{Common, NameArgs, QuietArgs};
+use crate::args::{Common, NameArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::run::output;
 use crate::run::output::Detail;
 use crate::screen;
-use crate::suite::place::from_here;
 use crate::suite::{load, past};
 
 #[derive(Debug, Clone, Args)]
@@ -35,21 +34,20 @@ pub struct RegradeArgs {
     /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
-    #[command(flatten)]
-    quiet: QuietArgs,
+    /// Show the verdict, failures and errors only
+    #[arg(short = 'q', long)]
+    quiet: bool,
 }
 
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
-    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
-    let (_, dir) = past::find(run, common)?;
+    let (_, dir, names) = past::run_and_evals(args.run.as_deref(), &args.names, common)?;
     let open = OpenRun::open(&dir)?;
-    let names = from_here(names, common);
     let settings = open.settings_for(&names, args.concurrency);
     let host = Host::of_this_process();
     let mut plan = load::plan(&settings, common, &host)?;
     plan.adopt(&open.past.state);
     let run = open.prepare(&plan, &settings, host)?;
-    output::note_before_start(&run, args.quiet.quiet);
+    output::note_before_start(&run, args.quiet);
     let regrading = Regrading::new(open, run, &plan);
     match &regrading.damaged {
         Some((_, RestoreError::Tree(TreeError::Stopped))) => return Ok(interrupted()),
@@ -65,7 +63,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         return Ok(interrupted());
     };
     let results = Results::of(&graded.after);
-    let detail = if args.quiet.quiet {
+    let detail = if args.quiet {
         Detail::Quiet
     } else {
         screen::out_view(&regraded(&Results::of(&graded.before), &results), common);

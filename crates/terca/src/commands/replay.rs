@@ -1,7 +1,7 @@
 //! `terca replay`: the suite once more, with the answers that a run has recorded.
 
-use clap::{Args, ValueEnum};
-use terca_core::run::settings;
+use clap::Args;
+use terca_core::run::settings::{self, Keep};
 use terca_core::text::Code;
 use terca_core::wire::recording::OnMiss;
 use terca_engine::host::environment::Host;
@@ -9,12 +9,10 @@ use terca_engine::run::replay;
 use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
-use crate::args::values::{share, within};
-use crate::args::{CiArgs, Common, Format, KeepChoice, NameArgs, QuietArgs};
+use crate::args::values::{keep, one_of, share, within};
+use crate::args::{CiArgs, Common, DisplayArgs, NameArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::screen;
-use crate::suite::place::from_here;
 use crate::suite::{load, past};
 
 #[derive(Debug, Clone, Args)]
@@ -24,50 +22,30 @@ pub struct ReplayArgs {
     #[command(flatten)]
     names: NameArgs,
     /// For a request that was not recorded: end the trial with an error, or ask the service (needs the key)
-    #[arg(long, value_enum, default_value_t = MissChoice::Error, value_name = "WHAT")]
-    on_miss: MissChoice,
+    #[arg(long, default_value = "error", value_name = "WHAT", value_parser = one_of::<OnMiss>(&["error", "live"]))]
+    on_miss: OnMiss,
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
     /// Exit with 0 if at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
-    /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
-    keep: KeepChoice,
     #[command(flatten)]
-    quiet: QuietArgs,
+    display: DisplayArgs,
+    /// The workspaces to keep on disk
+    #[arg(long, default_value = "changed", value_parser = keep())]
+    keep: Keep,
     #[command(flatten)]
     ci: CiArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MissChoice {
-    Error,
-    Live,
-}
-
-impl From<MissChoice> for OnMiss {
-    fn from(choice: MissChoice) -> Self {
-        match choice {
-            MissChoice::Error => OnMiss::Error,
-            MissChoice::Live => OnMiss::Live,
-        }
-    }
-}
-
 pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
-    let (run, names) = past::run_and_evals(args.run.as_ref(), &args.names, common)?;
-    let (suite_dir, dir) = past::find(run, common)?;
+    let (suite_dir, dir, names) = past::run_and_evals(args.run.as_deref(), &args.names, common)?;
     let name = dir.file_name().unwrap_or_default();
-    let names = from_here(names, common);
-    let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss.into())?;
+    let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss)?;
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.fail_under = args.fail_under;
-    settings.keep = args.keep.into();
+    settings.keep = args.keep;
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let plan = load::plan(&settings, common, &host)?;
     let prepared = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
@@ -80,16 +58,11 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
         let help = "`terca --gateway record` records a run";
         return Err(CliError::misuse(Code::NothingToReplay, text).help(help));
     }
-    if !args.quiet.quiet {
+    if !args.display.quiet {
         screen::err(&format!(
             "replaying {source}: {recorded} of {} trials were recorded; their answers cost nothing",
             plan.trials.len()
         ));
     }
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &args.ci,
-    };
-    Ok(run::conduct(&settings, prepared, None, display, common)?.0)
+    Ok(run::conduct(&settings, prepared, None, &args.display, &args.ci, common)?.0)
 }

@@ -13,7 +13,7 @@ use terca_report::github::Printed;
 use terca_report::html::{Bodies, Bound, run_page, write_run_page};
 
 use crate::args::Common;
-use crate::args::margin::Margin;
+use crate::args::values::points;
 use crate::cli_error::{CliError, Outcome};
 use crate::export::ExportArgs;
 use crate::suite::past;
@@ -29,22 +29,22 @@ pub struct ReportArgs {
     /// With `--html`: leave nothing out, however large the file becomes
     #[arg(long, requires = "html")]
     full: bool,
-    #[command(flatten)]
-    margin: Margin,
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's)
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    margin: Option<f64>,
     #[command(flatten)]
     export: ExportArgs,
 }
 
 pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
     if args.html.is_none() && args.export.is_empty() {
-        let flags = ExportArgs::flags(&["html"]);
-        return Err(
-            CliError::misuse(Code::Usage, "nothing to write").help(format!("ask for {flags}"))
-        );
+        return Err(CliError::misuse(Code::Usage, "nothing to write").help(
+            "ask for `--html FILE`, `--junit FILE`, `--markdown FILE`, `--csv FILE` or `--jsonl FILE`",
+        ));
     }
     let (suite_dir, run_dir) = past::find(args.run.as_deref(), common)?;
     let mut run = past_runs::read(&run_dir)?;
-    run.state = args.margin.applied_to(run.state);
+    run.state = run.state.with_margin(args.margin);
     write(args, &suite_dir, &run).map_err(export::unwritten)?;
     Ok(0)
 }

@@ -11,9 +11,8 @@ use terca_engine::workspace::trial_dirs::WorkDir;
 
 use super::run::conduct;
 use crate::args::values::{usd, within};
-use crate::args::{CiArgs, Common, Format, QuietArgs, WorkerArgs};
+use crate::args::{CiArgs, Common, DisplayArgs, WorkerArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::run::output;
 use crate::suite::{load, past};
 use crate::{export, screen};
@@ -36,11 +35,8 @@ pub struct ResumeArgs {
     concurrency: Option<u32>,
     #[command(flatten)]
     workers: WorkerArgs,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
     #[command(flatten)]
-    quiet: QuietArgs,
+    display: DisplayArgs,
     #[command(flatten)]
     ci: CiArgs,
 }
@@ -64,15 +60,10 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     }
     let run = open.prepare(&plan, &settings, host)?;
     check_changes(&open.changes(&run), args)?;
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &args.ci,
-    };
-    if !display.quiet {
+    if !args.display.quiet {
         note_remaining(open.past.state.run(), remaining);
     }
-    Ok(conduct(&settings, run, Some(open), display, common)?.0)
+    Ok(conduct(&settings, run, Some(open), &args.display, &args.ci, common)?.0)
 }
 
 fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, common: &Common) -> u8 {
@@ -88,7 +79,7 @@ fn nothing_left(past: &PastRun, settings: &RunSettings, args: &ResumeArgs, commo
         past.state.run()
     ));
     let status = output::status(settings, &results);
-    export::for_ci(&results, &args.ci, args.format, common).unwrap_or(status)
+    export::for_ci(&results, &args.ci, args.display.format, common).unwrap_or(status)
 }
 
 /// Nothing is mixed with a suite that has changed, unless the user says so.
@@ -96,7 +87,7 @@ fn check_changes(changes: &[String], args: &ResumeArgs) -> Result<(), CliError> 
     if changes.is_empty() {
         return Ok(());
     }
-    let list = output::list_of_changes(changes, 20);
+    let list = screen::listed(changes, 20);
     if args.accept_changes {
         screen::err(&format!(
             "note: the suite has changed since the run was started:{list}"

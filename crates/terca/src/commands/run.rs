@@ -12,9 +12,8 @@ use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_report::plan_trials;
 
 use crate::args::values::{points, share};
-use crate::args::{CiArgs, Common, ConductArgs, Format, QuietArgs, SelectionArgs};
+use crate::args::{CiArgs, Common, ConductArgs, DisplayArgs, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
-use crate::run::display::Display;
 use crate::run::{display, output};
 use crate::screen;
 use crate::suite::place::from_here;
@@ -41,14 +40,11 @@ pub struct RunArgs {
     /// Treat differences smaller than this (in percentage points) as equivalent (default: the suite's, or 10)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[command(flatten)]
+    display: DisplayArgs,
     /// Print the trials that would run, in order, and stop
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    quiet: QuietArgs,
     #[command(flatten)]
     ci: CiArgs,
     /// No command was given: a word may be one that was meant to be.
@@ -95,7 +91,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
             ));
             return Ok(0);
         }
-        if !args.quiet.quiet {
+        if !args.display.quiet {
             screen::err(&format!(
                 "running the failures of {}: {} of an eval and a variant",
                 failed.run,
@@ -111,22 +107,17 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         return Ok(0);
     }
     let interrupted = past_runs::latest_interrupted(&plan.suite.root);
-    if let Some(name) = interrupted.filter(|_| !args.quiet.quiet) {
+    if let Some(name) = interrupted.filter(|_| !args.display.quiet) {
         screen::err(&format!(
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));
     }
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &args.ci,
-    };
     let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
         ..StartOptions::default()
     };
     let run = PreparedRun::new(&plan, &settings, options, host)?;
-    Ok(conduct(&settings, run, None, display, common)?.0)
+    Ok(conduct(&settings, run, None, &args.display, &args.ci, common)?.0)
 }
 
 /// Runs what is prepared: in a directory of its own, or in that of a run that goes on. Returns the exit status and the run.
@@ -134,7 +125,8 @@ pub(super) fn conduct(
     settings: &RunSettings,
     mut run: PreparedRun<'_>,
     goes_on: Option<OpenRun>,
-    display: Display<'_>,
+    display: &DisplayArgs,
+    ci: &CiArgs,
     common: &Common,
 ) -> Result<(u8, FinishedRun), CliError> {
     output::connect(&mut run, display.quiet)?;
@@ -143,11 +135,11 @@ pub(super) fn conduct(
         Some(open) => open.into_parts(),
         None => (run.create_dir()?, None),
     };
-    let mut observer = display::observer(&run, display, common);
+    let mut observer = display::observer(&run, display, ci, common);
     let finished = run.execute(store, past, observer.as_mut());
     let finished = finished.map_err(|error| {
         CliError::from(error).help("finished trials are kept; `terca resume` runs the rest")
     })?;
-    let status = output::conclude(settings, display, common, &finished);
+    let status = output::conclude(settings, display, ci, common, &finished);
     Ok((status, finished))
 }

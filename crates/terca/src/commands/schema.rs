@@ -1,6 +1,6 @@
 //! `terca schema`: what editors need to know of the configuration files.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use terca_core::config::schema as core;
 
 use crate::cli_error::Outcome;
@@ -9,22 +9,15 @@ use crate::screen;
 #[derive(Debug, Clone, Args)]
 pub struct SchemaArgs {
     /// The file: `terca` for terca.yaml, `eval` for eval.terca.yaml, `workers` for workers.yaml
-    #[arg(value_enum, default_value_t = ConfigFile::Terca)]
-    file: ConfigFile,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ConfigFile {
-    Terca,
-    Eval,
-    Workers,
+    #[arg(default_value = "terca", value_parser = ["terca", "eval", "workers"])]
+    file: String,
 }
 
 pub(super) fn schema(args: &SchemaArgs) -> Outcome {
-    let schema = match args.file {
-        ConfigFile::Terca => core::suite(),
-        ConfigFile::Eval => core::eval(),
-        ConfigFile::Workers => core::workers(),
+    let schema = match args.file.as_str() {
+        "eval" => core::eval(),
+        "workers" => core::workers(),
+        _ => core::suite(),
     };
     screen::out(&core::text(&schema));
     Ok(0)

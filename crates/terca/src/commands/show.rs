@@ -3,14 +3,14 @@
 use clap::Args;
 use serde_json::json;
 use terca_core::analysis::results::{Results, TrialResult};
-use terca_core::run::state::{RunState, Trial};
+use terca_core::run::state::Trial;
 use terca_core::transcript::trial_files::TrialFiles;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
 use terca_engine::run::{past_runs, remarks, trial_files};
 use terca_report::{Context, Names, TrialView, trial_view};
 
-use crate::args::margin::Margin;
+use crate::args::values::points;
 use crate::args::{Common, TableFormat, TrialArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::output;
@@ -29,8 +29,9 @@ pub struct ShowArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
-    #[command(flatten)]
-    margin: Margin,
+    /// Treat differences smaller than this (in percentage points) as equivalent (default: the run's)
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    margin: Option<f64>,
 }
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
@@ -56,7 +57,8 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
 }
 
 fn show_run(args: &ShowArgs, run: &PastRun, common: &Common) -> Result<(), CliError> {
-    let results = results(run.state.clone(), args).with_remarks(&remarks::read(&run.dir));
+    let state = run.state.clone().with_margin(args.margin);
+    let results = Results::of(&state).with_remarks(&remarks::read(&run.dir));
     match args.format {
         TableFormat::Table => output::show(&results, &run.dir, Detail::Whole, common),
         TableFormat::Json => output::json(&results)?,
@@ -109,10 +111,6 @@ fn document(run: &PastRun, trial: &Trial, files: &TrialFiles) -> serde_json::Val
         "changes": changes,
         "transcript": steps,
     })
-}
-
-fn results(state: RunState, args: &ShowArgs) -> Results {
-    Results::of(&args.margin.applied_to(state))
 }
 
 /// Writes `results.json` anew where it is stale or torn. Looking at a run that cannot be written is no error.

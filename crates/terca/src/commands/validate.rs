@@ -1,15 +1,14 @@
 //! `terca validate`: do the evals prove anything?
 
 use clap::{ArgAction, Args};
-use terca_core::run::settings::{self, RunSettings, SelectionSettings};
+use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
 use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
-use crate::args::values::within;
-use crate::args::{CiArgs, Common, Format, KeepChoice, QuietArgs};
+use crate::args::values::{keep, within};
+use crate::args::{CiArgs, Common, DisplayArgs};
 use crate::cli_error::Outcome;
-use crate::run::display::Display;
 use crate::suite::load;
 use crate::suite::place::from_here;
 
@@ -31,14 +30,11 @@ pub struct ValidateArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// How to show progress: a live display, lines of text, or one JSON event per line
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
-    /// The workspaces to keep on disk
-    #[arg(long, value_enum, default_value_t = KeepChoice::Changed)]
-    keep: KeepChoice,
     #[command(flatten)]
-    quiet: QuietArgs,
+    display: DisplayArgs,
+    /// The workspaces to keep on disk
+    #[arg(long, default_value = "changed", value_parser = keep())]
+    keep: Keep,
 }
 
 /// A run like any other, each trial once.
@@ -54,7 +50,7 @@ impl From<&ValidateArgs> for RunSettings {
             },
             validate: true,
             concurrency: args.concurrency,
-            keep: args.keep.into(),
+            keep: args.keep,
             ..RunSettings::default()
         }
     }
@@ -65,11 +61,14 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
-    let display = Display {
-        format: args.format,
-        quiet: args.quiet.quiet,
-        ci: &CiArgs::default(),
-    };
     let run = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
-    Ok(run::conduct(&settings, run, None, display, common)?.0)
+    Ok(run::conduct(
+        &settings,
+        run,
+        None,
+        &args.display,
+        &CiArgs::default(),
+        common,
+    )?
+    .0)
 }

@@ -20,14 +20,9 @@ const LARGEST_SUMMARY: usize = 1024 * 1024;
 /// Less is not worth it.
 const SMALLEST_SUMMARY: usize = 4 * 1024;
 
-/// Tells whether this is a job of GitHub Actions.
-pub(super) fn is_here() -> bool {
-    std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true")
-}
-
 /// Adds a run to the job. Does nothing outside of GitHub Actions.
 pub(super) fn add(results: &Results, format: Format, common: &Common) -> io::Result<()> {
-    if !is_here() {
+    if !screen::is_on_github() {
         return Ok(());
     }
     let places = Places::of_suite(common);

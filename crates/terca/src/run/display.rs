@@ -11,34 +11,24 @@ use terca_engine::run::start::PreparedRun;
 use terca_report::github::Printed;
 use terca_report::{JsonLines, Plain, TimeLimits, Tty};
 
-use crate::args::{CiArgs, Common, Format};
+use crate::args::{CiArgs, Common, DisplayArgs, Format};
 use crate::run::keyboard::{Keyboard, Wish};
 use crate::run::live_screen::LiveScreen;
-use crate::{export, screen};
-
-/// The arguments of a command that say how a run is shown.
-#[derive(Debug, Clone, Copy)]
-pub struct Display<'a> {
-    pub format: Format,
-    /// Only the verdict, failures and errors are shown.
-    pub quiet: bool,
-    pub ci: &'a CiArgs,
-}
-
-/// An observer that shows nothing.
-struct Nobody;
-
-impl Observer for Nobody {
-    fn event(&mut self, _: &Event, _: &RunState) {}
-    fn tick(&mut self, _: Timestamp, _: &RunState) {}
-}
+use crate::screen;
 
 /// Returns the display of a run that goes on.
-pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) -> Box<dyn Observer> {
+pub fn observer(
+    run: &PreparedRun<'_>,
+    display: &DisplayArgs,
+    ci: &CiArgs,
+    common: &Common,
+) -> Box<dyn Observer> {
     let limits: TimeLimits = run.time_limits().collect();
     let palette = screen::err_palette(common.color);
     match display.format {
-        Format::Auto | Format::Tty | Format::Plain if display.quiet => Box::new(Nobody),
+        Format::Auto | Format::Tty | Format::Plain if display.quiet => {
+            Box::new(Plain::new(io::sink(), palette))
+        }
         Format::Json => Box::new(JsonLines::new(screen::lines(io::stdout(), Printed::Json))),
         Format::Tty => {
             let canvas = screen::canvas(io::stderr());
@@ -51,7 +41,7 @@ pub fn observer(run: &PreparedRun<'_>, display: Display<'_>, common: &Common) ->
         Format::Auto | Format::Plain => {
             let lines = screen::lines(io::stderr(), Printed::Text);
             let plain = Plain::new(lines, palette).with_limits(limits);
-            if export::is_on_github(display.ci) {
+            if !ci.no_github && screen::is_on_github() {
                 Box::new(Grouped(plain))
             } else {
                 Box::new(plain)

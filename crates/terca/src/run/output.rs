@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use serde::Serialize;
+use serde_json::{Value, json};
 use terca_core::analysis::results::{Results, exit_status};
-use terca_core::analysis::summary::AblationSummary;
 use terca_core::analysis::validation;
 use terca_core::analysis::validation::{proofs, validated};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
@@ -23,9 +23,8 @@ use terca_report::{
     verdicts, wire,
 };
 
-use crate::args::{Common, Format, TableFormat};
+use crate::args::{CiArgs, Common, DisplayArgs, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED, TROUBLE};
-use crate::run::display::Display;
 use crate::run::suggest::suggest;
 use crate::suite::past;
 use crate::{export, screen, shell};
@@ -112,51 +111,29 @@ fn containment(
     ))
 }
 
-/// Returns the changes of a suite, each on a line of its own after a line break, and how many more there are.
-pub fn list_of_changes(changes: &[String], most: usize) -> String {
-    let shown = changes.iter().take(most);
-    let list: String = shown.map(|change| format!("\n  {change}")).collect();
-    match changes.len().saturating_sub(most) {
-        0 => list,
-        more => format!("{list}\n  and {more} more"),
-    }
-}
-
-/// The answer of `terca ablate`, for programs.
-#[derive(Debug, Serialize)]
-pub struct Ablated<'a> {
-    /// `ablated`, as the last of the events.
-    event: &'static str,
-    /// The run's name.
-    run: &'a str,
-    #[serde(flatten)]
-    summary: &'a AblationSummary,
-}
-
-impl<'a> Ablated<'a> {
-    /// Takes the parts from the results of a run that is an ablation and has ended.
-    pub fn of(results: &'a Results) -> Option<Self> {
-        Some(Ablated {
-            event: "ablated",
-            run: &results.run,
-            summary: results.summary.ablation.as_ref()?,
-        })
-    }
+/// Returns the answer of `terca ablate` for programs, which is the last of the events too. Only an ablation that has ended has
+/// one.
+pub fn ablated(results: &Results) -> Option<Value> {
+    let mut answer = json!(results.summary.ablation.as_ref()?);
+    answer["event"] = "ablated".into();
+    answer["run"] = results.run.as_str().into();
+    Some(answer)
 }
 
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
-    display: Display<'_>,
+    display: &DisplayArgs,
+    ci: &CiArgs,
     common: &Common,
     run: &FinishedRun,
 ) -> u8 {
-    let Display { format, quiet, ci } = display;
+    let DisplayArgs { format, quiet } = *display;
     let results = Results::of(&run.state);
     if !run.suite_changes.is_empty() {
         screen::err(&format!(
             "note: the suite changed during the run; the run used its files as they were at the start:{}",
-            list_of_changes(&run.suite_changes, 10)
+            screen::listed(&run.suite_changes, 10)
         ));
     }
     warn_of_leftovers(&run.not_removed);
@@ -177,11 +154,10 @@ pub fn conclude(
         }
     }
     if format == Format::Json && settings.validate {
-        let last = validated(&results).to_string();
-        screen::out_json(&last);
+        screen::out_json(&validated(&results).to_string());
     }
-    if let Some(answer) = Ablated::of(&results).filter(|_| format == Format::Json) {
-        screen::out_json(&serde_json::to_string(&answer).unwrap_or_default());
+    if let Some(answer) = ablated(&results).filter(|_| format == Format::Json) {
+        screen::out_json(&answer.to_string());
     }
     let changed = past::complain_of_damage(run.damage.as_ref(), common);
     for (place, GivenUp { reason, help }) in &run.given_up {

@@ -17,6 +17,7 @@ use terca_report::{ListedStatus, RunRow};
 use crate::args::{Common, NameArgs};
 use crate::cli_error::CliError;
 use crate::screen;
+use crate::suite::place::from_here;
 
 /// Returns the suite's directory, and the directory of a run in it: by name, by number, or the latest.
 pub fn find(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), CliError> {
@@ -28,26 +29,28 @@ pub fn find(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8Path
     Ok((suite_dir, dir))
 }
 
-/// Splits the words of a command that takes a run and then evals: `terca regrade slug` names no run.
-pub fn run_and_evals<'a>(
-    run: Option<&'a String>,
+/// Finds the run of a command that takes a run and then evals, and the evals: `terca regrade slug` names no run. Returns the
+/// suite's directory, that of the run, and the selection.
+pub fn run_and_evals(
+    word: Option<&str>,
     names: &NameArgs,
     common: &Common,
-) -> Result<(Option<&'a str>, SelectionSettings), CliError> {
-    let mut settings = SelectionSettings::from(names);
-    let Some(word) = run else {
-        return Ok((None, settings));
-    };
+) -> Result<(Utf8PathBuf, Utf8PathBuf, SelectionSettings), CliError> {
     let suite_dir = discover::canonical(&common.dir)?;
-    if word.parse::<u32>().is_ok() || past_runs::find(&suite_dir, Some(word)).is_ok() {
-        return Ok((Some(word), settings));
+    let is_run = |word: &&str| {
+        word.parse::<u32>().is_ok()
+            || past_runs::find(&suite_dir, Some(word)).is_ok()
+            // A word that looks like a run's name is one that is not there.
+            || past_runs::is_run_name(word)
+            || past_runs::latest(&suite_dir).is_none()
+    };
+    let run = word.filter(is_run);
+    let mut selection = SelectionSettings::from(names);
+    if let (None, Some(eval)) = (run, word) {
+        selection.evals.insert(0, eval.to_owned());
     }
-    // A word that looks like a run's name is one that is not there.
-    if past_runs::is_run_name(word) || past_runs::latest(&suite_dir).is_none() {
-        return Ok((Some(word), settings));
-    }
-    settings.evals.insert(0, word.clone());
-    Ok((None, settings))
+    let (suite_dir, dir) = find(run, common)?;
+    Ok((suite_dir, dir, from_here(selection, common)))
 }
 
 /// Reads a run by its name, its number or the path of its directory, or the latest.
@@ -155,20 +158,13 @@ fn agents(state: &RunState) -> Vec<String> {
     distinct.into_iter().map(str::to_owned).collect()
 }
 
-/// The choices of a comparison.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Choices {
-    /// Differences that are smaller make no difference. `None`: as the baseline says.
-    pub margin: Option<f64>,
-    /// Evals that changed are left out.
-    pub only_unchanged: bool,
-}
-
-/// Compares a run with the baseline.
+/// Compares a run with the baseline. Smaller differences than the margin make no difference; `None` is the margin of the
+/// baseline.
 pub fn compare(
     baseline: &PastRun,
     other: &PastRun,
-    choices: Choices,
+    margin: Option<f64>,
+    only_unchanged: bool,
 ) -> Result<Compared, CliError> {
     if baseline.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
         let text = format!("{} cannot be compared with itself", baseline.state.run());
@@ -184,8 +180,8 @@ pub fn compare(
         state: &runs[side].state,
         prints: prints[side].as_deref(),
     });
-    let margin = choices.margin.unwrap_or(baseline.state.margin());
-    Ok(between(first, second, margin, choices.only_unchanged)?)
+    let margin = margin.unwrap_or(baseline.state.margin());
+    Ok(between(first, second, margin, only_unchanged)?)
 }
 
 /// Returns the names of two runs: by their folders where two suites have runs of the same name.

@@ -8,6 +8,7 @@ use terca_report::Names;
 
 use crate::args::{Common, TrialArgs};
 use crate::cli_error::CliError;
+use crate::screen;
 use crate::suite::past;
 
 /// More trials than this are not listed in an error.
@@ -26,30 +27,20 @@ pub struct Choice {
 
 /// Finds the run. A first word that names none is the name of a trial of the latest run.
 pub fn choose(args: &TrialArgs, common: &Common) -> Result<Choice, CliError> {
-    let joined = |first: Option<&String>| {
-        let words: Vec<&str> = first
-            .into_iter()
-            .chain(&args.trial)
-            .map(String::as_str)
-            .collect();
-        Some(words.join(" ")).filter(|words| !words.trim().is_empty())
-    };
-    match past::find(args.run.as_deref(), common) {
-        Ok((_, dir)) => Ok(Choice {
-            dir,
-            words: joined(None),
-            not_a_run: None,
-        }),
-        Err(error) if args.run.is_some() => match past::find(None, common) {
-            Ok((_, dir)) => Ok(Choice {
-                dir,
-                words: joined(args.run.as_ref()),
-                not_a_run: Some(error),
-            }),
-            Err(_) => Err(error),
+    let (dir, first, not_a_run) = match past::find(args.run.as_deref(), common) {
+        Ok((_, dir)) => (dir, None, None),
+        Err(error) => match past::find(None, common) {
+            Ok((_, dir)) => (dir, args.run.as_ref(), Some(error)),
+            Err(_) => return Err(error),
         },
-        Err(error) => Err(error),
-    }
+    };
+    let words = first.into_iter().chain(&args.trial);
+    let words = Vec::from_iter(words.map(String::as_str)).join(" ");
+    Ok(Choice {
+        dir,
+        words: Some(words).filter(|words| !words.trim().is_empty()),
+        not_a_run,
+    })
 }
 
 impl Choice {
@@ -123,13 +114,7 @@ fn matching<'a>(trials: &'a [Trial], words: &str, names: &Names) -> Vec<&'a Tria
 }
 
 fn listed(trials: &[&Trial], names: &Names) -> String {
-    let mut lines: Vec<String> = trials
-        .iter()
-        .take(MOST_LISTED)
-        .map(|trial| format!("\n  {}  ({})", trial.head.dir, names.trial(&trial.head)))
-        .collect();
-    if trials.len() > MOST_LISTED {
-        lines.push(format!("\n  … and {} more", trials.len() - MOST_LISTED));
-    }
-    format!("name one of these:{}", lines.concat())
+    let name = |trial: &&Trial| format!("{}  ({})", trial.head.dir, names.trial(&trial.head));
+    let lines: Vec<String> = trials.iter().map(name).collect();
+    format!("name one of these:{}", screen::listed(&lines, MOST_LISTED))
 }

@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use camino::Utf8Path;
+use rustix::fs::{Mode, OFlags, open};
 use serde::{Deserialize, Serialize};
 use terca_report::serve::Gate;
 
@@ -54,20 +55,13 @@ pub fn listen(suite_dir: &Utf8Path, port: Option<u16>) -> io::Result<(TcpListene
 }
 
 fn read(dir: &Utf8Path) -> Option<Address> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(no_link());
-    let file = options.open(dir.join(FILE)).ok()?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = open(dir.join(FILE).as_std_path(), flags, Mode::empty()).ok()?;
+    let file = File::from(file);
     let meta = file.metadata().ok()?;
     let is_private = meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o077 == 0;
-    if !meta.is_file() || !is_private || meta.len() > LONGEST {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    let address: Address = serde_json::from_str(&text).ok()?;
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let is_token = address.token.len() == DIGITS && address.token.bytes().all(is_hex);
-    (is_token && address.port > 0).then_some(address)
+    let address: Address = serde_json::from_reader(file.take(LONGEST)).ok()?;
+    (is_private && address.token.len() == DIGITS).then_some(address)
 }
 
 /// Writes a new file and puts it in the place of the old one, which may be a link to somewhere else.
@@ -83,11 +77,6 @@ fn write(dir: &Utf8Path, address: &Address) -> io::Result<()> {
         let _ = std::fs::remove_file(&draft);
     }
     written
-}
-
-fn no_link() -> i32 {
-    // The flags of the system fit into the type that it wants them in.
-    i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default()
 }
 
 /// Returns 128 bits that nobody can guess.

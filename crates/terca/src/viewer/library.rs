@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
 use terca_core::analysis::summary::summarise_figures;
 use terca_core::run::remark::Remark;
 use terca_core::run::state::Trial;
@@ -35,7 +36,7 @@ use terca_report::serve::{Asked, Refusal, Response};
 
 use super::search;
 use crate::cli_error::CliError;
-use crate::suite::past::{self, Choices};
+use crate::suite::past;
 use crate::viewer::changes::{Changes, Growth};
 
 /// The bytes of a trial that are shown at once. The files themselves are a click away.
@@ -179,18 +180,14 @@ impl Library {
             (trial.head.id, tools_of(&files.transcript))
         };
         let tools: HashMap<u32, Vec<String>> = run.state.trials().iter().map(of).collect();
-        Ok(Response::json(
-            serde_json::to_string(&tools).unwrap_or_default(),
-        ))
+        Ok(Response::json(json!(tools).to_string()))
     }
 
     fn search(&self, name: &str, words: &str, from: &str) -> PageAnswer {
         let words = search::words(words).ok_or(Missing::Page)?;
         let from = from.parse().map_err(|_| Missing::Page)?;
         let found = search::search(&self.open(name)?, &words, from);
-        Ok(Response::json(
-            serde_json::to_string(&found).unwrap_or_default(),
-        ))
+        Ok(Response::json(found.to_string()))
     }
 
     fn trial(&self, name: &str, id: &str) -> PageAnswer {
@@ -225,7 +222,7 @@ impl Library {
 
     fn compare(&self, first: &str, second: &str) -> PageAnswer {
         let (first, second) = (self.open(first)?, self.open(second)?);
-        let found = past::compare(&first, &second, Choices::default());
+        let found = past::compare(&first, &second, None, false);
         let found = found.map_err(|error| error.to_string());
         Ok(Response::page(compare_page(
             &first.results(),

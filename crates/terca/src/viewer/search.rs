@@ -4,8 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use terca_core::run::state::Trial;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::trial_files;
@@ -19,17 +18,6 @@ const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 /// The characters of the words.
 const MOST_CHARACTERS: usize = 200;
 
-/// An answer.
-#[derive(Debug, Serialize)]
-pub struct Found {
-    /// The numbers of the trials that have the words.
-    found: Vec<u32>,
-    /// The trials that have been looked at so far.
-    looked: usize,
-    /// The place of the next one; `None` at the end.
-    next: Option<usize>,
-}
-
 /// Reads words from an address, where they are the digits of their bytes to the base of 16.
 pub fn words(digits: &str) -> Option<String> {
     if digits.len() % 2 == 1 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -42,8 +30,9 @@ pub fn words(digits: &str) -> Option<String> {
     (is_short && !text.trim().is_empty()).then(|| text.to_lowercase())
 }
 
-/// Looks for words in the trials from a place on.
-pub fn search(run: &PastRun, words: &str, from: usize) -> Found {
+/// Looks for words in the trials from a place on. Returns the numbers of the trials that have them, how many have been
+/// looked at so far, and the place of the next one, which is null at the end.
+pub fn search(run: &PastRun, words: &str, from: usize) -> Value {
     let trials = run.state.trials();
     let mut found = Vec::new();
     let mut looked = from.min(trials.len());
@@ -56,11 +45,8 @@ pub fn search(run: &PastRun, words: &str, from: usize) -> Found {
             found.push(trial.head.id);
         }
     }
-    Found {
-        found,
-        looked,
-        next: (looked < trials.len()).then_some(looked),
-    }
+    let next = (looked < trials.len()).then_some(looked);
+    json!({ "found": found, "looked": looked, "next": next })
 }
 
 fn has_words(run: &PastRun, trial: &Trial, words: &str) -> bool {

@@ -132,7 +132,7 @@ fn a_typescript_library_is_found_from_a_directory_below() {
     let project = library("tiny-invariant").directory("packages/deep");
     let outcome = project.terca(&["-C", "packages/deep", "init", "--yes", "--agent", "oracle"]);
     let told = outcome.expect_status(0).stderr;
-    for part in ["tiny-invariant 1.3.3", "TypeScript", "jest"] {
+    for part in ["tiny-invariant 1.3.3", "TypeScript", "node:test"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let suite = project.read("packages/deep/evals/terca.yaml");
@@ -184,7 +184,7 @@ mod needs_test_runners {
         let project = library("iniconfig").file("AGENTS.md", "- Use it.\n");
         let told = init(&project).stderr;
         for part in [
-            "iniconfig (pyproject.toml)", "Python", "pytest", "AGENTS.md", "terca validate",
+            "iniconfig (pyproject.toml)", "Python", "unittest", "AGENTS.md", "terca validate",
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }

@@ -166,7 +166,7 @@ mod needs_test_runners {
         travel(&Journey {
             library: "tiny-invariant",
             title: "tiny-invariant 1.3.3",
-            found: &["TypeScript, with npm", "tests     jest"],
+            found: &["JavaScript or TypeScript", "tests     node:test"],
             end: "mjs",
             assertion: "every export is listed: Expected values to be strictly deep-equal",
         });
@@ -178,7 +178,7 @@ mod needs_test_runners {
         travel(&Journey {
             library: "iniconfig",
             title: "iniconfig",
-            found: &["Python, with pip", "tests     pytest"],
+            found: &["Python", "tests     unittest"],
             end: "py",
             assertion: "test_every_public_name_is_listed: AssertionError: Lists differ: ['nothing']",
         });

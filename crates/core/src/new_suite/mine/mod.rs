@@ -173,7 +173,7 @@ pub struct Mined {
 }
 
 /// A commit, and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MinedCommit {
     /// Its hash.
@@ -216,10 +216,7 @@ impl MinedCommit {
             commit: commit.id.clone(),
             date: commit.date(),
             subject: commit.subject().to_owned(),
-            eval: None,
-            reason: None,
-            detail: None,
-            described: None,
+            ..MinedCommit::default()
         }
     }
 }

@@ -146,17 +146,11 @@ fn runner(library: &Library, suite: &Utf8Path) -> String {
 
 /// Writes a text or a path without quotes where YAML reads it as that text, else in double quotes.
 pub(super) fn scalar(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_ ./".contains(c);
-    let rest = text.trim_start_matches(['.', '/']);
-    let starts_well = rest.starts_with(|c: char| c.is_ascii_alphabetic());
-    let words = [
-        "true", "false", "null", "yes", "no", "on", "off", "y", "n", ".inf", ".nan",
-    ];
-    let is_word = words.contains(&text.to_lowercase().as_str());
-    if starts_well && !text.ends_with(' ') && text.chars().all(is_plain) && !is_word {
-        return text.to_owned();
+    let read = serde_saphyr::from_str::<Value>(text);
+    match read.is_ok_and(|value| value == text) {
+        true => text.to_owned(),
+        false => Value::from(text).to_string(),
     }
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

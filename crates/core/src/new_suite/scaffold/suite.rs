@@ -90,7 +90,7 @@ impl NewSuite {
 
     fn suite_file(&self) -> String {
         let name = self.dir.file_name().unwrap_or("evals");
-        let environments = environments(&self.agents);
+        let environments = self.agents.iter().map(|agent| environment(agent.profile()));
         let text = match &self.about {
             About::Library(library) => include_str!("templates/library.yaml")
                 .replace("@title@", &library.title())
@@ -112,7 +112,7 @@ impl NewSuite {
         };
         let text = text
             .replace("@name@", &scalar(name))
-            .replace("@environments@\n", &environments);
+            .replace("@environments@\n", &environments.collect::<String>());
         editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA) + &text
     }
 }
@@ -126,13 +126,6 @@ pub(crate) fn schemas() -> [NewFile; 2] {
     ]
 }
 
-fn environments(agents: &[AgentRef]) -> String {
-    agents
-        .iter()
-        .map(|agent| environment(agent.profile()))
-        .collect()
-}
-
 fn environment(profile: &Profile) -> String {
     let name = profile.name;
     if profile.is_built_in() {
@@ -141,18 +134,17 @@ fn environment(profile: &Profile) -> String {
         );
         return format!("  - name: {name}\n{note}    agent: {name}\n");
     }
-    let model = match name {
-        _ if !profile.capabilities.model => String::new(),
-        "claude-code" => commented_model("claude-sonnet-4-5"),
-        "codex" => commented_model("gpt-5-codex"),
-        "gemini-cli" => commented_model("gemini-2.5-pro"),
-        _ => commented_model("provider/model"),
-    };
-    format!("  - name: {name}\n    agent: {name}\n{model}")
-}
-
-fn commented_model(model: &str) -> String {
-    format!("    # model: {model}   # a name that the agent knows\n")
+    let mut text = format!("  - name: {name}\n    agent: {name}\n");
+    if profile.capabilities.model {
+        let model = match name {
+            "claude-code" => "claude-sonnet-4-5",
+            "codex" => "gpt-5-codex",
+            "gemini-cli" => "gemini-2.5-pro",
+            _ => "provider/model",
+        };
+        text += &format!("    # model: {model}   # a name that the agent knows\n");
+    }
+    text
 }
 
 /// Returns why no eval would be found in a directory of this name, if that is so.

@@ -1,70 +1,34 @@
 //! What `terca doctor` found on this machine, for programs.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use terca_core::agent;
 use terca_core::config::sandbox::ContainerEngine;
 use terca_engine::machine_check::{Findings, FoundAgent};
 use terca_engine::workspace::overlays::WorkspacesMade;
 use terca_report::AgentRow;
 
-/// The answer.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct DoctorAnswer<'a> {
-    /// The agents, those of the suite first.
-    agents: Vec<AgentRow>,
-    /// The ways to contain agents.
-    sandboxes: Vec<SandboxKind<'a>>,
-    /// The way in which workspaces are made: `mounted`, `reflink` or `copied`.
-    workspaces: &'static str,
-    /// How limits are kept, as a line.
-    limits: &'a str,
-    /// The directory that trials work in.
-    work_dir: &'a str,
-    /// The bytes that are free there, where that is known.
-    free_bytes: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct SandboxKind<'a> {
-    sandbox: &'static str,
-    works: bool,
-    /// The reason why it does not work.
-    reason: Option<&'a str>,
-}
-
-impl<'a> DoctorAnswer<'a> {
-    pub(super) fn new(found: &'a Findings, of_suite: &[&str]) -> Self {
-        let engines = ContainerEngine::ALL.into_iter().zip(&found.engines);
-        let engines = engines.map(|(engine, answer)| kind(engine.program(), answer.as_ref().err()));
-        let mut sandboxes = vec![
-            kind("bwrap", found.bwrap.as_ref().err()),
-            kind("landlock", found.landlock.as_ref().err()),
-        ];
-        sandboxes.extend(engines);
-        DoctorAnswer {
-            agents: agent_rows(found, of_suite),
-            sandboxes,
-            workspaces: match &found.workspaces {
-                WorkspacesMade::Mounted => "mounted",
-                WorkspacesMade::Copied {
-                    by_reflink: true, ..
-                } => "reflink",
-                WorkspacesMade::Copied { .. } => "copied",
-            },
-            limits: &found.limits,
-            work_dir: found.work_dir.as_str(),
-            free_bytes: found.free_bytes,
-        }
+/// Returns the answer.
+pub(super) fn answer(found: &Findings, of_suite: &[&str]) -> Value {
+    let kind = |sandbox: &str, reason: Option<&String>| json!({ "sandbox": sandbox, "works": reason.is_none(), "reason": reason });
+    let mut sandboxes = vec![
+        kind("bwrap", found.bwrap.as_ref().err()),
+        kind("landlock", found.landlock.as_ref().err()),
+    ];
+    for (engine, answer) in ContainerEngine::ALL.into_iter().zip(&found.engines) {
+        sandboxes.push(kind(engine.program(), answer.as_ref().err()));
     }
-}
-
-fn kind<'a>(sandbox: &'static str, error: Option<&'a String>) -> SandboxKind<'a> {
-    SandboxKind {
-        sandbox,
-        works: error.is_none(),
-        reason: error.map(String::as_str),
-    }
+    json!({
+        "agents": agent_rows(found, of_suite),
+        "sandboxes": sandboxes,
+        "workspaces": match &found.workspaces {
+            WorkspacesMade::Mounted => "mounted",
+            WorkspacesMade::Copied { by_reflink: true, .. } => "reflink",
+            WorkspacesMade::Copied { .. } => "copied",
+        },
+        "limits": found.limits,
+        "workDir": found.work_dir,
+        "freeBytes": found.free_bytes,
+    })
 }
 
 /// Returns the agents, those of the suite first.

@@ -1,113 +1,45 @@
 //! The agents that a new suite may have: those on this machine come first.
 
-use terca_core::agent::control;
+use terca_core::agent::control::ORACLE;
 use terca_core::agent::{self, AgentRef, Profile};
-use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::machine_check;
 use terca_report::truncate;
 
-/// The agents in the order they are offered.
-pub struct AgentOffer {
-    entries: Vec<(&'static Profile, Standing)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    SignedIn,
-    Installed,
-    BuiltIn,
-    Missing,
-}
-
-impl Standing {
-    fn words(self, profile: &Profile) -> String {
-        match self {
-            Standing::SignedIn => "on this machine, looks signed in".to_owned(),
-            Standing::Installed => match profile.credential_variables.first() {
-                Some(name) => format!("on this machine; signs in with ${name}, among others"),
-                None => "on this machine".to_owned(),
-            },
-            Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
-            Standing::Missing => "not on this machine".to_owned(),
-        }
-    }
-}
+/// The agents on this machine, each with whether it looks signed in. Those come first.
+pub struct AgentOffer(Vec<(&'static Profile, bool)>);
 
 impl AgentOffer {
     /// Looks for agents on this machine.
     pub fn new(host: &Host) -> Self {
-        let installed = machine_check::installed(host);
-        let standing = |profile: &'static Profile| match installed
-            .iter()
-            .find(|(known, _)| known.name == profile.name)
-        {
-            Some((_, true)) => Standing::SignedIn,
-            Some((_, false)) => Standing::Installed,
-            None if profile.is_built_in() => Standing::BuiltIn,
-            None => Standing::Missing,
-        };
-        let mut entries: Vec<(&'static Profile, Standing)> = choosable()
-            .map(|profile| (profile, standing(profile)))
-            .collect();
-        entries.sort_by_key(|(_, standing)| *standing as u8);
-        AgentOffer { entries }
-    }
-
-    /// Returns the first, which will most probably work; `oracle` where there is none.
-    pub fn usual(&self) -> &'static str {
-        self.entries
-            .first()
-            .map_or(control::ORACLE, |(profile, _)| profile.name)
+        let mut installed = machine_check::installed(host);
+        installed.sort_by_key(|(_, is_signed_in)| !is_signed_in);
+        AgentOffer(installed)
     }
 
     /// Returns the agents that can be chosen from a list: those on this machine and the built-in one, each with a few
-    /// words that fit into a line.
+    /// words that fit into a line. The first will most probably work.
     pub fn at_hand(&self, columns: usize) -> Vec<(AgentRef, String)> {
-        let here = self
-            .entries
-            .iter()
-            .filter(|(_, standing)| *standing != Standing::Missing);
-        let items = here.filter_map(|(profile, standing)| {
-            let line = format!("{:<16} {}", profile.name, standing.words(profile));
+        let here = self.0.iter().map(|(profile, is_signed_in)| {
+            let words = match profile.credential_variables.first() {
+                _ if *is_signed_in => "on this machine, looks signed in".to_owned(),
+                Some(name) => format!("on this machine; signs in with ${name}, among others"),
+                None => "on this machine".to_owned(),
+            };
+            (profile.name, words)
+        });
+        let solution = "built in: the evals' own solutions; needs no key";
+        let items = here.chain([(ORACLE, solution.to_owned())]);
+        let items = items.filter_map(|(name, words)| {
+            let line = format!("{name:<16} {words}");
             let line = truncate(&line, columns.saturating_sub(8)).into_owned();
-            Some((agent::find(profile.name)?, line))
+            Some((agent::find(name)?, line))
         });
         items.collect()
     }
 
     /// Returns the names of the agents on this machine.
     pub fn installed(&self) -> Vec<&'static str> {
-        let here = self
-            .entries
-            .iter()
-            .filter(|(_, standing)| matches!(standing, Standing::SignedIn | Standing::Installed));
-        here.map(|(profile, _)| profile.name).collect()
-    }
-}
-
-/// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
-fn choosable() -> impl Iterator<Item = &'static Profile> {
-    agent::profiles().filter(|profile| is_choosable(profile))
-}
-
-fn is_choosable(profile: &Profile) -> bool {
-    !profile.takes_command && !matches!(profile.name, control::NOP | control::CHEAT)
-}
-
-/// Returns an agent by its name.
-pub fn find(name: &str) -> Result<AgentRef, String> {
-    let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
-    match agent::find(name).filter(|agent| is_choosable(agent.profile())) {
-        Some(agent) => Ok(agent),
-        None => Err(
-            match agent::probably(name).filter(|meant| known.contains(meant)) {
-                Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
-                None => format!(
-                    "{name}: no such agent\nhelp: there are {}",
-                    prose::quoted_list(&known, "and")
-                ),
-            },
-        ),
+        self.0.iter().map(|(profile, _)| profile.name).collect()
     }
 }

@@ -23,11 +23,8 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
             "library",
             format!("{} ({})", library.title(), screen::short(&manifest)),
         ),
-        (
-            "language",
-            format!("{}, with {}", library.language_name, library.manager),
-        ),
-        ("tests", library.runner.unwrap_or_default().to_owned()),
+        ("language", library.language.title().to_owned()),
+        ("tests", library.runner.to_owned()),
         ("rules", list(&guidance.rules)),
         ("skills", list(&guidance.skills)),
         ("servers", servers.join(", ")),
@@ -56,7 +53,7 @@ pub(super) fn what_to_edit(new: &NewSuite, library: &Library, files: &[NewFile])
         let text = "the rules that agents get: write what they have to know";
         rows.push((shown(rules), text.to_owned()));
     }
-    let remark = library.remark.as_deref();
+    let remark = library.remark;
     let text = remark.unwrap_or("puts the library into every workspace");
     rows.push((shown(discover::SUITE_FILE), format!("`prepare` {text}")));
     let mut agents = new.agents.iter();

@@ -1,6 +1,6 @@
 //! Libraries in Go.
 
-use super::{Delivery, Files, Language, Library, is_plain};
+use super::{Files, Language, Library, copied, is_plain};
 
 const MANIFEST: &str = "go.mod";
 
@@ -16,22 +16,14 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
         .trim()
         .trim_matches('"');
     let import = Some(module).filter(|module| is_plain(module))?;
-    let copies = parts(files).into_iter().map(|part| {
-        let to = format!("library/{part}");
-        (part, to)
-    });
     Some(Library {
         language: Language::Go,
-        language_name: "Go",
         manifest: MANIFEST,
         name: import.to_owned(),
         import: import.to_owned(),
-        manager: "go",
-        runner: Some("go test"),
-        delivery: Delivery::Copies(copies.collect()),
-        remark: Some(
-            "copies the files and directories at the top of the library that Go reads".to_owned(),
-        ),
+        runner: "go test",
+        delivery: copied(parts(files)),
+        remark: Some("copies the files and directories at the top of the library that Go reads"),
         has_dependencies: text.contains("require"),
         ..Library::default()
     })

@@ -14,9 +14,6 @@ const SKILLS: [&str; 3] = [".claude/skills", ".agents/skills", "skills"];
 /// The settings that name MCP servers.
 const MCP: &str = ".mcp.json";
 
-/// MCP servers by name, as their settings have them.
-pub type McpServers = Map<String, Value>;
-
 /// The rules, skills and MCP servers of a library.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guidance {
@@ -24,8 +21,8 @@ pub struct Guidance {
     pub rules: Vec<Utf8PathBuf>,
     /// The directories of skills.
     pub skills: Vec<Utf8PathBuf>,
-    /// The MCP servers.
-    pub mcp_servers: McpServers,
+    /// The MCP servers by name, as their settings have them.
+    pub mcp_servers: Map<String, Value>,
 }
 
 impl Guidance {
@@ -53,7 +50,7 @@ impl Guidance {
 }
 
 /// Reads the servers that a suite can name as they are: programs without variables, and addresses.
-fn mcp_servers(files: &Files<'_>) -> Option<McpServers> {
+fn mcp_servers(files: &Files<'_>) -> Option<Map<String, Value>> {
     let settings: Value = serde_json::from_str(&files.text(MCP)?).ok()?;
     let servers = settings.get("mcpServers")?.as_object()?;
     let own = servers.iter().filter(|(name, _)| is_plain(name));

@@ -9,8 +9,9 @@ mod python;
 mod rust;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
-pub use guidance::{Guidance, McpServers};
+pub use guidance::Guidance;
 
 use crate::reader::{PathKind, Surroundings};
 
@@ -28,6 +29,18 @@ pub enum Language {
     Go,
 }
 
+impl Language {
+    /// Returns its name.
+    pub fn title(self) -> &'static str {
+        match self {
+            Language::Node => "JavaScript or TypeScript",
+            Language::Python => "Python",
+            Language::Rust => "Rust",
+            Language::Go => "Go",
+        }
+    }
+}
+
 /// A library that a suite can be about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Library {
@@ -35,8 +48,6 @@ pub struct Library {
     pub dir: Utf8PathBuf,
     /// Its language.
     pub language: Language,
-    /// The language's name.
-    pub language_name: &'static str,
     /// The file that names it.
     pub manifest: &'static str,
     /// Its name, as it is published.
@@ -45,11 +56,9 @@ pub struct Library {
     pub import: String,
     /// Its version, where the manifest has it.
     pub version: Option<String>,
-    /// The program that installs its dependencies.
-    pub manager: &'static str,
-    /// The program that runs its tests.
-    pub runner: Option<&'static str>,
-    /// That program's path below the library, where it is installed there and hidden tests can use it.
+    /// The program that runs hidden tests.
+    pub runner: &'static str,
+    /// That program's path below the library, where it is one that is installed there.
     pub installed_runner: Option<&'static str>,
     /// The way of its local build into a workspace.
     pub delivery: Delivery,
@@ -58,7 +67,7 @@ pub struct Library {
     /// It needs other libraries.
     pub has_dependencies: bool,
     /// A remark on the delivery that its author has to know.
-    pub remark: Option<String>,
+    pub remark: Option<&'static str>,
     /// What it gives to agents already.
     pub guidance: Guidance,
 }
@@ -168,7 +177,23 @@ fn is_plain(name: &str) -> bool {
         && !name.split('/').any(|part| part.is_empty() || part == "..")
 }
 
-/// Returns a version that can be put into any text; `None` where a manifest has something else in its place.
-fn version(text: &str) -> Option<String> {
-    (is_plain(text) && text.len() <= 40).then(|| text.to_owned())
+/// Returns a name or a version of a manifest; `None` where it has something else in its place.
+fn plain(value: &Value) -> Option<String> {
+    let text = value.as_str().filter(|text| is_plain(text))?;
+    Some(text.to_owned())
+}
+
+/// Tells whether one of some tables of a manifest has an entry.
+fn names_some(manifest: &Value, tables: &[&str]) -> bool {
+    let mut tables = tables.iter().map(|table| manifest[table].as_object());
+    tables.any(|table| table.is_some_and(|table| !table.is_empty()))
+}
+
+/// Copies parts of the library into a directory of the workspace.
+fn copied(parts: Vec<String>) -> Delivery {
+    let copies = parts.into_iter().map(|part| {
+        let to = format!("library/{part}");
+        (part, to)
+    });
+    Delivery::Copies(copies.collect())
 }

@@ -4,12 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Delivery, Files, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, names_some, plain};
 
 const MANIFEST: &str = "package.json";
-
-/// Test runners, by the package that brings each.
-const RUNNERS: [&str; 5] = ["vitest", "jest", "mocha", "ava", "tap"];
 
 /// The path of the runner that hidden tests can use, below the library.
 const VITEST: &str = "node_modules/vitest/vitest.mjs";
@@ -22,23 +19,17 @@ const SOURCES: [&str; 10] = [
 
 pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     let package: Value = serde_json::from_str(&files.text(MANIFEST)?).ok()?;
-    let name = package["name"].as_str().filter(|name| is_plain(name))?;
-    let runner = runner(&package);
-    let (delivery, remark) = delivery(&package, name, files);
+    let name = plain(&package["name"])?;
+    let installed_runner = files.has_file(VITEST).then_some(VITEST);
+    let (delivery, remark) = delivery(&package, &name, files);
     Some(Library {
         language: Language::Node,
-        language_name: if is_typescript(&package, files) {
-            "TypeScript"
-        } else {
-            "JavaScript"
-        },
         manifest: MANIFEST,
-        name: name.to_owned(),
-        import: name.to_owned(),
-        version: package["version"].as_str().and_then(version),
-        manager: manager(&package, files),
-        installed_runner: (runner == Some("vitest") && files.has_file(VITEST)).then_some(VITEST),
-        runner,
+        import: name.clone(),
+        name,
+        version: plain(&package["version"]),
+        runner: installed_runner.map_or("node:test", |_| "vitest"),
+        installed_runner,
         delivery,
         remark,
         has_dependencies: has_dependencies(&package),
@@ -46,41 +37,8 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     })
 }
 
-fn runner(package: &Value) -> Option<&'static str> {
-    let test = package["scripts"]["test"].as_str().unwrap_or_default();
-    let is_brought = |name: &str| {
-        ["devDependencies", "dependencies"]
-            .iter()
-            .any(|kind| package[kind].get(name).is_some())
-    };
-    let named = RUNNERS.iter().find(|name| test.contains(**name));
-    let named = named.or_else(|| RUNNERS.iter().find(|name| is_brought(name)));
-    let own = || test.contains("node --test").then_some("node:test");
-    named.copied().or_else(own)
-}
-
-fn is_typescript(package: &Value, files: &Files<'_>) -> bool {
-    files.has("tsconfig.json")
-        || files.has("src/index.ts")
-        || package["devDependencies"].get("typescript").is_some()
-}
-
-fn manager(package: &Value, files: &Files<'_>) -> &'static str {
-    let named = package["packageManager"].as_str().unwrap_or_default();
-    let locks = [
-        ("pnpm", "pnpm-lock.yaml"),
-        ("yarn", "yarn.lock"),
-        ("bun", "bun.lock"),
-        ("bun", "bun.lockb"),
-    ];
-    let found = locks
-        .iter()
-        .find(|(name, lock)| named.split('@').next() == Some(name) || files.has(lock));
-    found.map_or("npm", |(name, _)| name)
-}
-
 /// Packs the library as for npm, and puts it where programs find it.
-fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<String>) {
+fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<&'static str>) {
     let build = ["build", "prepack"]
         .into_iter()
         .find(|script| package["scripts"][script].is_string());
@@ -103,8 +61,7 @@ fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option
         _ => {
             if build.is_some() {
                 remark = Some(
-                    "does not build the library but takes it as it is: its dependencies are not installed"
-                        .to_owned(),
+                    "does not build the library but takes it as it is: its dependencies are not installed",
                 );
             }
             let published = package["files"].as_array().into_iter().flatten();
@@ -136,12 +93,6 @@ fn can_build(package: &Value, files: &Files<'_>) -> bool {
 
 fn has_dependencies(package: &Value) -> bool {
     names_some(package, &["dependencies", "peerDependencies"])
-}
-
-fn names_some(package: &Value, kinds: &[&str]) -> bool {
-    kinds
-        .iter()
-        .any(|kind| package[kind].as_object().is_some_and(|map| !map.is_empty()))
 }
 
 /// Returns lines that build the library in a copy of its inputs: a sandbox has the library itself for reading alone, and

@@ -1,40 +1,28 @@
 //! Libraries in Python.
 
-use toml::{Table, Value};
+use serde_json::Value;
 
-use super::{Delivery, Files, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, is_plain, plain};
 
 const MANIFEST: &str = "pyproject.toml";
 /// The interpreter of a virtual environment in the library's directory, where pytest is installed in it.
 const PYTHON: &str = ".venv/bin/python";
 
 pub(super) fn read(files: &Files<'_>) -> Option<Library> {
-    let text = files.text(MANIFEST)?;
-    let manifest: Table = text.parse().ok()?;
-    let project = manifest
-        .get("project")
-        .or_else(|| manifest.get("tool")?.get("poetry"))?;
-    let name = project
-        .get("name")?
-        .as_str()
-        .filter(|name| is_plain(name))?;
-    let uses_pytest =
-        text.contains("pytest") || files.has("pytest.ini") || files.has("conftest.py");
-    let has_pytest = uses_pytest && files.has(PYTHON) && files.has(".venv/bin/pytest");
-    let (import, path) = package(name, files).unzip();
+    let manifest: Value = toml::from_str(&files.text(MANIFEST)?).ok()?;
+    let project = manifest.get("project");
+    let project = project.unwrap_or(&manifest["tool"]["poetry"]);
+    let name = plain(&project["name"])?;
+    let has_pytest = files.has(PYTHON) && files.has(".venv/bin/pytest");
+    let (import, path) = package(&name, files).unzip();
     let (delivery, remark) = delivery(project, path, files);
     Some(Library {
         language: Language::Python,
-        language_name: "Python",
         manifest: MANIFEST,
-        name: name.to_owned(),
-        import: import.unwrap_or_else(|| import_name(name)),
-        version: project
-            .get("version")
-            .and_then(Value::as_str)
-            .and_then(version),
-        manager: manager(&manifest, files),
-        runner: Some(if uses_pytest { "pytest" } else { "unittest" }),
+        import: import.unwrap_or_else(|| import_name(&name)),
+        name,
+        version: plain(&project["version"]),
+        runner: if has_pytest { "pytest" } else { "unittest" },
         installed_runner: has_pytest.then_some(PYTHON),
         delivery,
         remark,
@@ -72,30 +60,15 @@ fn import_name(name: &str) -> String {
     name.to_lowercase().replace(['-', '.'], "_")
 }
 
-fn manager(manifest: &Table, files: &Files<'_>) -> &'static str {
-    let has_tool = |name: &str| {
-        manifest
-            .get("tool")
-            .is_some_and(|tool| tool.get(name).is_some())
-    };
-    if files.has("uv.lock") || has_tool("uv") {
-        "uv"
-    } else if files.has("poetry.lock") || has_tool("poetry") {
-        "poetry"
-    } else {
-        "pip"
-    }
-}
-
 fn delivery(
     project: &Value,
     path: Option<String>,
     files: &Files<'_>,
-) -> (Delivery, Option<String>) {
+) -> (Delivery, Option<&'static str>) {
     if let Some(path) = path.filter(|_| !has_dependencies(project)) {
         let to = path.strip_prefix("src/").unwrap_or(&path).to_owned();
         let remark = "copies the package as it is; one that has to be compiled needs `python3 -m pip install --target .`";
-        return (Delivery::Copies(vec![(path, to)]), Some(remark.to_owned()));
+        return (Delivery::Copies(vec![(path, to)]), Some(remark));
     }
     let lines = vec!["python3 -m pip install --quiet --target . @library@".to_owned()];
     let inputs = files.existing([MANIFEST, "src", "setup.py", "setup.cfg", "README.md"]);
@@ -103,9 +76,9 @@ fn delivery(
 }
 
 fn has_dependencies(project: &Value) -> bool {
-    match project.get("dependencies") {
-        Some(Value::Array(list)) => !list.is_empty(),
-        Some(Value::Table(table)) => table.keys().any(|name| name != "python"),
+    match &project["dependencies"] {
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(table) => table.keys().any(|name| name != "python"),
         _ => false,
     }
 }

@@ -1,24 +1,18 @@
 //! Libraries in Rust.
 
-use toml::{Table, Value};
+use serde_json::Value;
 
-use super::{Delivery, Files, Language, Library, is_plain, version};
+use super::{Delivery, Files, Language, Library, copied, names_some, plain};
 
 const MANIFEST: &str = "Cargo.toml";
 
 pub(super) fn read(files: &Files<'_>) -> Option<Library> {
     let text = files.text(MANIFEST)?;
-    let manifest: Table = text.parse().ok()?;
-    let package = manifest.get("package")?;
-    let name = package
-        .get("name")?
-        .as_str()
-        .filter(|name| is_plain(name))?;
-    let own = manifest.get("lib").and_then(|lib| lib.get("name"));
-    let import = own
-        .and_then(Value::as_str)
-        .unwrap_or(name)
-        .replace('-', "_");
+    let manifest: Value = toml::from_str(&text).ok()?;
+    let package = &manifest["package"];
+    let name = plain(&package["name"])?;
+    let own = manifest["lib"]["name"].as_str();
+    let import = own.unwrap_or(&name).replace('-', "_");
     let inherits = text.contains("workspace = true") || text.contains(".workspace=true");
     let delivery = if inherits {
         let lines = [
@@ -31,31 +25,18 @@ pub(super) fn read(files: &Files<'_>) -> Option<Library> {
             inputs: files.existing([MANIFEST, "src", "build.rs"]),
         }
     } else {
-        let parts = files.existing([MANIFEST, "src", "build.rs", "README.md"]);
-        let copies = parts.into_iter().map(|part| {
-            let to = format!("library/{part}");
-            (part, to)
-        });
-        Delivery::Copies(copies.collect())
+        copied(files.existing([MANIFEST, "src", "build.rs", "README.md"]))
     };
     Some(Library {
         language: Language::Rust,
-        language_name: "Rust",
         manifest: MANIFEST,
-        name: name.to_owned(),
+        name,
         import,
-        version: package
-            .get("version")
-            .and_then(Value::as_str)
-            .and_then(version),
-        manager: "cargo",
-        runner: Some("cargo test"),
+        version: plain(&package["version"]),
+        runner: "cargo test",
         delivery,
         exports: exports(&files.text("src/lib.rs").unwrap_or_default()),
-        has_dependencies: manifest
-            .get("dependencies")
-            .and_then(Value::as_table)
-            .is_some_and(|table| !table.is_empty()),
+        has_dependencies: names_some(&manifest, &["dependencies"]),
         ..Library::default()
     })
 }
