@@ -32,7 +32,7 @@ pub(super) static AGENT: Agent = Agent {
             ModelService::new(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
         ],
         // It ends its tools and says so; a termination would leave them behind.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         ..Profile::USUAL
     },
     invocation,

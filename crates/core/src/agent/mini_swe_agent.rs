@@ -25,7 +25,7 @@ pub(super) static AGENT: Agent = Agent {
         setting_variables: litellm::SETTING_VARIABLES,
         services: litellm::SERVICES,
         // It writes down how far it has come; a termination ends it without a word.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         capabilities: Capabilities {
             rules: false,
             mcp_servers: false,

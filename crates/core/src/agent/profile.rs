@@ -1,6 +1,7 @@
 //! The facts about an agent.
 
 use super::model_service::ModelService;
+use crate::process::Signal;
 
 /// The facts about an agent that are the same in every trial.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ pub struct Profile {
     /// has ended, unless they were there before.
     pub leftovers: &'static [&'static str],
     /// The signal that asks it to end.
-    pub stop_signal: StopSignal,
+    pub stop_signal: Signal,
     /// The parts of a variant that it can use.
     pub capabilities: Capabilities,
 }
@@ -93,7 +94,7 @@ impl Profile {
         files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],
-        stop_signal: StopSignal::Terminate,
+        stop_signal: Signal::Terminate,
         capabilities: Capabilities::ALL,
     };
 
@@ -199,15 +200,6 @@ impl Capabilities {
         skills: true,
         config: true,
     };
-}
-
-/// The signal that asks the agent to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopSignal {
-    /// SIGINT.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 #[cfg(test)]

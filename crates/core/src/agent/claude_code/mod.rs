@@ -31,7 +31,7 @@ pub(super) static AGENT: Agent = Agent {
             usual::ANTHROPIC,
         )],
         // A harder signal leaves the shells of its tools behind, and no result.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         hosts: &["claude.ai", "console.anthropic.com", "platform.claude.com"],
         ..Profile::USUAL
     },

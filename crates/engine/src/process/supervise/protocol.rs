@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use terca_core::process::Exit;
+pub use terca_core::process::Signal;
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
 pub const ARGUMENT: &str = "__supervise";
@@ -39,15 +40,6 @@ pub struct Job {
     /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
-}
-
-/// A signal that asks a program to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Signal {
-    /// SIGINT, as Ctrl+C sends it.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 /// A message to the supervisor.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Profile};
+use terca_core::agent::{Ending, Launch, Profile};
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -17,8 +17,9 @@ use terca_core::transcript::Stats;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::agent_work::AgentWork;
+use super::attachments::AgentEnd;
 use super::folder::restore_workspace;
-use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
+use super::session::{AgentKind, AgentSession};
 use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
@@ -192,7 +193,7 @@ fn work(
     let leftovers = leftovers(run);
     let profile = session.profile;
     let credentials = credentials::given(&session.access);
-    let is_reference = matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _));
+    let is_reference = matches!(session.kind, AgentKind::BuiltIn(Launch::LaySolution));
     let mut notes = session.notes.clone();
     let mut end = play(run, session)?;
     let reading = &mut end.reading;
@@ -332,35 +333,29 @@ fn mount_notes(mounts: &Notes) -> Vec<String> {
 }
 
 fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, StageError> {
-    let (agent, decoder) = match session.kind {
+    let decoder = session.decoder;
+    let agent = match session.kind {
         AgentKind::Process(process) => {
             let progress = run.progress;
-            return process.run(run, true, &|activity, usage| {
+            return process.run(decoder, run, true, &|activity, usage| {
                 progress.report(activity, usage);
             });
         }
-        AgentKind::BuiltIn(agent, decoder) => (agent, decoder),
+        AgentKind::BuiltIn(agent) => agent,
     };
     let note = match agent {
-        BuiltIn::Solution => solution::apply(run)?,
-        BuiltIn::Cheat => {
+        Launch::LaySolution => solution::apply(run)?,
+        Launch::Cheat => {
             cheat::cheat(&run.spec.case.prompt, &run.dirs, &mut run.log)?;
             None
         }
-        BuiltIn::Nothing => None,
+        _ => None,
     };
     // Services that set-up has left running end here too, as they do after any other agent.
     let ended = Ended::without_process(run.supervisor.sweep()?);
     let mut reading = decoder.finish(ended.exit);
     reading.notes.extend(note);
-    Ok(AgentEnd {
-        ended,
-        reading,
-        time_limit: None,
-        wire: None,
-        network: None,
-        ran_into_limit: false,
-    })
+    Ok(AgentEnd::new(ended, reading))
 }
 
 /// Returns the error of an agent that could not sign in.
@@ -375,8 +370,7 @@ fn refusal(ending: &mut Ending) -> Option<&mut TrialError> {
 
 /// Says what is missing before the agent's own words.
 fn cause_first(error: &mut TrialError, profile: &Profile) {
-    let words = error.message.strip_prefix("the session has no end: ");
-    let words = words.unwrap_or(&error.message);
+    let words = &error.message;
     error.message = format!("{} (it said \"{words}\")", credentials::missing(profile));
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile};
+use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile, TimeLimit};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
@@ -35,19 +35,11 @@ pub(super) struct Listener<'a> {
     looked_at_side_files: Instant,
     reported: Reported,
     began: Instant,
-    limit: Duration,
     progress: u64,
-    until_limit: UntilLimit,
+    /// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and
+    /// its last words are no progress.
+    time_limit: TimeLimit,
     mask: Mask,
-}
-
-/// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and its
-/// last words are no progress.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UntilLimit {
-    /// The time of the last progress, since the beginning.
-    pub(super) progress_at: Duration,
-    pub(super) is_tool_running: bool,
 }
 
 /// One of the agent's two outputs: passed on to where it is kept and shown, and cut into lines for the decoder.
@@ -120,9 +112,12 @@ impl<'a> Listener<'a> {
                 usage: Usage::default(),
             },
             began: now,
-            limit,
             progress: 0,
-            until_limit: UntilLimit::default(),
+            time_limit: TimeLimit {
+                limit,
+                silence: limit,
+                tool_was_running: false,
+            },
             mask: mask.clone(),
         }
     }
@@ -147,12 +142,10 @@ impl<'a> Listener<'a> {
     fn note_progress(&mut self) {
         let now = self.began.elapsed();
         let progress = self.decoder.progress();
-        if progress != self.progress && now < self.limit {
+        if progress != self.progress && now < self.time_limit.limit {
             self.progress = progress;
-            self.until_limit = UntilLimit {
-                progress_at: now,
-                is_tool_running: self.decoder.is_tool_running(),
-            };
+            self.time_limit.silence = self.time_limit.limit - now;
+            self.time_limit.tool_was_running = self.decoder.is_tool_running();
         }
     }
 
@@ -225,7 +218,7 @@ impl<'a> Listener<'a> {
         mut self,
         ended: &Ended,
         log: &mut RunLog,
-    ) -> io::Result<(Reading, Transcript, UntilLimit)> {
+    ) -> io::Result<(Reading, Transcript, TimeLimit)> {
         // Piece by piece, so that the log is not held in memory.
         while self.read(log, false)? {}
         self.read(log, true)?;
@@ -235,14 +228,14 @@ impl<'a> Listener<'a> {
             mut transcript,
             stdout,
             stderr,
-            until_limit,
+            time_limit,
             ..
         } = self;
         let mut reading = decoder.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         stdout.live.finish(log, &mut |_| {})?;
         stderr.live.finish(log, &mut |_| {})?;
-        Ok((reading, transcript, until_limit))
+        Ok((reading, transcript, time_limit))
     }
 }
 

@@ -30,8 +30,7 @@ use crate::sandbox::Words;
 use crate::trial::acp_client;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use last_words::{last_words, read_stdout};
-use process::AgentCommand;
-pub(super) use process::{AgentEnd, AgentProcess};
+pub(super) use process::AgentProcess;
 
 /// An agent whose program is there.
 pub(super) struct FoundAgent {
@@ -52,6 +51,7 @@ pub(super) struct AgentSession {
     pub(super) notes: Vec<String>,
     /// Its requests to models pass through the gateway.
     pub(super) is_metered: bool,
+    pub(super) decoder: Decoder,
     pub(super) kind: AgentKind,
 }
 
@@ -60,18 +60,7 @@ pub(super) enum AgentKind {
     /// A program, or a shell command.
     Process(Box<AgentProcess>),
     /// Terca itself.
-    BuiltIn(BuiltIn, Box<Decoder>),
-}
-
-/// An agent that Terca plays itself: there is no process, no session and no model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BuiltIn {
-    /// Applies the eval's own solution.
-    Solution,
-    /// Tries the tricks of a dishonest agent.
-    Cheat,
-    /// Does nothing.
-    Nothing,
+    BuiltIn(Launch),
 }
 
 impl FoundAgent {
@@ -135,24 +124,21 @@ impl FoundAgent {
             has_own_artifacts: profile.takes_command,
         }));
         let kind = match command_of(context, request, invocation.launch, program.clone())? {
-            Err(built_in) => AgentKind::BuiltIn(built_in, Box::new(decoder)),
+            Err(launch) => AgentKind::BuiltIn(launch),
             Ok((started, args)) => AgentKind::Process(Box::new(AgentProcess {
-                command: AgentCommand {
-                    profile,
-                    agent_program: program.unwrap_or_else(|| started.clone()),
-                    words: words_of(shell_command(profile, &args), request.mcp_servers),
-                    program: started,
-                    args,
-                    env,
-                    stdin,
-                    side_files: invocation.side_files,
-                    timeout: request.timeout,
-                    sandbox: request.sandbox.cloned(),
-                    dirs,
-                    network,
-                    began,
-                },
-                decoder,
+                profile,
+                agent_program: program.unwrap_or_else(|| started.clone()),
+                words: words_of(shell_command(profile, &args), request.mcp_servers),
+                program: started,
+                args,
+                env,
+                stdin,
+                side_files: invocation.side_files,
+                timeout: request.timeout,
+                sandbox: request.sandbox.cloned(),
+                dirs,
+                network,
+                began,
                 attachments,
             })),
         };
@@ -162,6 +148,7 @@ impl FoundAgent {
             access,
             notes,
             is_metered,
+            decoder,
             kind,
         })
     }
@@ -239,7 +226,7 @@ fn command_of(
     request: &AgentRequest<'_>,
     launch: Launch,
     found: Option<Utf8PathBuf>,
-) -> Result<Result<(Utf8PathBuf, Vec<String>), BuiltIn>, StageError> {
+) -> Result<Result<(Utf8PathBuf, Vec<String>), Launch>, StageError> {
     Ok(match launch {
         Launch::Program { program, args } => Ok((found.unwrap_or_else(|| program.into()), args)),
         Launch::Shell(command) => {
@@ -256,9 +243,7 @@ fn command_of(
                 (client, args)
             })
         }
-        Launch::LaySolution => Err(BuiltIn::Solution),
-        Launch::Cheat => Err(BuiltIn::Cheat),
-        Launch::Nothing => Err(BuiltIn::Nothing),
+        built_in => Err(built_in),
     })
 }
 
