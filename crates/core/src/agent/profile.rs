@@ -1,5 +1,6 @@
 //! The facts about an agent.
 
+use super::decoder::Skippable;
 use super::model_service::ModelService;
 use crate::process::Signal;
 
@@ -40,6 +41,9 @@ pub struct Profile {
     pub skill_tool: Option<&'static str>,
     /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
     pub reports_tokens: bool,
+    /// The beginnings of lines that may be left out of the transcript of a very long session. Nothing else may depend on
+    /// such a line.
+    pub skippable: &'static [(&'static str, Skippable)],
     /// Names of files and directories that it reads in the directories above the workspace.
     pub read_above: &'static [&'static str],
     /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.
@@ -85,6 +89,7 @@ impl Profile {
         skills_dir: "",
         skill_tool: None,
         reports_tokens: false,
+        skippable: &[],
         read_above: &["AGENTS.md"],
         credential_variables: &[],
         setting_variables: &[],

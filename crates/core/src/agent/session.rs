@@ -44,11 +44,6 @@ pub(super) trait Protocol: Send {
         session.notice(format!("an event of {bytes} bytes was not decoded"));
     }
 
-    /// Returns the kind of a skippable line, as [`Decoder::skippable`] does.
-    fn skippable(&self, _beginning: &[u8]) -> Option<Skippable> {
-        None
-    }
-
     /// Reads a line of standard error, without the white space around it.
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember(text);
@@ -129,7 +124,9 @@ impl Decoder {
     /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
     /// Floods of such lines may be left out.
     pub fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        self.protocol.skippable(beginning)
+        let mut known = self.profile.skippable.iter();
+        let (_, kind) = known.find(|(start, _)| beginning.starts_with(start.as_bytes()))?;
+        Some(*kind)
     }
 
     /// Reads a line of standard error.

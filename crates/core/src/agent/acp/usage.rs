@@ -5,9 +5,8 @@ use crate::agent::prelude::*;
 use crate::agent::tokens::known_cost;
 
 /// Returns the figures of the answer to a prompt.
-pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
-    let told = usage.map(of_protocol).unwrap_or_default();
-    told.or(meta.map(of_quota).unwrap_or_default())
+pub(super) fn of_prompt(end: &Value) -> Usage {
+    of_protocol(&end["usage"]).or(of_quota(&end["meta"]))
 }
 
 /// Reads `usage` of the protocol. Agents differ in whether cached and reasoning tokens are part of the others: the total

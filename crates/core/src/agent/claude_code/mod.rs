@@ -19,6 +19,7 @@ pub(super) static AGENT: Agent = Agent {
         rules_file: "CLAUDE.md",
         skills_dir: ".claude/skills",
         skill_tool: Some("Skill"),
+        skippable: &[(r#"{"type":"user""#, Skippable::Output)],
         read_above: &["CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json"],
         credential_variables: &[
             "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
