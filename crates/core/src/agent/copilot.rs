@@ -53,7 +53,7 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         "--output-format", "json",
         // Without it every tool is denied, and the session succeeds all the same.
         "--allow-all", "--no-ask-user", "--no-auto-update", "--no-color",
-        "--disable-client-telemetry", "--session-id", inputs.session_id,
+        "--disable-client-telemetry",
     ];
     args.extend(inputs.model_option("--model"));
     let state = inputs.agent_home.join(".copilot");

@@ -23,9 +23,6 @@ use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-/// The name of an answer among the calls that have not ended.
-const STEP: &str = "the step";
-
 /// The language of one agent: what its lines mean.
 pub(super) trait Protocol: Send {
     /// Reads an event: a line of standard output that is JSON.
@@ -270,23 +267,9 @@ impl Session {
         self.conversation.answered();
     }
 
-    /// Notes that an answer has begun whose tools are only shown when they are over.
-    pub(super) fn begins_step(&mut self) {
-        self.conversation.tool_started(Some(STEP));
-    }
-
-    /// Notes that the answer is over, and its tools with it.
-    pub(super) fn ends_step(&mut self) {
-        self.conversation.tool_ended(Some(STEP));
-    }
-
     /// Notes that a tool is at work, or not any more, without a step of the transcript.
     pub(super) fn tool_at_work(&mut self, id: &str, at_work: bool) {
-        if at_work {
-            self.conversation.tool_started(Some(id));
-        } else {
-            self.conversation.tool_ended(Some(id));
-        }
+        self.conversation.tool_at_work(id, at_work);
     }
 
     /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next

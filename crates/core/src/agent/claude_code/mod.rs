@@ -6,7 +6,6 @@
 mod stream;
 
 use super::prelude::*;
-use camino::Utf8Path;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -48,8 +47,7 @@ const MCP_MILLISECONDS: &str = "30000";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".claude");
-    let settings = json!({ "claudeMdExcludes": instructions_above(inputs.workspace) });
-    let settings = PlacedFile::json(&home, "settings.json", &inputs.with_config(settings));
+    let settings = PlacedFile::json(&home, "settings.json", &inputs.with_config(json!({})));
     let servers = inputs.mcp_file(&home, "mcp.json", |server| {
         // Its own `cwd` is silently ignored.
         let server = server.with_cwd_wrapped();
@@ -62,8 +60,6 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         // Without it `stream-json` is refused.
         "--verbose",
         "--dangerously-skip-permissions",
-        "--session-id",
-        inputs.session_id,
         // The workspace's own settings, and neither the user's nor anybody's local ones.
         "--setting-sources",
         "project",
@@ -105,16 +101,6 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         files: [settings].into_iter().chain(servers).collect(),
         ..started
     }
-}
-
-/// Returns the instructions of all directories above the workspace, which would otherwise be read up to `/`.
-fn instructions_above(workspace: &Utf8Path) -> Vec<String> {
-    let names = ["CLAUDE.md", "CLAUDE.local.md", ".claude/**"];
-    workspace
-        .ancestors()
-        .skip(1)
-        .flat_map(|dir| names.map(|name| dir.join(name).into_string()))
-        .collect()
 }
 
 #[cfg(test)]

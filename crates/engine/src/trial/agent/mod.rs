@@ -36,6 +36,7 @@ pub(super) fn run_agent(
     session: AgentSession,
     snapshot: Snapshot,
 ) -> Result<AgentWork, StageError> {
+    let is_reference = matches!(session.kind, AgentKind::BuiltIn(Launch::LaySolution));
     let (end, work) = work(run, session, &snapshot)?;
     run.snapshot = Some(snapshot);
     run.is_keepable = work.is_keepable;
@@ -43,7 +44,7 @@ pub(super) fn run_agent(
     let checked = (work.check_gradable(&end)).and_then(|()| work.check_delivery(&end, run));
     let facts = AgentWork {
         completed: !end.ended.timed_out && end.reading.ending == Ending::Completed,
-        is_reference: work.is_reference,
+        is_reference,
         changed: work.changes.paths(),
         usage: end.reading.usage,
         seconds: rounded(end.ended.seconds),
@@ -60,8 +61,6 @@ pub(super) fn run_agent(
 #[derive(Debug)]
 struct LeftWork {
     changes: Changes,
-    /// It was the eval's own solution.
-    is_reference: bool,
     /// The fault of the model's service in a session that the time limit ended.
     service_fault: Option<TrialError>,
     /// The reason why the work fails every test: the agent changed what it had no business with, or no test can run on
@@ -193,7 +192,6 @@ fn work(
     let leftovers = leftovers(run);
     let profile = session.profile;
     let credentials = credentials::given(&session.access);
-    let is_reference = matches!(session.kind, AgentKind::BuiltIn(Launch::LaySolution));
     let mut notes = session.notes.clone();
     let mut end = play(run, session)?;
     let reading = &mut end.reading;
@@ -209,7 +207,6 @@ fn work(
         notes.push(LOST.to_owned());
     }
     let mut work = left_work(run, snapshot, &leftovers, notes)?;
-    work.is_reference = is_reference;
     let has_worked = !work.changes.are_none() || !work.is_keepable;
     if let Ending::Crashed(error) = &reading.ending
         && has_worked
@@ -271,7 +268,6 @@ fn left_work(
         is_keepable,
         notes,
         service_fault: None,
-        is_reference: false,
     })
 }
 

@@ -272,7 +272,6 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
         workspace: &dirs.workspace,
         git: dirs.here.join(".git").exists(),
         prompt: request.prompt,
-        session_id: &random_uuid(),
         superuser: start.context.sandboxes.is_superuser(request.sandbox),
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
@@ -290,34 +289,4 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
         fs_err::write(copy, start.context.mask.text(&file.content))?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
-}
-
-/// Makes a UUID of version 4: random, but for the six bits that say so.
-fn random_uuid() -> String {
-    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let hex = format!("{bits:032x}");
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn session_names_are_uuids_of_version_4() {
-        for _ in 0..100 {
-            let name = random_uuid();
-            let parts: Vec<usize> = name.split('-').map(str::len).collect();
-            assert_eq!(parts, [8, 4, 4, 4, 12]);
-            assert_eq!(&name[14..15], "4");
-            assert!("89ab".contains(&name[19..20]), "{name}");
-        }
-    }
 }
