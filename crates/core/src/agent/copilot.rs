@@ -102,17 +102,8 @@ struct CopilotStream {
 
 fn tool_start(call: &Value, session: &mut Session) {
     let tool = call.text("toolName");
-    // The MCP server as the settings call it, and the tool as its server calls it.
-    let server = call.owned("mcpConfigServerName");
-    let server = server.or_else(|| call.owned("mcpServerName"));
-    let server = server.filter(|name| session.servers.contains(name));
     // MCP tools are called `<server>-<tool>`.
-    let server = server.map(|server| ServerTool {
-        tool: call
-            .owned("mcpToolName")
-            .unwrap_or_else(|| mcp::tool_at(&server, tool, "-").unwrap_or(tool).to_owned()),
-        server,
-    });
+    let server = session.server_of(tool, "-");
     let input = call["arguments"].clone();
     session.call(call.owned("toolCallId"), tool, input, server);
 }

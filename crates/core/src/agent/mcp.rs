@@ -154,7 +154,7 @@ pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Opti
 }
 
 /// Returns the name of a tool without its server and the separator, if it begins with them.
-pub(super) fn tool_at<'a>(server: &str, tool: &'a str, separator: &str) -> Option<&'a str> {
+fn tool_at<'a>(server: &str, tool: &'a str, separator: &str) -> Option<&'a str> {
     let part = tool_name_part(server);
     // goose leaves blanks out, and has small letters only.
     let small = tool_name_part(&server.replace(char::is_whitespace, "")).to_lowercase();

@@ -361,8 +361,9 @@ mod tests {
         session.recovered();
         assert_eq!(session.failure, None);
         assert_eq!(session.notes, ["busy"]);
-        for _ in 0..MOST_NOTES {
-            session.note("again".to_owned());
+        for number in 0..MOST_NOTES {
+            session.note(format!("again {number}"));
+            session.note(format!("again {number}"));
         }
         session.final_note("over");
         assert_eq!(session.notes.len(), MOST_NOTES + 1);
