@@ -6,8 +6,6 @@
 
 use super::prelude::*;
 
-use super::Cache;
-
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "copilot",
@@ -34,10 +32,7 @@ pub(super) static AGENT: Agent = Agent {
             "COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
             PROGRAM_CACHE,
         ],
-        caches: &[Cache {
-            variable: PROGRAM_CACHE,
-            dir: ".cache/copilot",
-        }],
+        caches: &[(PROGRAM_CACHE, ".cache/copilot")],
         hosts: &["api.github.com", "github.com", "*.githubcopilot.com"],
         ..Profile::USUAL
     },

@@ -189,10 +189,7 @@ fn is_about_compaction(text: &str) -> bool {
 
 /// Reads words that goose itself says in the model's place.
 fn own_words(text: &str, session: &mut Session) {
-    let gives_up = ["Ran into this error", "Network error"]
-        .iter()
-        .any(|beginning| text.starts_with(beginning));
-    if gives_up {
+    if text.starts_with("Ran into this error") || text.starts_with("Network error") {
         give_up("", text, session);
         session.error(text);
     } else {

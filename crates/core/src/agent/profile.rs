@@ -58,8 +58,9 @@ pub struct Profile {
     pub hosts: &'static [&'static str],
     /// The rule by which credential files are left out when variables are set.
     pub files_yield: FilesYield,
-    /// Directories that trials share, since the program would fill them anew for every home.
-    pub caches: &'static [Cache],
+    /// Directories that trials share, since the program would fill them anew for every home: the variable that
+    /// names a directory, and its usual place below the user's home.
+    pub caches: &'static [(&'static str, &'static str)],
     /// Directories it leaves in the workspace and cannot be told to put elsewhere. They are removed when the agent
     /// has ended, unless they were there before.
     pub leftovers: &'static [&'static str],
@@ -170,15 +171,6 @@ pub fn provider_of(variable: &str) -> String {
         "ANTHROPIC_OAUTH_TOKEN" | "ANTHROPIC_AUTH_TOKEN" => "anthropic".to_owned(),
         other => other.trim_end_matches("_API_KEY").to_lowercase(),
     }
-}
-
-/// A directory that trials share.
-#[derive(Debug)]
-pub struct Cache {
-    /// The variable that tells the program where the directory is.
-    pub variable: &'static str,
-    /// The usual place of the directory, relative to the user's home.
-    pub dir: &'static str,
 }
 
 /// The parts of a variant that an agent can use. Giving it anything else is an error, never silently ignored.

@@ -56,7 +56,7 @@ fn print(kind: &str, mut event: Value) {
 }
 
 /// The reason why a session cannot go on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Failure {
     code: Option<i64>,
     kind: Option<ErrorKind>,
@@ -67,10 +67,8 @@ struct Failure {
 impl Failure {
     fn new(message: impl Into<String>) -> Self {
         Failure {
-            code: None,
-            kind: None,
             message: message.into(),
-            exit: None,
+            ..Failure::default()
         }
     }
 

@@ -33,7 +33,8 @@ pub(super) struct Listener<'a> {
     /// The side files that have been found so far.
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
-    reported: Reported,
+    reported_at: Instant,
+    reported: (String, Usage),
     began: Instant,
     progress: u64,
     /// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and
@@ -80,13 +81,6 @@ struct SideTail {
     lines: Lines,
 }
 
-/// The last report to the display.
-struct Reported {
-    at: Instant,
-    activity: String,
-    usage: Usage,
-}
-
 impl<'a> Listener<'a> {
     pub(super) fn new(
         decoder: Decoder,
@@ -106,11 +100,8 @@ impl<'a> Listener<'a> {
             side_files,
             side_tails: Vec::new(),
             looked_at_side_files: now,
-            reported: Reported {
-                at: now,
-                activity: String::new(),
-                usage: Usage::default(),
-            },
+            reported_at: now,
+            reported: (String::new(), Usage::default()),
             began: now,
             progress: 0,
             time_limit: TimeLimit {
@@ -168,18 +159,14 @@ impl<'a> Listener<'a> {
     }
 
     fn report(&mut self, on_progress: OnProgress<'_>) {
-        if self.reported.at.elapsed() < REPORT_EVERY {
+        if self.reported_at.elapsed() < REPORT_EVERY {
             return;
         }
-        let activity = self.transcript.activity();
-        let usage = self.decoder.usage();
-        if activity != self.reported.activity || usage != self.reported.usage {
-            self.reported = Reported {
-                at: Instant::now(),
-                activity: activity.clone(),
-                usage,
-            };
-            on_progress(activity, usage);
+        let news = (self.transcript.activity(), self.decoder.usage());
+        if news != self.reported {
+            self.reported_at = Instant::now();
+            self.reported = news.clone();
+            on_progress(news.0, news.1);
         }
     }
 

@@ -170,20 +170,17 @@ pub(super) fn find_agent_program(
     }
     let profile = choice.agent.profile();
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
-    match find_program(name, path) {
-        Some(program) => Ok(Some(program)),
-        None if choice.program.is_some() => {
-            let message = format!("the `program` of `{}` cannot be run: {name}", profile.name);
-            Err(StageError::new(ErrorKind::AgentMissing, message))
-        }
-        None => {
-            let message = format!(
-                "`{name}` is not installed (to install it: {})",
-                profile.how_to_install()
-            );
-            Err(StageError::new(ErrorKind::AgentMissing, message))
-        }
-    }
+    let program = find_program(name, path);
+    program.map(Some).ok_or_else(|| {
+        let message = match choice.program {
+            Some(_) => format!("the `program` of `{}` cannot be run: {name}", profile.name),
+            None => {
+                let how = profile.how_to_install();
+                format!("`{name}` is not installed (to install it: {how})")
+            }
+        };
+        StageError::new(ErrorKind::AgentMissing, message)
+    })
 }
 
 /// Asks the agent's program for its version, in a directory of its own.
