@@ -196,7 +196,7 @@ impl Protocol for GeminiStream {
             }
             "error" => {
                 let text = event.text("message");
-                session.note(text.to_owned());
+                session.note(text);
                 session.notice(text);
                 self.last_error = Some(text.to_owned());
             }

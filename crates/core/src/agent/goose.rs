@@ -193,7 +193,7 @@ fn own_words(text: &str, session: &mut Session) {
         give_up("", text, session);
         session.error(text);
     } else {
-        session.note(text.to_owned());
+        session.note(text);
         session.notice(text);
     }
 }

@@ -48,7 +48,8 @@ impl Session {
     }
 
     /// Adds a note, up to a limit: an agent may complain for ever.
-    pub fn note(&mut self, text: String) {
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
         if self.notes.len() < MOST_NOTES && !self.notes.contains(&text) {
             self.notes.push(text);
         }

@@ -245,7 +245,7 @@ impl Client {
         let mut params = message["params"].take();
         let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
             if method == "session/update" {
-                tell(params["update"].take());
+                tell(&params["update"]);
             }
             return Ok(());
         };
@@ -256,7 +256,7 @@ impl Client {
             // Some agents tell the arguments of a call there alone.
             if told.is_object() {
                 told["sessionUpdate"] = json!("tool_call_update");
-                tell(told);
+                tell(&told);
             }
             print("permission", json!({ "call": call, "answer": answer }));
             json!({ "jsonrpc": "2.0", "id": id, "result": result })
@@ -279,8 +279,8 @@ impl Client {
                 break;
             };
             match heard {
-                Heard::Message(mut message) if message["method"] == "session/update" => {
-                    tell(message["params"]["update"].take());
+                Heard::Message(message) if message["method"] == "session/update" => {
+                    tell(&message["params"]["update"]);
                 }
                 Heard::Message(_) | Heard::Noise { .. } => {}
                 Heard::Silence => self.is_silent = true,
@@ -299,7 +299,7 @@ fn is_answer(message: &Value, id: u64) -> bool {
 }
 
 /// Passes on an update of the session.
-fn tell(update: Value) {
+fn tell(update: &Value) {
     print(
         "update",
         json!({ "of": update["sessionUpdate"], "update": update }),

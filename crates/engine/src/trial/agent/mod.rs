@@ -9,7 +9,7 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Launch, Profile};
+use terca_core::agent::{Ending, Launch};
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -25,7 +25,7 @@ use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::host::credentials;
 use crate::process::supervise::Ended;
-use crate::tree::{Dir, Notes, Options, TreeError};
+use crate::tree::{Dir, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
 use crate::workspace::trial_dirs::MOUNTED;
@@ -42,13 +42,15 @@ pub(super) fn run_agent(
     run.is_keepable = work.is_keepable;
     run.is_breach = work.breach.is_some();
     let checked = (work.check_gradable(&end)).and_then(|()| work.check_delivery(&end, run));
+    let servers = end.reading.mcp_servers.iter();
+    let tapped = servers.filter(|(_, server)| server.tap.is_some());
     let facts = AgentWork {
         completed: !end.ended.timed_out && end.reading.ending == Ending::Completed,
         is_reference,
         changed: work.changes.paths(),
         usage: end.reading.usage,
         seconds: rounded(end.ended.seconds),
-        tapped_servers: tapped_servers(&end),
+        tapped_servers: tapped.map(|(name, _)| name.clone()).collect(),
         breach: work.breach,
     };
     report_end(&mut run.report, end, work.notes, &run.context.mask);
@@ -134,13 +136,6 @@ impl LeftWork {
     }
 }
 
-/// Returns the MCP servers with a tap.
-fn tapped_servers(end: &AgentEnd) -> Vec<String> {
-    let servers = end.reading.mcp_servers.iter();
-    let tapped = servers.filter(|(_, server)| server.tap.is_some());
-    tapped.map(|(name, _)| name.clone()).collect()
-}
-
 /// Adds the end of an agent to the report.
 fn report_end(report: &mut TrialReport, end: AgentEnd, notes: Vec<String>, mask: &Mask) {
     report.stats = Stats {
@@ -196,11 +191,17 @@ fn work(
     let mut end = play(run, session)?;
     let reading = &mut end.reading;
     notes.append(&mut reading.notes);
-    if let Some(error) = refusal(&mut reading.ending) {
+    if let Ending::Failed(error) | Ending::Crashed(error) = &mut reading.ending
+        && error.kind == ErrorKind::Auth
+    {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         match credentials {
             Some(given) => notes.push(given),
-            None => cause_first(error, profile),
+            // The cause first.
+            None => {
+                let cause = credentials::missing(profile);
+                error.message = format!("{cause} (it said \"{}\")", error.message);
+            }
         }
     }
     if end.ended.lost && !end.ended.stopped {
@@ -254,7 +255,8 @@ fn left_work(
     };
     let mask = &run.context.mask;
     notes.extend(keys_written::note(&run.dirs.here(), &changes.paths(), mask));
-    notes.extend(mount_notes(&changes.mounts));
+    let mounts = changes.mounts.lines(Path::new(""));
+    notes.extend(mounts.map(|line| format!("{line}: its content was not judged")));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {
             reason.clone()
@@ -273,12 +275,8 @@ fn left_work(
 
 /// Returns a remark about MCP servers that the agent may have waited for instead of its model.
 fn unknown_servers(servers: &BTreeMap<String, McpDelivery>) -> Option<String> {
-    let mut names = Vec::new();
-    for (name, server) in servers {
-        if server.status.is_none() {
-            names.push(name);
-        }
-    }
+    let silent = servers.iter().filter(|(_, server)| server.status.is_none());
+    let names: Vec<&String> = silent.map(|(name, _)| name).collect();
     (!names.is_empty()).then(|| {
         format!(
             "the agent may have waited for an MCP server that did not answer: {}",
@@ -320,14 +318,6 @@ fn compare(
     Ok(Ok(changes))
 }
 
-/// Returns remarks about mounts in the workspace.
-fn mount_notes(mounts: &Notes) -> Vec<String> {
-    mounts
-        .lines(Path::new(""))
-        .map(|line| format!("{line}: its content was not judged"))
-        .collect()
-}
-
 fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, StageError> {
     let decoder = session.decoder;
     let agent = match session.kind {
@@ -352,22 +342,6 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, Stage
     let mut reading = decoder.finish(ended.exit);
     reading.notes.extend(note);
     Ok(AgentEnd::new(ended, reading))
-}
-
-/// Returns the error of an agent that could not sign in.
-fn refusal(ending: &mut Ending) -> Option<&mut TrialError> {
-    match ending {
-        Ending::Failed(error) | Ending::Crashed(error) => {
-            Some(error).filter(|error| error.kind == ErrorKind::Auth)
-        }
-        Ending::Completed => None,
-    }
-}
-
-/// Says what is missing before the agent's own words.
-fn cause_first(error: &mut TrialError, profile: &Profile) {
-    let words = &error.message;
-    error.message = format!("{} (it said \"{words}\")", credentials::missing(profile));
 }
 
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.
