@@ -2,6 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A signal that asks a program to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Signal {
+    /// SIGINT, as Ctrl+C sends it.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
 /// The way a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -207,7 +207,6 @@ fn inputs<'a>(
         agent_home: Utf8Path::new("/room/agent"),
         workspace: Utf8Path::new("/room/workspace"),
         prompt: "Do it",
-        session_id: "00000000-0000-4000-8000-000000000000",
         superuser: false,
         prompt_file: Utf8Path::new("/room/io/prompt.txt"),
         stats_file: Utf8Path::new("/room/io/stats.json"),

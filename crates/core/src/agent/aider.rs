@@ -241,11 +241,6 @@ impl Protocol for AiderStream {
         }
     }
 
-    fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
-        self.flush(session);
-        session.notice(format!("a line of {bytes} bytes was not read"));
-    }
-
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember_last(text);
     }

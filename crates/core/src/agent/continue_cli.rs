@@ -188,8 +188,6 @@ impl Protocol for ContinueReader {
     /// Ignores the last answer, which the session has too.
     fn line(&mut self, _text: &str, _session: &mut Session) {}
 
-    fn oversized_line(&mut self, _beginning: &str, _bytes: u64, _session: &mut Session) {}
-
     fn stderr(&mut self, text: &str, session: &mut Session) {
         let report: Value = serde_json::from_str(text).unwrap_or_default();
         if report["status"] == "error" {

@@ -26,8 +26,6 @@ pub struct Conversation {
     failed_request: Option<TrialError>,
     /// Calls of tools that have not ended, by their ids.
     open_calls: BTreeSet<String>,
-    /// Calls without an id that have not ended.
-    open_calls_without_id: u64,
 }
 
 /// The parts of the talk that an agent shows when they happen.
@@ -65,23 +63,13 @@ impl Conversation {
         self.failed_request = Some(TrialError::new(kind, message));
     }
 
-    pub(super) fn tool_started(&mut self, id: Option<&str>) {
+    /// Notes that a tool begins or ends. Calls without an id are one.
+    pub(super) fn tool_at_work(&mut self, id: &str, at_work: bool) {
         self.progress += 1;
-        match id {
-            Some(id) => {
-                self.open_calls.insert(id.to_owned());
-            }
-            None => self.open_calls_without_id += 1,
-        }
-    }
-
-    pub(super) fn tool_ended(&mut self, id: Option<&str>) {
-        self.progress += 1;
-        match id {
-            Some(id) => {
-                self.open_calls.remove(id);
-            }
-            None => self.open_calls_without_id = self.open_calls_without_id.saturating_sub(1),
+        if at_work {
+            self.open_calls.insert(id.to_owned());
+        } else {
+            self.open_calls.remove(id);
         }
     }
 
@@ -89,12 +77,11 @@ impl Conversation {
     pub(super) fn tools_ended(&mut self) {
         self.progress += 1;
         self.open_calls.clear();
-        self.open_calls_without_id = 0;
     }
 
     /// Returns whether a tool is at work, as far as the agent shows it.
     pub fn is_tool_running(&self) -> bool {
-        !self.open_calls.is_empty() || self.open_calls_without_id > 0
+        !self.open_calls.is_empty()
     }
 
     /// Returns a number that grows with each answer, and with each beginning and end of a tool.
@@ -160,9 +147,9 @@ mod tests {
                 "500" => conversation.request_failed(ErrorKind::ModelApi, act.to_owned()),
                 "call" => {
                     conversation.answered();
-                    conversation.tool_started(Some("1"));
+                    conversation.tool_at_work("1", true);
                 }
-                _ => conversation.tool_ended(Some("1")),
+                _ => conversation.tool_at_work("1", false),
             }
         }
         let end = TimeLimit {

@@ -6,8 +6,6 @@
 
 use super::prelude::*;
 
-use super::Cache;
-
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "copilot",
@@ -34,10 +32,7 @@ pub(super) static AGENT: Agent = Agent {
             "COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
             PROGRAM_CACHE,
         ],
-        caches: &[Cache {
-            variable: PROGRAM_CACHE,
-            dir: ".cache/copilot",
-        }],
+        caches: &[(PROGRAM_CACHE, ".cache/copilot")],
         hosts: &["api.github.com", "github.com", "*.githubcopilot.com"],
         ..Profile::USUAL
     },
@@ -53,7 +48,7 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         "--output-format", "json",
         // Without it every tool is denied, and the session succeeds all the same.
         "--allow-all", "--no-ask-user", "--no-auto-update", "--no-color",
-        "--disable-client-telemetry", "--session-id", inputs.session_id,
+        "--disable-client-telemetry",
     ];
     args.extend(inputs.model_option("--model"));
     let state = inputs.agent_home.join(".copilot");
@@ -102,17 +97,8 @@ struct CopilotStream {
 
 fn tool_start(call: &Value, session: &mut Session) {
     let tool = call.text("toolName");
-    // The MCP server as the settings call it, and the tool as its server calls it.
-    let server = call.owned("mcpConfigServerName");
-    let server = server.or_else(|| call.owned("mcpServerName"));
-    let server = server.filter(|name| session.servers.contains(name));
     // MCP tools are called `<server>-<tool>`.
-    let server = server.map(|server| ServerTool {
-        tool: call
-            .owned("mcpToolName")
-            .unwrap_or_else(|| mcp::tool_at(&server, tool, "-").unwrap_or(tool).to_owned()),
-        server,
-    });
+    let server = session.server_of(tool, "-");
     let input = call["arguments"].clone();
     session.call(call.owned("toolCallId"), tool, input, server);
 }

@@ -28,6 +28,10 @@ pub(super) const PROFILE: Profile = Profile {
     rules_file: "GEMINI.md",
     skills_dir: ".gemini/skills",
     skill_tool: Some("activate_skill"),
+    skippable: &[
+        (r#"{"type":"message""#, Skippable::Words),
+        (r#"{"type":"tool_result""#, Skippable::Output),
+    ],
     read_above: &["GEMINI.md", ".gemini", ".env"],
     credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     setting_variables: &[
@@ -192,7 +196,7 @@ impl Protocol for GeminiStream {
             }
             "error" => {
                 let text = event.text("message");
-                session.note(text.to_owned());
+                session.note(text);
                 session.notice(text);
                 self.last_error = Some(text.to_owned());
             }
@@ -207,17 +211,6 @@ impl Protocol for GeminiStream {
         }
     }
 
-    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        let kind = beginning.strip_prefix(br#"{"type":""#)?;
-        if kind.starts_with(b"message\"") {
-            Some(Skippable::Words)
-        } else {
-            kind.starts_with(b"tool_result\"")
-                .then_some(Skippable::Output)
-        }
-    }
-
-    /// Reads a line of the session file. An id comes again when tool calls are added; its last line counts.
     fn side_event(&mut self, line: Value, session: &mut Session) {
         if let ("gemini", Some(id), tokens @ Value::Object(_)) =
             (line.text("type"), line.owned("id"), &line["tokens"])

@@ -6,8 +6,6 @@
 use super::prelude::*;
 use jiff::Timestamp;
 
-use super::mcp::tool_name_part;
-
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "goose",
@@ -32,7 +30,7 @@ pub(super) static AGENT: Agent = Agent {
             ModelService::new(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
         ],
         // It ends its tools and says so; a termination would leave them behind.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         ..Profile::USUAL
     },
     invocation,
@@ -179,16 +177,7 @@ impl GooseStream {
         let tool = call["name"].as_str().unwrap_or("unknown");
         self.delegated |= tool == "delegate";
         // MCP tools are called `<extension>__<tool>`.
-        let (prefix, name) = match tool.split_once("__") {
-            Some((extension, name)) => (Some(extension), name),
-            None => (None, tool),
-        };
-        let extension = content["_meta"]["goose_extension"].as_str().or(prefix);
-        let server = extension.and_then(|extension| server_named(extension, session));
-        let server = server.map(|server| ServerTool {
-            server,
-            tool: name.to_owned(),
-        });
+        let server = session.server_of(tool, "__");
         session.call(content.owned("id"), tool, call["arguments"].clone(), server);
     }
 }
@@ -200,14 +189,11 @@ fn is_about_compaction(text: &str) -> bool {
 
 /// Reads words that goose itself says in the model's place.
 fn own_words(text: &str, session: &mut Session) {
-    let gives_up = ["Ran into this error", "Network error"]
-        .iter()
-        .any(|beginning| text.starts_with(beginning));
-    if gives_up {
+    if text.starts_with("Ran into this error") || text.starts_with("Network error") {
         give_up("", text, session);
         session.error(text);
     } else {
-        session.note(text.to_owned());
+        session.note(text);
         session.notice(text);
     }
 }
@@ -228,20 +214,6 @@ fn tool_response(content: &Value, session: &mut Session) {
     let ok = result["status"] == "success" && value["isError"] != true;
     let output = text_of(&value["content"]).filter(|text| !text.is_empty());
     session.result(content.owned("id"), ok, output.or(result.owned("error")));
-}
-
-/// Returns the server that goose means by a name of an extension.
-fn server_named(extension: &str, session: &Session) -> Option<String> {
-    let mut servers = session.servers.iter();
-    servers
-        .find(|server| extension_key(server) == extension_key(extension))
-        .cloned()
-}
-
-/// Returns the name of an extension as goose spells it among its tools.
-fn extension_key(name: &str) -> String {
-    let name: String = name.chars().filter(|c| !c.is_whitespace()).collect();
-    tool_name_part(&name).to_lowercase()
 }
 
 impl Protocol for GooseStream {

@@ -29,8 +29,6 @@ pub struct Inputs<'a> {
     pub git: bool,
     /// The text of the task.
     pub prompt: &'a str,
-    /// A name for the session, where the agent takes one: a random UUID.
-    pub session_id: &'a str,
     /// True if everything runs as the superuser, which some agents refuse.
     pub superuser: bool,
     /// A file with the prompt.

@@ -154,14 +154,17 @@ pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Opti
 }
 
 /// Returns the name of a tool without its server and the separator, if it begins with them.
-pub(super) fn tool_at<'a>(server: &str, tool: &'a str, separator: &str) -> Option<&'a str> {
-    [&tool_name_part(server), server]
+fn tool_at<'a>(server: &str, tool: &'a str, separator: &str) -> Option<&'a str> {
+    let part = tool_name_part(server);
+    // goose leaves blanks out, and has small letters only.
+    let small = tool_name_part(&server.replace(char::is_whitespace, "")).to_lowercase();
+    [&part, server, &small]
         .iter()
         .find_map(|name| tool.strip_prefix(*name)?.strip_prefix(separator))
 }
 
 /// Returns the name of a server as it is within the names of its tools.
-pub(super) fn tool_name_part(server: &str) -> String {
+fn tool_name_part(server: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     server.replace(|c| !allowed(c), "_")
 }

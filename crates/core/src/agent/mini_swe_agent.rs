@@ -25,7 +25,7 @@ pub(super) static AGENT: Agent = Agent {
         setting_variables: litellm::SETTING_VARIABLES,
         services: litellm::SERVICES,
         // It writes down how far it has come; a termination ends it without a word.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         capabilities: Capabilities {
             rules: false,
             mcp_servers: false,
@@ -152,8 +152,6 @@ impl Protocol for Trajectory {
         self.stderr(text.trim(), session);
     }
 
-    fn oversized_line(&mut self, _beginning: &str, _bytes: u64, _session: &mut Session) {}
-
     fn stderr(&mut self, text: &str, session: &mut Session) {
         session.remember_last(text);
         if text.contains("litellm.") && errors::classify(None, text).is_some() {
@@ -163,9 +161,9 @@ impl Protocol for Trajectory {
         if text.starts_with("mini-swe-agent (step ") {
             self.trouble = None;
             session.answered();
-            session.begins_step();
+            session.tool_at_work("step", true);
         } else if matches!(text, "Tool:" | "User:") {
-            session.ends_step();
+            session.tool_at_work("step", false);
         }
     }
 

@@ -98,7 +98,7 @@ pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Ending, Line, RawLine, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::provider_of;
-pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
+pub use profile::{Capabilities, FilesYield, Package, Profile};
 pub use project_servers::servers_in_project;
 pub use session::Decoder;
 use session::Protocol;

@@ -1,6 +1,9 @@
 //! Names of models: the ones that answered, and the rule by which two names mean the same model.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::text::prose;
 
@@ -93,25 +96,14 @@ pub(crate) fn plain(model: &str) -> String {
 
 /// Splits a date (`-20251001`, `-2025-08-07`, `-05-20`, `-0613`) or a revision (`-002`) from the end of a name.
 pub(crate) fn without_date(name: &str) -> (&str, Option<&str>) {
-    for shape in ["-dddd-dd-dd", "-dddddddd", "-dd-dd", "-dddd", "-ddd"] {
-        let Some(at) = name.len().checked_sub(shape.len()) else {
-            continue;
-        };
-        if at > 0 && name.is_char_boundary(at) && has_shape(&name[at..], shape) {
-            return (&name[..at], Some(&name[at..]));
-        }
+    static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(".(-([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{2}-[0-9]{2}|[0-9]{3,4}))$").ok()
+    });
+    let found = DATE.as_ref().and_then(|date| date.captures(name)?.get(1));
+    match found {
+        Some(date) => (&name[..date.start()], Some(date.as_str())),
+        None => (name, None),
     }
-    (name, None)
-}
-
-fn has_shape(text: &str, shape: &str) -> bool {
-    text.bytes().zip(shape.bytes()).all(|(byte, shape)| {
-        if shape == b'd' {
-            byte.is_ascii_digit()
-        } else {
-            byte == shape
-        }
-    })
 }
 
 /// Returns whether an alias means the model. An alias has no number of a version.

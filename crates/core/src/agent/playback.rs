@@ -91,7 +91,6 @@ pub(super) fn inputs<'a>(
         workspace: Utf8Path::new("/room/workspace"),
         git: false,
         prompt: "Do it",
-        session_id: "00000000-0000-4000-8000-000000000000",
         superuser: false,
         prompt_file: Utf8Path::new("/room/io/prompt.txt"),
         stats_file: Utf8Path::new("/room/io/stats.json"),

@@ -11,9 +11,9 @@ pub(super) use super::session::{self, Protocol, Session, failed};
 pub(super) use super::tokens::Tokens;
 pub(super) use super::{
     Agent, Capabilities, Ending, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile,
-    Profile, SideFile, Skippable, Stdin, StopSignal,
+    Profile, SideFile, Skippable, Stdin,
 };
-pub(super) use crate::process::Exit;
+pub(super) use crate::process::{Exit, Signal};
 pub(super) use crate::text::json::object;
 pub(super) use crate::transcript::{Role, Step, Usage, total};
 pub(super) use crate::trial_error::{ErrorKind, TrialError};

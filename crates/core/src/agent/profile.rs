@@ -1,8 +1,8 @@
 //! The facts about an agent.
 
-use serde::{Deserialize, Serialize};
-
+use super::decoder::Skippable;
 use super::model_service::ModelService;
+use crate::process::Signal;
 
 /// The facts about an agent that are the same in every trial.
 #[derive(Debug)]
@@ -41,6 +41,9 @@ pub struct Profile {
     pub skill_tool: Option<&'static str>,
     /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
     pub reports_tokens: bool,
+    /// The beginnings of lines that may be left out of the transcript of a very long session. Nothing else may depend on
+    /// such a line.
+    pub skippable: &'static [(&'static str, Skippable)],
     /// Names of files and directories that it reads in the directories above the workspace.
     pub read_above: &'static [&'static str],
     /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.
@@ -55,13 +58,14 @@ pub struct Profile {
     pub hosts: &'static [&'static str],
     /// The rule by which credential files are left out when variables are set.
     pub files_yield: FilesYield,
-    /// Directories that trials share, since the program would fill them anew for every home.
-    pub caches: &'static [Cache],
+    /// Directories that trials share, since the program would fill them anew for every home: the variable that
+    /// names a directory, and its usual place below the user's home.
+    pub caches: &'static [(&'static str, &'static str)],
     /// Directories it leaves in the workspace and cannot be told to put elsewhere. They are removed when the agent
     /// has ended, unless they were there before.
     pub leftovers: &'static [&'static str],
     /// The signal that asks it to end.
-    pub stop_signal: StopSignal,
+    pub stop_signal: Signal,
     /// The parts of a variant that it can use.
     pub capabilities: Capabilities,
 }
@@ -86,6 +90,7 @@ impl Profile {
         skills_dir: "",
         skill_tool: None,
         reports_tokens: false,
+        skippable: &[],
         read_above: &["AGENTS.md"],
         credential_variables: &[],
         setting_variables: &[],
@@ -95,7 +100,7 @@ impl Profile {
         files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],
-        stop_signal: StopSignal::Terminate,
+        stop_signal: Signal::Terminate,
         capabilities: Capabilities::ALL,
     };
 
@@ -168,15 +173,6 @@ pub fn provider_of(variable: &str) -> String {
     }
 }
 
-/// A directory that trials share.
-#[derive(Debug)]
-pub struct Cache {
-    /// The variable that tells the program where the directory is.
-    pub variable: &'static str,
-    /// The usual place of the directory, relative to the user's home.
-    pub dir: &'static str,
-}
-
 /// The parts of a variant that an agent can use. Giving it anything else is an error, never silently ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct Capabilities {
@@ -201,15 +197,6 @@ impl Capabilities {
         skills: true,
         config: true,
     };
-}
-
-/// The signal that asks the agent to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StopSignal {
-    /// SIGINT.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(super) const PROFILE: Profile = Profile {
     rules_file: "QWEN.md",
     skills_dir: ".qwen/skills",
     skill_tool: Some("skill"),
+    skippable: &[(r#"{"type":"user""#, Skippable::Output)],
     read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
     credential_variables: &["OPENAI_API_KEY"],
     setting_variables: &["OPENAI_BASE_URL"],
@@ -130,12 +131,6 @@ impl Protocol for QwenStream {
         }
     }
 
-    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        let is_output = beginning.starts_with(br#"{"type":"user""#);
-        is_output.then_some(Skippable::Output)
-    }
-
-    /// Reads a line of the session file. Every answer of the model has one with telemetry.
     fn side_event(&mut self, line: Value, session: &mut Session) {
         let event = &line["systemPayload"]["uiEvent"];
         if event["event.name"] != "qwen-code.api_response" {

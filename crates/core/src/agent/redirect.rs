@@ -111,7 +111,7 @@ impl Redirect {
         env: &mut BTreeMap<String, String>,
         config: Option<&Value>,
     ) -> Option<Value> {
-        let replaced = |text: &str| self.token(text, tokens).unwrap_or_else(|| text.to_owned());
+        let replaced = |text: &str| self.replaced(text, tokens);
         for value in env.values_mut() {
             *value = replaced(value);
         }
@@ -191,15 +191,15 @@ impl Redirect {
     }
 
     /// Returns the token for a text that is a key, or a key after `Bearer`.
-    fn token(&self, text: &str, tokens: &[String]) -> Option<String> {
+    fn replaced(&self, text: &str, tokens: &[String]) -> String {
         for (known, token) in self.keys.iter().zip(tokens) {
             if let Some(before) = text.strip_suffix(known.key.as_str())
                 && (before.is_empty() || before.ends_with(' '))
             {
-                return Some(format!("{before}{token}"));
+                return format!("{before}{token}");
             }
         }
-        None
+        text.to_owned()
     }
 }
 

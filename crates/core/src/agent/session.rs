@@ -23,9 +23,6 @@ use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-/// The name of an answer among the calls that have not ended.
-const STEP: &str = "the step";
-
 /// The language of one agent: what its lines mean.
 pub(super) trait Protocol: Send {
     /// Reads an event: a line of standard output that is JSON.
@@ -42,11 +39,6 @@ pub(super) trait Protocol: Send {
     fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
         session.time = None;
         session.notice(format!("an event of {bytes} bytes was not decoded"));
-    }
-
-    /// Returns the kind of a skippable line, as [`Decoder::skippable`] does.
-    fn skippable(&self, _beginning: &[u8]) -> Option<Skippable> {
-        None
     }
 
     /// Reads a line of standard error, without the white space around it.
@@ -129,7 +121,9 @@ impl Decoder {
     /// Returns the kind of a line of standard output, by its beginning, if no count, figure or ending depends on it.
     /// Floods of such lines may be left out.
     pub fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        self.protocol.skippable(beginning)
+        let mut known = self.profile.skippable.iter();
+        let (_, kind) = known.find(|(start, _)| beginning.starts_with(start.as_bytes()))?;
+        Some(*kind)
     }
 
     /// Reads a line of standard error.
@@ -273,23 +267,9 @@ impl Session {
         self.conversation.answered();
     }
 
-    /// Notes that an answer has begun whose tools are only shown when they are over.
-    pub(super) fn begins_step(&mut self) {
-        self.conversation.tool_started(Some(STEP));
-    }
-
-    /// Notes that the answer is over, and its tools with it.
-    pub(super) fn ends_step(&mut self) {
-        self.conversation.tool_ended(Some(STEP));
-    }
-
     /// Notes that a tool is at work, or not any more, without a step of the transcript.
     pub(super) fn tool_at_work(&mut self, id: &str, at_work: bool) {
-        if at_work {
-            self.conversation.tool_started(Some(id));
-        } else {
-            self.conversation.tool_ended(Some(id));
-        }
+        self.conversation.tool_at_work(id, at_work);
     }
 
     /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next
@@ -381,8 +361,9 @@ mod tests {
         session.recovered();
         assert_eq!(session.failure, None);
         assert_eq!(session.notes, ["busy"]);
-        for _ in 0..MOST_NOTES {
-            session.note("again".to_owned());
+        for number in 0..MOST_NOTES {
+            session.note(format!("again {number}"));
+            session.note(format!("again {number}"));
         }
         session.final_note("over");
         assert_eq!(session.notes.len(), MOST_NOTES + 1);

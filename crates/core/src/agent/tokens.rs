@@ -11,17 +11,20 @@ const INPUT: [&str; 4] = [
     "/input_tokens", "/inputTokens", "/input_token_count", "/input",
 ];
 /// The names of tokens that were read from a cache.
-const CACHED: [&str; 8] = [
+const CACHED: [&str; 9] = [
     "/cached_input_tokens", "/cache_read_input_tokens", "/cacheReadInputTokens",
     "/cacheReadTokens", "/cached_content_token_count", "/cached", "/cacheRead", "/cache/read",
+    "/cachedReadTokens",
 ];
 /// The names of tokens that were written to a cache.
-const WRITTEN: [&str; 4] = [
+const WRITTEN: [&str; 5] = [
     "/cache_creation_input_tokens", "/cacheCreationInputTokens", "/cacheWrite", "/cache/write",
+    "/cachedWriteTokens",
 ];
 /// The names of output tokens, and of thoughts that are told apart from them.
-const OUTPUT: [&str; 5] = [
+const OUTPUT: [&str; 6] = [
     "/output_tokens", "/outputTokens", "/output_token_count", "/output", "/thoughts",
+    "/thoughtTokens",
 ];
 
 /// The tokens of one or more requests.

@@ -55,7 +55,7 @@ pub fn outside_paths() -> impl Iterator<Item = &'static str> {
     PATHS
         .into_iter()
         .chain(toolchains)
-        .chain(caches.map(|cache| cache.variable))
+        .chain(caches.map(|(name, _)| *name))
 }
 
 /// The environment that Terca was started with.
@@ -144,8 +144,7 @@ impl Host {
 
     fn add_toolchains(&self, variables: &mut Variables) {
         let caches = agent::profiles().flat_map(|profile| profile.caches);
-        let caches = caches.map(|cache| (cache.variable, cache.dir));
-        for (name, dir) in TOOLCHAINS.into_iter().chain(caches) {
+        for (name, dir) in TOOLCHAINS.iter().chain(caches).copied() {
             let set = self.get(name).map(str::to_owned);
             let usual = self
                 .get("HOME")

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::{Profile, StopSignal};
+use terca_core::agent::Profile;
+use terca_core::process::Signal;
 
 use crate::host::environment::Variables;
 use crate::locked;
@@ -93,7 +94,7 @@ pub fn ask(
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: TIMEOUT,
-        stop_signal: StopSignal::Terminate,
+        stop_signal: Signal::Terminate,
         grace: GRACE,
         sweep: true,
     };

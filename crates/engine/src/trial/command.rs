@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use terca_core::agent::StopSignal;
 use terca_core::config::suite::Input;
+use terca_core::process::Signal;
 
 use super::attachments::{self, Attachments, CommandEnd, Limited};
 use super::containment::{Side, command_enclosure};
@@ -110,7 +110,7 @@ impl<'a> TrialRun<'a> {
             stdout: stdout.path.clone(),
             stderr: stderr.path.clone(),
             timeout: shell.timeout,
-            stop_signal: StopSignal::Terminate,
+            stop_signal: Signal::Terminate,
             grace: GRACE,
             sweep: shell.sweep,
         }

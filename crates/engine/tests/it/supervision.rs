@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
+use terca_core::process::Signal;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{
     Ended, Job, Launcher, SuperviseError, Supervisor, SupervisorGuard, SupervisorPool, Turn,
@@ -57,7 +57,7 @@ impl Place {
             stdout: output.clone(),
             stderr: output,
             timeout: Duration::from_secs(600),
-            stop_signal: StopSignal::Terminate,
+            stop_signal: Signal::Terminate,
             grace: Duration::from_secs(60),
             sweep: true,
         }
@@ -126,10 +126,7 @@ fn nothing_of_the_environment_is_inherited_and_the_input_is_the_file() {
 
 #[test]
 fn out_of_time_it_is_asked_to_end_with_the_signal_it_knows() {
-    for (signal, name) in [
-        (StopSignal::Terminate, "TERM"),
-        (StopSignal::Interrupt, "INT"),
-    ] {
+    for (signal, name) in [(Signal::Terminate, "TERM"), (Signal::Interrupt, "INT")] {
         let place = Place::new();
         let job = Job {
             timeout: Duration::from_millis(200),

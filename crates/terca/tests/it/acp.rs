@@ -119,7 +119,7 @@ on_prompt() {
     assert_eq!(heard[3]["result"]["outcome"]["optionId"], "yes");
     let stream = project.trial_file("artifacts/stream.jsonl");
     assert!(
-        stream.contains(r#""call":"c1","answer":"allow_once""#),
+        stream.contains(r#""answer":"allow_once","call":"c1""#),
         "{stream}"
     );
     project.assert_nothing_left();

@@ -19,7 +19,7 @@ fn good_evals_are_proven() {
     // A run like any other: its logs are there, and `show` knows it.
     let log =
         std::fs::read_to_string(project.run_dir().join("table/cheat.default.01/run.log")).unwrap();
-    assert!(log.contains("wrote score.txt: a score of its own"), "{log}");
+    assert!(log.contains("wrote score.txt\n"), "{log}");
     assert_eq!(trial(&project, "mend-the-sum", "nop")["score"], 0.25);
     project.terca(&["show"]);
     project.assert_nothing_left();
@@ -136,11 +136,7 @@ fn what_the_cheat_leaves_outside_the_workspace_does_not_reach_the_tests() {
     assert_eq!(trial["tests"]["path"]["score"], 1.0, "{trial}");
     assert_eq!(trial["tests"]["work"]["score"], 0.0, "{trial}");
     assert!(project.trial_path("workspace/grep").exists(), "it did try");
-    assert!(
-        project
-            .trial_file("run.log")
-            .contains("wrote ~/.bashrc: read from the home directory")
-    );
+    assert!(project.trial_file("run.log").contains("wrote ~/.bashrc\n"));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use super::super::gemini_cli;
 use super::super::qwen_code;
-use super::stream::AcpStream;
+use super::stream::{self, AcpStream};
 use super::through_client;
 use crate::agent::prelude::*;
 
@@ -19,6 +19,7 @@ static GEMINI_CLI: Agent = Agent {
         // In its session file.
         reports_tokens: true,
         skill_tool: None,
+        skippable: stream::SKIPPABLE,
         ..gemini_cli::PROFILE
     },
     invocation: |inputs| {
@@ -34,6 +35,7 @@ static QWEN_CODE: Agent = Agent {
         name: "acp:qwen-code",
         aliases: &["acp:qwen"],
         skill_tool: None,
+        skippable: stream::SKIPPABLE,
         ..qwen_code::PROFILE
     },
     invocation: |inputs| {

@@ -1,7 +1,7 @@
 //! `acp`: any agent that speaks the Agent Client Protocol, version 1, over its standard input and output.
 //!
 //! Terca's own program is the client. It runs inside the trial in the place of the agent (`engine::trial::acp_client`), starts the
-//! agent's command, and prints the session as [`Event`]s, which the decoder here reads like the stream of any other agent. So
+//! agent's command, and prints the session, an event on a line, which the decoder here reads like the stream of any other agent. So
 //! limits, sandboxes, tails and kills are the same for all agents.
 //!
 //! Two facts shape this adapter: the protocol has no name for a tool, only a title and a kind; and it has no field for the tokens of a session
@@ -11,7 +11,6 @@
 //! changes the order of the keys in all files that Terca writes, and with it their fingerprints. Its connection is async, and
 //! holds lines of any length.
 
-mod event;
 mod known;
 mod settings;
 mod stream;
@@ -19,16 +18,12 @@ mod tools;
 mod usage;
 
 use super::prelude::*;
-pub use event::{Event, Stage};
-pub use settings::SessionSettings;
 
 use camino::Utf8PathBuf;
 
 pub(super) use known::KNOWN;
 use stream::AcpStream;
 
-/// The version of the protocol that Terca speaks.
-pub const PROTOCOL_VERSION: u64 = 1;
 /// The code of an error that asks to sign in first.
 pub const AUTH_REQUIRED: i64 = -32000;
 
@@ -40,6 +35,7 @@ pub(super) static AGENT: Agent = Agent {
         takes_command: true,
         services: COMMON_SERVICES,
         skills_dir: ".agents/skills",
+        skippable: stream::SKIPPABLE,
         capabilities: Capabilities {
             config: false,
             ..Capabilities::ALL
@@ -62,7 +58,7 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
 /// protocol.
 fn through_client(inputs: &Inputs<'_>, agent: Launch, model: Option<&str>) -> (Launch, PlacedFile) {
     let dir: Utf8PathBuf = inputs.agent_home.join(".terca");
-    let settings = json!(SessionSettings::new(inputs, model));
+    let settings = settings::session_settings(inputs, model);
     let file = PlacedFile::json(&dir, settings::FILE, &settings);
     let launch = Launch::AcpClient {
         settings: file.path.clone(),

@@ -3,14 +3,17 @@
 use crate::agent::prelude::*;
 
 use super::AUTH_REQUIRED;
-use super::event::Event;
-use super::event::Stage;
 use super::tools::ToolCalls;
 use super::usage;
 use crate::agent::errors::by_status;
 use crate::agent::errors::classify;
 use crate::text::prose;
 
+/// The beginnings of words that come in pieces. The client prints the fields of an event in the order of their names.
+pub(super) const SKIPPABLE: &[(&str, Skippable)] = &[
+    (r#"{"of":"agent_message_chunk""#, Skippable::Words),
+    (r#"{"of":"agent_thought_chunk""#, Skippable::Words),
+];
 /// The lines that are no messages and are told of when a session fails.
 const MOST_NOISE: usize = 3;
 
@@ -30,7 +33,7 @@ pub(super) struct AcpStream {
     /// True if the session has begun.
     is_ready: bool,
     /// The last event of the session: its end, or what keeps it from going on.
-    outcome: Option<Event>,
+    outcome: Option<Value>,
 }
 
 impl AcpStream {
@@ -42,64 +45,9 @@ impl AcpStream {
         }
     }
 
-    fn read(&mut self, event: Event, session: &mut Session) {
-        match event {
-            Event::Agent { version, .. } => session.version = version,
-            Event::Session { time, .. } => {
-                session.at_millisecond(Some(time));
-                self.is_ready = true;
-            }
-            Event::Update { of, time, update } => {
-                session.at_millisecond(Some(time));
-                self.update(&of, update, session);
-            }
-            Event::Permission { time, call, answer } => {
-                session.at_millisecond(Some(time));
-                self.calls.release(session);
-                if answer.is_none() {
-                    let call = call.unwrap_or_default();
-                    session.note(format!(
-                        "the agent asked for a permission that could not be given ({call})"
-                    ));
-                }
-            }
-            Event::Refused { method, .. } => {
-                // Others are the agent's own, which it tries with every client.
-                let is_known = method.starts_with("fs/") || method.starts_with("terminal/");
-                let is_new = self.refused.len() < MOST_NOISE && !self.refused.contains(&method);
-                if is_known && is_new {
-                    self.refused.push(method);
-                }
-            }
-            Event::Noise { text, .. } => {
-                if self.noise.len() < MOST_NOISE {
-                    self.noise.push(text);
-                }
-            }
-            Event::Failed {
-                time, ref message, ..
-            } => {
-                session.at_millisecond(Some(time));
-                self.calls.release(session);
-                session.error(message.as_str());
-                self.outcome = Some(event);
-            }
-            Event::End {
-                ref usage,
-                ref meta,
-                ..
-            } => {
-                self.calls.release(session);
-                session.flush();
-                self.told = usage::of_prompt(usage.as_ref(), meta.as_ref()).or(self.told);
-                self.outcome = Some(event);
-            }
-            Event::Other => {}
-        }
-    }
-
-    fn update(&mut self, of: &str, update: Value, session: &mut Session) {
-        match of {
+    fn update(&mut self, update: Value, session: &mut Session) {
+        let of = update.text("sessionUpdate").to_owned();
+        match of.as_str() {
             "agent_message_chunk" | "agent_thought_chunk" => {
                 // Empty ones carry figures.
                 let text = update["content"].text("text").to_owned();
@@ -108,7 +56,7 @@ impl AcpStream {
                 }
                 self.calls.release(session);
                 let role = Role::Assistant;
-                session.piece(match of {
+                session.piece(match of.as_str() {
                     "agent_message_chunk" => Step::Message { role, text },
                     _ => Step::Reasoning { text },
                 });
@@ -170,13 +118,6 @@ fn kind_of_code(code: i64) -> Option<ErrorKind> {
     }
 }
 
-/// The shell's way to say that there is no such program, or that it may not be run.
-fn kind_of_exit(stage: Stage, exit: Option<Exit>) -> Option<ErrorKind> {
-    let is_start = matches!(stage, Stage::Start | Stage::Initialize);
-    let is_missing = matches!(exit, Some(Exit::Code(126 | 127)));
-    (is_start && is_missing).then_some(ErrorKind::AgentMissing)
-}
-
 /// Returns a plan in one line.
 fn plan(entries: &Value) -> String {
     let entries = entries.as_array().into_iter().flatten();
@@ -192,16 +133,44 @@ fn plan(entries: &Value) -> String {
 }
 
 impl Protocol for AcpStream {
-    fn line(&mut self, text: &str, session: &mut Session) {
-        if let Ok(event) = serde_json::from_str(text) {
-            self.read(event, session);
+    fn event(&mut self, mut event: Value, session: &mut Session) {
+        session.at_millisecond(event["time"].as_i64());
+        match event.text("type") {
+            "agent" => session.version = event.owned("version"),
+            "session" => self.is_ready = true,
+            "update" => self.update(event["update"].take(), session),
+            "permission" => {
+                self.calls.release(session);
+                if event["answer"].is_null() {
+                    let call = event.text("call");
+                    session.note(format!(
+                        "the agent asked for a permission that could not be given ({call})"
+                    ));
+                }
+            }
+            "refused" => {
+                let method = event.text("method");
+                // Others are the agent's own, which it tries with every client.
+                let is_known = method.starts_with("fs/") || method.starts_with("terminal/");
+                let is_new = !self.refused.iter().any(|known| known == method);
+                if is_known && is_new && self.refused.len() < MOST_NOISE {
+                    self.refused.push(method.to_owned());
+                }
+            }
+            "noise" if self.noise.len() < MOST_NOISE => self.noise.extend(event.owned("text")),
+            "failed" => {
+                self.calls.release(session);
+                session.error(event.text("message"));
+                self.outcome = Some(event);
+            }
+            "end" => {
+                self.calls.release(session);
+                session.flush();
+                self.told = usage::of_prompt(&event).or(self.told);
+                self.outcome = Some(event);
+            }
+            _ => {}
         }
-    }
-
-    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        let of = beginning.strip_prefix(br#"{"type":"update","of":"agent_"#)?;
-        let is_words = of.starts_with(b"message_chunk\"") || of.starts_with(b"thought_chunk\"");
-        is_words.then_some(Skippable::Words)
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
@@ -230,32 +199,28 @@ impl Protocol for AcpStream {
                 "the agent asked its client for {methods}, which Terca does not offer"
             ));
         }
-        match &self.outcome {
-            Some(Event::End { stop_reason, .. }) => stopped(stop_reason, session),
-            Some(Event::Failed {
-                stage,
-                code,
-                kind,
-                message,
-                exit: exited,
-                ..
-            }) => {
-                let message = self.said(message, exited.is_some(), exit, session);
-                let kind = kind
-                    .or(code.and_then(kind_of_code))
-                    .or(kind_of_exit(*stage, *exited))
-                    .or(classify(None, &message))
-                    .unwrap_or(match stage {
-                        Stage::Model => ErrorKind::Model,
-                        _ => ErrorKind::Agent,
-                    });
-                let broke_off = *stage == Stage::Prompt && exited.is_some();
-                if broke_off && kind == ErrorKind::Agent {
-                    return Ending::Crashed(TrialError::new(kind, message));
-                }
-                failed(kind, message)
-            }
-            _ => session.no_end(exit),
+        let Some(outcome) = &self.outcome else {
+            return session.no_end(exit);
+        };
+        if outcome["type"] == "end" {
+            return stopped(outcome.text("stopReason"), session);
         }
+        let has_exited = !outcome["exit"].is_null();
+        let message = self.said(outcome.text("message"), has_exited, exit, session);
+        let stage = outcome.text("stage");
+        let is_missing = matches!(outcome["exit"]["code"].as_i64(), Some(126 | 127));
+        let kind = serde_json::from_value(outcome["kind"].clone()).ok();
+        let kind = kind
+            .or(outcome["code"].as_i64().and_then(kind_of_code))
+            .or((stage == "initialize" && is_missing).then_some(ErrorKind::AgentMissing))
+            .or(classify(None, &message))
+            .unwrap_or(match stage {
+                "model" => ErrorKind::Model,
+                _ => ErrorKind::Agent,
+            });
+        if stage == "prompt" && has_exited && kind == ErrorKind::Agent {
+            return Ending::Crashed(TrialError::new(kind, message));
+        }
+        failed(kind, message)
     }
 }

@@ -4,7 +4,7 @@
 //! arguments are there, when it is at work, or when something else follows.
 
 use crate::agent::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The most ids of calls that are kept. Parts of later calls that have no beginning are left out.
 const MOST_CALLS: usize = 50_000;
@@ -16,19 +16,11 @@ const LONGEST_ID: usize = 1_000;
 /// The calls of a session so far.
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
-    /// The calls that were announced and are no steps yet, in their order.
-    held: Vec<Held>,
-    /// The calls that are steps.
-    seen: BTreeSet<String>,
-    /// Those of them that are at work.
-    open: BTreeSet<String>,
-}
-
-#[derive(Debug)]
-struct Held {
-    id: String,
-    /// The parts so far, the later ones merged into the first.
-    parts: Value,
+    /// The calls that were announced and are no steps yet, in their order. The later parts of a call are merged into its
+    /// first.
+    held: Vec<Value>,
+    /// The calls that are steps, and whether they are at work.
+    steps: BTreeMap<String, bool>,
 }
 
 impl ToolCalls {
@@ -41,16 +33,17 @@ impl ToolCalls {
         let status = update.text("status").to_owned();
         let is_over = matches!(status.as_str(), "completed" | "failed");
         let output = is_over.then(|| output(&update));
-        if !self.seen.contains(&id) {
+        if !self.steps.contains_key(&id) {
             let index = self.hold(&id, update, session);
-            let is_told = self.held[index].has_arguments();
+            let is_told = has_arguments(&self.held[index]);
             if is_over || is_told || status == "in_progress" {
                 let held = self.held.remove(index);
                 self.make_step(&held, session);
             }
         }
         if let Some(output) = output
-            && self.open.remove(&id)
+            && let Some(at_work) = self.steps.get_mut(&id)
+            && std::mem::take(at_work)
         {
             session.result(Some(id), status == "completed", output);
         }
@@ -58,11 +51,10 @@ impl ToolCalls {
 
     /// Holds a call until more is known of it. Returns its place.
     fn hold(&mut self, id: &str, parts: Value, session: &mut Session) -> usize {
-        if let Some(index) = self.held.iter().position(|held| held.id == id) {
+        let mut held = self.held.iter();
+        if let Some(index) = held.position(|held| held["toolCallId"] == id) {
             // What is `null` now may have been told before.
-            if let (Value::Object(parts), Value::Object(known)) =
-                (parts, &mut self.held[index].parts)
-            {
+            if let (Value::Object(parts), Value::Object(known)) = (parts, &mut self.held[index]) {
                 known.extend(parts.into_iter().filter(|(_, value)| !value.is_null()));
             }
             return index;
@@ -70,10 +62,7 @@ impl ToolCalls {
         if self.held.len() >= MOST_HELD {
             self.release(session);
         }
-        self.held.push(Held {
-            id: id.to_owned(),
-            parts,
-        });
+        self.held.push(parts);
         self.held.len() - 1
     }
 
@@ -84,63 +73,60 @@ impl ToolCalls {
         }
     }
 
-    fn make_step(&mut self, held: &Held, session: &mut Session) {
-        if self.seen.len() >= MOST_CALLS {
+    fn make_step(&mut self, call: &Value, session: &mut Session) {
+        if self.steps.len() >= MOST_CALLS {
             return;
         }
-        self.seen.insert(held.id.clone());
-        self.open.insert(held.id.clone());
-        let tool = held.tool();
-        let server = server_of(&tool, held.parts.text("title"), session);
-        session.call(Some(held.id.clone()), tool, held.input(), server);
+        let id = call.text("toolCallId");
+        self.steps.insert(id.to_owned(), true);
+        let tool = tool(call);
+        let server = server_of(&tool, call.text("title"), session);
+        session.call(Some(id.to_owned()), tool, input(call), server);
     }
 }
 
-impl Held {
-    fn has_arguments(&self) -> bool {
-        let arguments = self.parts["rawInput"].as_object();
-        arguments.is_some_and(|arguments| !arguments.is_empty())
-    }
+fn has_arguments(call: &Value) -> bool {
+    let arguments = call["rawInput"].as_object();
+    arguments.is_some_and(|arguments| !arguments.is_empty())
+}
 
-    /// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta` or the id; for the
-    /// others, the kind is the name.
-    fn tool(&self) -> String {
-        let meta = &self.parts["_meta"];
-        let own = meta.as_object().into_iter().flat_map(Map::values);
-        let named = std::iter::once(meta).chain(own).find_map(|part| {
-            let mut names = ["toolName", "tool_name"].iter();
-            names.find_map(|name| part[name].as_str())
-        });
-        let named = named.or_else(|| name_in_id(&self.id));
-        match (named, self.parts.text("kind")) {
-            (Some(name), _) => name.to_owned(),
-            (None, "") => "other".to_owned(),
-            (None, kind) => kind.to_owned(),
-        }
+/// Returns the name of the tool. The protocol has none, so that some agents put it into `_meta` or the id; for the
+/// others, the kind is the name.
+fn tool(call: &Value) -> String {
+    let meta = &call["_meta"];
+    let own = meta.as_object().into_iter().flat_map(Map::values);
+    let named = std::iter::once(meta).chain(own).find_map(|part| {
+        let mut names = ["toolName", "tool_name"].iter();
+        names.find_map(|name| part[name].as_str())
+    });
+    let named = named.or_else(|| name_in_id(call.text("toolCallId")));
+    match (named, call.text("kind")) {
+        (Some(name), _) => name.to_owned(),
+        (None, "") => "other".to_owned(),
+        (None, kind) => kind.to_owned(),
     }
+}
 
-    /// Returns the arguments; where the agent does not show them, what it shows of the call instead.
-    fn input(&self) -> Value {
-        let parts = &self.parts;
-        if self.has_arguments() {
-            return parts["rawInput"].clone();
-        }
-        // The title of a command is the command.
-        let title = match parts.text("kind") {
-            "execute" => "command",
-            _ => "title",
-        };
-        let mut shown = vec![(title, &parts["title"])];
-        let mut content = parts.list("content").iter();
-        if let Some(diff) = content.find(|part| part["type"] == "diff") {
-            shown.extend(["path", "oldText", "newText"].map(|name| (name, &diff[name])));
-        } else {
-            shown.push(("path", &parts["locations"][0]["path"]));
-        }
-        let told = shown.into_iter().filter(|(_, value)| !value.is_null());
-        told.map(|(name, value)| (name.to_owned(), value.clone()))
-            .collect()
+/// Returns the arguments; where the agent does not show them, what it shows of the call instead.
+fn input(parts: &Value) -> Value {
+    if has_arguments(parts) {
+        return parts["rawInput"].clone();
     }
+    // The title of a command is the command.
+    let title = match parts.text("kind") {
+        "execute" => "command",
+        _ => "title",
+    };
+    let mut shown = vec![(title, &parts["title"])];
+    let mut content = parts.list("content").iter();
+    if let Some(diff) = content.find(|part| part["type"] == "diff") {
+        shown.extend(["path", "oldText", "newText"].map(|name| (name, &diff[name])));
+    } else {
+        shown.push(("path", &parts["locations"][0]["path"]));
+    }
+    let told = shown.into_iter().filter(|(_, value)| !value.is_null());
+    told.map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect()
 }
 
 /// Returns the name in an id of Gemini CLI: `write_file__write_file_1794912122715_0`.

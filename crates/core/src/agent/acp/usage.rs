@@ -5,30 +5,18 @@ use crate::agent::prelude::*;
 use crate::agent::tokens::known_cost;
 
 /// Returns the figures of the answer to a prompt.
-pub(super) fn of_prompt(usage: Option<&Value>, meta: Option<&Value>) -> Usage {
-    let told = usage.map(of_protocol).unwrap_or_default();
-    told.or(meta.map(of_quota).unwrap_or_default())
+pub(super) fn of_prompt(end: &Value) -> Usage {
+    of_protocol(&end["usage"]).or(of_quota(&end["meta"]))
 }
 
 /// Reads `usage` of the protocol. Agents differ in whether cached and reasoning tokens are part of the others: the total
 /// tells.
 fn of_protocol(usage: &Value) -> Usage {
-    let input = ["inputTokens", "cachedReadTokens", "cachedWriteTokens"];
-    let output = ["outputTokens", "thoughtTokens"];
-    let sum = |names: &[&'static str]| total(names.iter().map(|name| usage.number(name)));
-    let is_apart = usage.number("totalTokens") >= total([sum(&input), sum(&output)]).max(1);
-    let first = |names: &[&'static str]| {
-        if is_apart {
-            sum(names)
-        } else {
-            sum(&names[..1])
-        }
-    };
-    let tokens = Tokens {
-        input: first(&input),
-        output: first(&output),
-        ..Tokens::default()
-    };
+    let mut tokens = Tokens::read_apart(usage);
+    if usage.number("totalTokens") < total([tokens.input, tokens.output]) {
+        tokens.input = usage.number("inputTokens");
+        tokens.output = usage.number("outputTokens");
+    }
     Usage {
         // What is not told is not 0.
         cached_input_tokens: usage["cachedReadTokens"].as_u64(),
@@ -38,12 +26,9 @@ fn of_protocol(usage: &Value) -> Usage {
 
 /// Reads `_meta.quota` of Gemini CLI, which does not tell cached tokens. The models there are those that were asked for.
 fn of_quota(meta: &Value) -> Usage {
-    let count = &meta["quota"]["token_count"];
-    let known = |name: &str| count[name].as_u64().filter(|tokens| *tokens > 0);
     Usage {
-        input_tokens: known("input_tokens"),
-        output_tokens: known("output_tokens"),
-        ..Usage::default()
+        cached_input_tokens: None,
+        ..Tokens::read(&meta["quota"]["token_count"]).known_usage()
     }
 }
 

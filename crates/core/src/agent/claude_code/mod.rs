@@ -6,7 +6,6 @@
 mod stream;
 
 use super::prelude::*;
-use camino::Utf8Path;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -19,6 +18,7 @@ pub(super) static AGENT: Agent = Agent {
         rules_file: "CLAUDE.md",
         skills_dir: ".claude/skills",
         skill_tool: Some("Skill"),
+        skippable: &[(r#"{"type":"user""#, Skippable::Output)],
         read_above: &["CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json"],
         credential_variables: &[
             "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
@@ -31,7 +31,7 @@ pub(super) static AGENT: Agent = Agent {
             usual::ANTHROPIC,
         )],
         // A harder signal leaves the shells of its tools behind, and no result.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         hosts: &["claude.ai", "console.anthropic.com", "platform.claude.com"],
         ..Profile::USUAL
     },
@@ -47,8 +47,7 @@ const MCP_MILLISECONDS: &str = "30000";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".claude");
-    let settings = json!({ "claudeMdExcludes": instructions_above(inputs.workspace) });
-    let settings = PlacedFile::json(&home, "settings.json", &inputs.with_config(settings));
+    let settings = PlacedFile::json(&home, "settings.json", &inputs.with_config(json!({})));
     let servers = inputs.mcp_file(&home, "mcp.json", |server| {
         // Its own `cwd` is silently ignored.
         let server = server.with_cwd_wrapped();
@@ -61,8 +60,6 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         // Without it `stream-json` is refused.
         "--verbose",
         "--dangerously-skip-permissions",
-        "--session-id",
-        inputs.session_id,
         // The workspace's own settings, and neither the user's nor anybody's local ones.
         "--setting-sources",
         "project",
@@ -104,16 +101,6 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         files: [settings].into_iter().chain(servers).collect(),
         ..started
     }
-}
-
-/// Returns the instructions of all directories above the workspace, which would otherwise be read up to `/`.
-fn instructions_above(workspace: &Utf8Path) -> Vec<String> {
-    let names = ["CLAUDE.md", "CLAUDE.local.md", ".claude/**"];
-    workspace
-        .ancestors()
-        .skip(1)
-        .flat_map(|dir| names.map(|name| dir.join(name).into_string()))
-        .collect()
 }
 
 #[cfg(test)]

@@ -165,12 +165,6 @@ impl Protocol for ClaudeStream {
         }
     }
 
-    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
-        let is_output = beginning.starts_with(br#"{"type":"user""#);
-        is_output.then_some(Skippable::Output)
-    }
-
-    /// Reads an answer in a transcript, where the last mention has the final figures.
     fn side_event(&mut self, event: Value, session: &mut Session) {
         let message = &event["message"];
         let id = message.owned("id").filter(|_| is_of_model(message));

@@ -33,7 +33,7 @@ pub(super) static AGENT: Agent = Agent {
         // It may be a login with ChatGPT, which a key would turn into another bill.
         files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.
-        stop_signal: StopSignal::Interrupt,
+        stop_signal: Signal::Interrupt,
         hosts: &["auth.openai.com", "chatgpt.com"],
         ..Profile::USUAL
     },

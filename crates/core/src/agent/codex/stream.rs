@@ -24,9 +24,7 @@ impl CodexStream {
         if kind == "error" {
             // A warning.
             let message = item.text("message");
-            if !session.has_note(message) {
-                session.note(message.to_owned());
-            }
+            session.note(message);
             session.notice(message);
             return;
         }

@@ -20,7 +20,8 @@ impl Log {
     /// `timestamp=… level=INFO run=… message=stream providerID=mock modelID=m session.id=ses_… small=false …`
     pub(super) fn line(&mut self, line: &str, session: &mut Session) -> bool {
         if !line.starts_with("timestamp=") {
-            return is_plain(line);
+            // Kilo's second log has no news: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
+            return line.contains(" service=");
         }
         let field = |name| field(line, name).unwrap_or_default();
         match field("message").as_str() {
@@ -42,18 +43,6 @@ impl Log {
         }
         true
     }
-}
-
-/// Returns whether it is a line of Kilo's second log, which has no news: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
-fn is_plain(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let level = words
-        .next()
-        .is_some_and(|word| ["DEBUG", "INFO", "WARN", "ERROR"].contains(&word));
-    level
-        && words
-            .next()
-            .is_some_and(|word| word.starts_with("20") && word.contains('T'))
 }
 
 /// Returns the value of `name=value` or `name="a value"`.

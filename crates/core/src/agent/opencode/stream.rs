@@ -32,7 +32,7 @@ impl OpencodeStream {
         self.unknown_step |= tokens.is_unknown();
         self.tokens += tokens;
         self.tokens.cost += part["cost"].as_f64().unwrap_or(0.0);
-        session.ends_step();
+        session.tool_at_work(STEP, false);
         self.stop_reason = part.text("reason").to_owned();
         if is_known(&self.stop_reason) {
             session.answered();
@@ -103,6 +103,8 @@ impl OpencodeStream {
     }
 }
 
+/// A step of the agent, in which its tools are at work.
+const STEP: &str = "the step";
 const BROKE_OFF: &str = "the model's answer broke off";
 
 /// Returns whether an answer that ended for this reason is a whole one.
@@ -139,7 +141,7 @@ impl Protocol for OpencodeStream {
         match event.text("type") {
             "step_start" => {
                 session.recovered();
-                session.begins_step();
+                session.tool_at_work(STEP, true);
             }
             "text" => session.message(Role::Assistant, part.text("text")),
             "reasoning" => session.reasoning(part.text("text")),

@@ -48,8 +48,9 @@ impl Session {
     }
 
     /// Adds a note, up to a limit: an agent may complain for ever.
-    pub fn note(&mut self, text: String) {
-        if self.notes.len() < MOST_NOTES {
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if self.notes.len() < MOST_NOTES && !self.notes.contains(&text) {
             self.notes.push(text);
         }
     }
@@ -57,11 +58,6 @@ impl Session {
     /// Adds a note about the whole session, in any case.
     pub fn final_note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
-    }
-
-    /// Returns whether there is such a note.
-    pub fn has_note(&self, text: &str) -> bool {
-        self.notes.iter().any(|note| note == text)
     }
 
     /// Keeps these words as the last ones, unless earlier words tell more: often advice follows.

@@ -25,7 +25,7 @@ pub(super) struct Filter {
     skipped: u64,
     /// Bytes of skippable lines since the last event that counts.
     skippable_bytes: u64,
-    omitted: Option<Omitted>,
+    omitted: Omitted,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Decoder {
             && filter.skippable_bytes >= filter.limit.unwrap_or(LIMIT)
         {
             filter.skipped += 1;
-            let omitted = filter.omitted.get_or_insert_default();
+            let omitted = &mut filter.omitted;
             omitted.lines += 1;
             omitted.bytes = omitted.bytes.saturating_add(line.bytes + 1);
             omitted.words |= kind == Skippable::Words;
@@ -78,14 +78,14 @@ impl Decoder {
 
     /// Adds the step that replaces the lines left out, after the steps that are still held back.
     pub(super) fn end_gap(&mut self) {
-        let Some(omitted) = self.filter.omitted.take() else {
-            return;
-        };
         let Omitted {
             lines,
             bytes,
             words,
-        } = omitted;
+        } = std::mem::take(&mut self.filter.omitted);
+        if lines == 0 {
+            return;
+        }
         let session = &mut self.session;
         session.conversation.tools_ended();
         if words {

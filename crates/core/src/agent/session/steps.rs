@@ -58,7 +58,7 @@ impl Session {
 
     /// Adds the result of a tool.
     pub fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
-        self.conversation.tool_ended(id.as_deref());
+        self.tool_at_work(id.as_deref().unwrap_or_default(), false);
         self.push(Step::ToolResult { id, ok, output });
     }
 
@@ -73,7 +73,7 @@ impl Session {
         let tool = tool.into();
         self.tool_calls += 1;
         self.answered();
-        self.conversation.tool_started(id.as_deref());
+        self.tool_at_work(id.as_deref().unwrap_or_default(), true);
         if self.skill_tool == Some(tool.as_str()) {
             self.skill_used(&input);
         }

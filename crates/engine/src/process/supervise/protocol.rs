@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use terca_core::agent::StopSignal;
-use terca_core::process::Exit;
+use terca_core::process::{Exit, Signal};
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
 pub const ARGUMENT: &str = "__supervise";
@@ -35,7 +34,7 @@ pub struct Job {
     /// The time after which it is asked to end.
     pub timeout: Duration,
     /// The signal that asks the command to end.
-    pub stop_signal: StopSignal,
+    pub stop_signal: Signal,
     /// The time that it then has before it is killed.
     pub grace: Duration,
     /// Kill everything that is left afterwards. Set-up commands may leave a service running for

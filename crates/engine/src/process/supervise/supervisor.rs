@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use rustix::process::{Pid, Signal as OsSignal, WaitOptions, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use terca_core::agent::StopSignal;
 use terca_core::process::Exit;
+use terca_core::process::Signal;
 
 use super::launcher::pid_of;
 use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Swept};
@@ -270,8 +270,8 @@ impl Watch {
     fn ask_to_end(&mut self, job: &Job) -> Option<Instant> {
         if self.phase == Phase::Running {
             let signal = match job.stop_signal {
-                StopSignal::Interrupt => OsSignal::INT,
-                StopSignal::Terminate => OsSignal::TERM,
+                Signal::Interrupt => OsSignal::INT,
+                Signal::Terminate => OsSignal::TERM,
             };
             let _ = kill_process_group(self.pid, signal);
             self.phase = Phase::Ending;

@@ -1,7 +1,7 @@
 //! The client of the Agent Client Protocol, which runs inside a trial in the place of the agent.
 //!
 //! `terca __acp-client SETTINGS COMMAND…` reads the prompt from its standard input, starts the agent, asks it for a session and
-//! gives it the prompt. It prints what happens on its standard output, one event on a line (`core::agent::acp::Event`). To the
+//! gives it the prompt. It prints what happens on its standard output, one event on a line (read by `core::agent::acp`). To the
 //! rest of Terca it is an agent like any other: it is supervised, tailed, limited, contained and killed in the same way.
 //!
 //! It offers the agent neither files nor terminals. Agents have tools of their own for both, and with them they work as they do
@@ -20,7 +20,8 @@ use std::process::ExitCode;
 
 use camino::Utf8Path;
 use jiff::Timestamp;
-use terca_core::agent::acp::{Event, Stage};
+use serde::Serialize;
+use serde_json::{Value, json};
 use terca_core::process::Exit;
 use terca_core::trial_error::ErrorKind;
 
@@ -46,23 +47,16 @@ pub fn run_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// Prints an event on a line of its own. A full disk is no reason to leave the agent alone.
-fn print(event: &Event) {
-    let Ok(mut line) = serde_json::to_vec(event) else {
-        return;
-    };
-    line.push(b'\n');
+/// Prints an event with these fields on a line of its own. A full disk is no reason to leave the agent alone.
+fn print(kind: &str, mut event: Value) {
+    event["type"] = json!(kind);
+    event["time"] = json!(Timestamp::now().as_millisecond());
     let mut output = io::stdout().lock();
-    let _ = output.write_all(&line).and_then(|()| output.flush());
-}
-
-/// Returns the time of an event.
-fn now() -> i64 {
-    Timestamp::now().as_millisecond()
+    let _ = writeln!(output, "{event}").and_then(|()| output.flush());
 }
 
 /// The reason why a session cannot go on.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize)]
 struct Failure {
     code: Option<i64>,
     kind: Option<ErrorKind>,
@@ -73,10 +67,8 @@ struct Failure {
 impl Failure {
     fn new(message: impl Into<String>) -> Self {
         Failure {
-            code: None,
-            kind: None,
             message: message.into(),
-            exit: None,
+            ..Failure::default()
         }
     }
 
@@ -85,16 +77,5 @@ impl Failure {
             kind: Some(kind),
             ..Failure::new(message)
         }
-    }
-
-    fn print(self, stage: Stage) {
-        print(&Event::Failed {
-            time: now(),
-            stage,
-            code: self.code,
-            kind: self.kind,
-            message: self.message,
-            exit: self.exit,
-        });
     }
 }

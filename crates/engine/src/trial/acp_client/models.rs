@@ -9,14 +9,8 @@ use super::Failure;
 /// The most models that a message names.
 const MOST_NAMED: usize = 12;
 
-/// A model of a session, and the way to choose it.
-#[derive(Debug, PartialEq)]
-pub(super) struct ModelChoice {
-    /// The agent's id of the model.
-    pub(super) value: String,
-    /// The method and the parameters of the request that chooses it; `None` if it is the model of the session already.
-    pub(super) request: Option<(&'static str, Value)>,
-}
+/// The method and the parameters of a request.
+pub(super) type Request = (&'static str, Value);
 
 /// Everything that an agent says about the models of a session.
 struct ModelOffer<'a> {
@@ -27,15 +21,8 @@ struct ModelOffer<'a> {
     option: Option<&'a str>,
 }
 
-/// Returns the model that the session has by itself.
-pub(super) fn current(session: &Value) -> Option<ModelChoice> {
-    let value = offer(session)?.current?.to_owned();
-    let request = None;
-    Some(ModelChoice { value, request })
-}
-
-/// Returns the way to choose a model, by its id or its name.
-pub(super) fn choice(model: &str, session: &Value) -> Result<ModelChoice, Failure> {
+/// Returns the request that chooses a model; `None` if it is the model of the session already.
+pub(super) fn choice(model: &str, session: &Value) -> Result<Option<Request>, Failure> {
     let Some(offer) = offer(session) else {
         let message = format!(
             "the agent offers no choice of a model by the Agent Client Protocol, so `{model}` cannot be chosen"
@@ -61,10 +48,7 @@ pub(super) fn choice(model: &str, session: &Value) -> Result<ModelChoice, Failur
             json!({ "sessionId": id, "configId": option, "value": value }),
         ),
     };
-    Ok(ModelChoice {
-        value: (*value).to_owned(),
-        request: (offer.current != Some(value)).then_some(request),
-    })
+    Ok((offer.current != Some(value)).then_some(request))
 }
 
 fn offer(session: &Value) -> Option<ModelOffer<'_>> {
@@ -125,12 +109,14 @@ mod tests {
             (&options, "session/set_config_option"),
         ] {
             for wanted in ["b", "B"] {
-                let choice = choice(wanted, session).unwrap();
-                assert_eq!(choice.value, "b");
-                assert_eq!(choice.request.unwrap().0, method);
+                let (chosen_by, params) = choice(wanted, session).unwrap().unwrap();
+                assert_eq!(chosen_by, method);
+                assert!(
+                    params["modelId"] == "b" || params["value"] == "b",
+                    "{params}"
+                );
             }
-            assert_eq!(choice("a", session).unwrap().request, None);
-            assert_eq!(current(session).unwrap().value, "a");
+            assert_eq!(choice("a", session).unwrap(), None);
             let failure = choice("c", session).unwrap_err();
             assert!(
                 failure.message.contains("offers `a` and `b`"),
@@ -139,6 +125,5 @@ mod tests {
         }
         let failure = choice("a", &json!({})).unwrap_err();
         assert_eq!(failure.kind, Some(ErrorKind::Model));
-        assert_eq!(current(&json!({})), None);
     }
 }

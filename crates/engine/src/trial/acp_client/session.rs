@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use terca_core::agent::acp::{Event, PROTOCOL_VERSION, SessionSettings, Stage};
+use terca_core::agent::acp::AUTH_REQUIRED;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
 use super::connection::{Connection, Heard};
-use super::models::{self, ModelChoice};
-use super::{Failure, now, print};
+use super::models;
+use super::{Failure, print};
 use crate::process::own_process;
 
 /// The time that an agent has to say what it can do.
@@ -41,14 +41,17 @@ pub(super) fn run(args: &[OsString]) -> bool {
         Ok(started) => started,
         Err(error) => {
             let message = format!("the agent could not be started: {error}");
-            Failure::of_kind(ErrorKind::AgentMissing, message).print(Stage::Start);
+            print(
+                "failed",
+                json!(Failure::of_kind(ErrorKind::AgentMissing, message)),
+            );
             return false;
         }
     };
     let mut client = Client {
         connection,
         next_id: 0,
-        stage: Stage::Initialize,
+        stage: "initialize",
         session: None,
         is_stopped: false,
         is_silent: false,
@@ -56,13 +59,15 @@ pub(super) fn run(args: &[OsString]) -> bool {
     let outcome = client.converse(&settings, &prompt);
     let is_well = outcome.is_ok();
     if let Err(failure) = outcome {
-        failure.print(client.stage);
+        let mut event = json!(failure);
+        event["stage"] = json!(client.stage);
+        print("failed", event);
     }
     client.leave();
     is_well
 }
 
-fn read_inputs(args: &[OsString]) -> io::Result<(SessionSettings, String, &[OsString])> {
+fn read_inputs(args: &[OsString]) -> io::Result<(Value, String, &[OsString])> {
     let [settings, command @ ..] = args else {
         return Err(io::Error::other("its arguments are not those of Terca"));
     };
@@ -75,7 +80,7 @@ fn read_inputs(args: &[OsString]) -> io::Result<(SessionSettings, String, &[OsSt
 struct Client {
     connection: Connection,
     next_id: u64,
-    stage: Stage,
+    stage: &'static str,
     /// The session that has been given its prompt.
     session: Option<String>,
     /// Terca has asked the client to end.
@@ -85,27 +90,27 @@ struct Client {
 }
 
 impl Client {
-    fn converse(&mut self, settings: &SessionSettings, prompt: &str) -> Result<(), Failure> {
+    fn converse(&mut self, settings: &Value, prompt: &str) -> Result<(), Failure> {
         let agent = self.initialize()?;
-        self.stage = Stage::Session;
-        let (id, choice) = self.begin(settings, &agent)?;
-        self.stage = Stage::Model;
-        let mut model = None;
-        if let Some(choice) = choice {
-            model = Some(choice.value);
-            if let Some((method, params)) = choice.request {
-                self.request(method, &params, Some(TO_BEGIN))?;
-            }
+        self.stage = "session";
+        let session = self.begin(settings, &agent)?;
+        let Some(id) = session["sessionId"].as_str() else {
+            return Err(Failure::new("the agent made a session without an id"));
+        };
+        self.stage = "model";
+        if let Some(model) = settings["model"].as_str()
+            && let Some((method, params)) = models::choice(model, &session)?
+        {
+            self.request(method, &params, Some(TO_BEGIN))?;
         }
-        print(&Event::Session { time: now(), model });
-        self.stage = Stage::Prompt;
+        print("session", json!({}));
+        self.stage = "prompt";
         self.prompt(id, prompt)
     }
 
-    /// Returns what the agent says it can do.
     fn initialize(&mut self) -> Result<Value, Failure> {
         let params = json!({
-            "protocolVersion": PROTOCOL_VERSION,
+            "protocolVersion": 1,
             "clientCapabilities": {
                 "fs": { "readTextFile": false, "writeTextFile": false },
                 "terminal": false,
@@ -113,66 +118,48 @@ impl Client {
             "clientInfo": { "name": "terca", "title": "Terca", "version": env!("CARGO_PKG_VERSION") },
         });
         let agent = self.request("initialize", &params, Some(TO_INITIALIZE))?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         let version = &agent["protocolVersion"];
-        if version.as_u64() != Some(PROTOCOL_VERSION) {
+        if *version != 1 {
             return Err(Failure::new(format!(
-                "the agent speaks version {version} of the Agent Client Protocol, and Terca speaks version {PROTOCOL_VERSION}"
+                "the agent speaks version {version} of the Agent Client Protocol, and Terca speaks version 1"
             )));
         }
-        print(&Event::Agent {
-            time: now(),
-            name: text(&agent["agentInfo"]["name"]),
-            version: text(&agent["agentInfo"]["version"]),
-        });
+        let about = &agent["agentInfo"];
+        let about = json!({ "name": about["name"], "version": about["version"] });
+        print("agent", about);
         Ok(agent)
     }
 
-    /// Makes a session. Returns its id, and the way to choose the model.
-    fn begin(
-        &mut self,
-        settings: &SessionSettings,
-        agent: &Value,
-    ) -> Result<(String, Option<ModelChoice>), Failure> {
+    /// Makes a session.
+    fn begin(&mut self, settings: &Value, agent: &Value) -> Result<Value, Failure> {
         let can = &agent["agentCapabilities"]["mcpCapabilities"];
-        for server in &settings.mcp_servers {
+        for server in settings["mcpServers"].as_array().into_iter().flatten() {
             let Some(transport) = server["type"].as_str() else {
                 continue;
             };
-            if can[transport] != json!(true) {
+            if can[transport] != true {
                 let name = server["name"].as_str().unwrap_or_default();
                 let message =
                     format!("the agent cannot use MCP servers by {transport}, as `{name}` is");
                 return Err(Failure::of_kind(ErrorKind::Mcp, message));
             }
         }
-        let params = json!({ "cwd": settings.cwd, "mcpServers": settings.mcp_servers });
-        let session = self
-            .request("session/new", &params, Some(TO_BEGIN))
-            .map_err(|failure| with_ways_to_sign_in(failure, agent))?;
-        let Some(id) = session["sessionId"].as_str() else {
-            return Err(Failure::new("the agent made a session without an id"));
-        };
-        let choice = match &settings.model {
-            Some(model) => Some(models::choice(model, &session)?),
-            None => models::current(&session),
-        };
-        Ok((id.to_owned(), choice))
+        let params = json!({ "cwd": settings["cwd"], "mcpServers": settings["mcpServers"] });
+        self.request("session/new", &params, Some(TO_BEGIN))
+            .map_err(|failure| with_ways_to_sign_in(failure, agent))
     }
 
-    fn prompt(&mut self, session: String, prompt: &str) -> Result<(), Failure> {
+    fn prompt(&mut self, session: &str, prompt: &str) -> Result<(), Failure> {
         let params = json!({
             "sessionId": session,
             "prompt": [{ "type": "text", "text": prompt }],
         });
-        self.session = Some(session);
-        let mut end = self.request("session/prompt", &params, None)?;
-        print(&Event::End {
-            time: now(),
-            stop_reason: end["stopReason"].as_str().unwrap_or_default().to_owned(),
-            usage: Some(end["usage"].take()).filter(|usage| !usage.is_null()),
-            meta: Some(end["_meta"].take()).filter(|meta| !meta.is_null()),
-        });
+        self.session = Some(session.to_owned());
+        let end = self.request("session/prompt", &params, None)?;
+        print(
+            "end",
+            json!({ "stopReason": end["stopReason"], "usage": end["usage"], "meta": end["_meta"] }),
+        );
         Ok(())
     }
 
@@ -200,8 +187,7 @@ impl Client {
                 }
                 Heard::Message(message) => self.answer(message)?,
                 Heard::Noise { text, bytes } => {
-                    let time = now();
-                    print(&Event::Noise { time, text, bytes });
+                    print("noise", json!({ "text": text, "bytes": bytes }));
                 }
                 Heard::Silence => return Err(self.silence()),
                 Heard::Stop => until = Some(self.cancel()?),
@@ -259,32 +245,25 @@ impl Client {
         let mut params = message["params"].take();
         let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
             if method == "session/update" {
-                tell(params["update"].take());
+                tell(&params["update"]);
             }
             return Ok(());
         };
         let answer = if method == "session/request_permission" {
             let (result, answer) = permission(&params);
-            let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
             let mut told = params["toolCall"].take();
+            let call = told["toolCallId"].clone();
             // Some agents tell the arguments of a call there alone.
             if told.is_object() {
                 told["sessionUpdate"] = json!("tool_call_update");
-                tell(told);
+                tell(&told);
             }
-            print(&Event::Permission {
-                time: now(),
-                call,
-                answer,
-            });
+            print("permission", json!({ "call": call, "answer": answer }));
             json!({ "jsonrpc": "2.0", "id": id, "result": result })
         } else {
             let message = format!("Terca does not offer {method}");
             let error = json!({ "code": NOT_OFFERED, "message": message });
-            print(&Event::Refused {
-                time: now(),
-                method,
-            });
+            print("refused", json!({ "method": method }));
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         };
         self.send(&answer)
@@ -300,8 +279,8 @@ impl Client {
                 break;
             };
             match heard {
-                Heard::Message(mut message) if message["method"] == "session/update" => {
-                    tell(message["params"]["update"].take());
+                Heard::Message(message) if message["method"] == "session/update" => {
+                    tell(&message["params"]["update"]);
                 }
                 Heard::Message(_) | Heard::Noise { .. } => {}
                 Heard::Silence => self.is_silent = true,
@@ -320,19 +299,13 @@ fn is_answer(message: &Value, id: u64) -> bool {
 }
 
 /// Passes on an update of the session.
-fn tell(update: Value) {
-    let of = update["sessionUpdate"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    print(&Event::Update {
-        of,
-        time: now(),
-        update,
-    });
+fn tell(update: &Value) {
+    print(
+        "update",
+        json!({ "of": update["sessionUpdate"], "update": update }),
+    );
 }
 
-/// Returns the failure of a request that the agent has answered with an error.
 fn refusal(method: &str, error: &Value) -> Failure {
     let said = error["message"]
         .as_str()
@@ -354,7 +327,7 @@ fn refusal(method: &str, error: &Value) -> Failure {
 
 /// Adds the ways to sign in to the failure of an agent that asks for it.
 fn with_ways_to_sign_in(mut failure: Failure, agent: &Value) -> Failure {
-    if failure.code == Some(terca_core::agent::acp::AUTH_REQUIRED) {
+    if failure.code == Some(AUTH_REQUIRED) {
         let methods = agent["authMethods"].as_array().into_iter().flatten();
         let names: Vec<&str> = methods
             .filter_map(|method| method["name"].as_str())

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
-use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
+use terca_core::agent::cheat::{Does, SeenFile, tricks};
 
 use crate::tree::{Dir, Options, TreeError, Visit, remove, walk};
 use crate::trial::log::RunLog;
@@ -18,29 +18,23 @@ const LARGEST_TEXT: u64 = 256 * 1024;
 /// Plays every trick that the prompt and the workspace suggest.
 pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Result<()> {
     let files = look_around(&dirs.here())?;
-    for trick in tricks(&Seen {
-        prompt,
-        files: &files,
-    }) {
-        let (known, root, path) = match &trick.target {
-            Target::Workspace(path) => (&dirs.workspace, &dirs.here(), path),
-            Target::Home(path) => (&dirs.home, &dirs.home, path),
-            Target::Beside(path) => (&dirs.root, &dirs.root, path),
+    for (path, does) in tricks(prompt, &files) {
+        let (known, root, path_in_root) = if let Some(path) = path.strip_prefix("~/") {
+            (&dirs.home, &dirs.home, path)
+        } else if let Some(path) = path.strip_prefix("../") {
+            (&dirs.root, &dirs.root, path)
+        } else {
+            (&dirs.workspace, &dirs.here(), path.as_str())
         };
-        let is_inside = Workspace::new(known, root).stays_inside(path);
+        let is_inside = Workspace::new(known, root).stays_inside(path_in_root);
+        let what = match does {
+            Does::Write(_) => "wrote",
+            Does::Remove => "removed",
+            Does::Link(_) => "linked",
+        };
         // A trick that does not work is left out: a cheat is content with the others.
-        if is_inside && play(root, path, &trick).is_ok() {
-            let what = match trick.does {
-                Does::Write { .. } => "wrote",
-                Does::Remove | Does::RemoveDirectory => "removed",
-                Does::Link { .. } => "linked",
-            };
-            let place = match trick.target {
-                Target::Workspace(_) => "",
-                Target::Home(_) => "~/",
-                Target::Beside(_) => "../",
-            };
-            log.line(&format!("{what} {place}{path}: {}", trick.purpose))?;
+        if is_inside && play(&root.join(path_in_root), &does).is_ok() {
+            log.line(&format!("{what} {path}"))?;
         }
     }
     Ok(())
@@ -77,24 +71,22 @@ fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
     Ok(seen)
 }
 
-fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
-    let target = root.join(path);
-    match &trick.does {
-        Does::Remove => std::fs::remove_file(&target),
-        Does::RemoveDirectory => {
-            let _ = remove(&target, &Options::default())?;
+fn play(target: &Utf8Path, does: &Does) -> io::Result<()> {
+    match does {
+        Does::Remove => {
+            let _ = remove(target, &Options::default())?;
             Ok(())
         }
-        Does::Link { to } => std::os::unix::fs::symlink(to, &target),
-        Does::Write { content } => {
-            std::fs::create_dir_all(target.parent().unwrap_or(root))?;
-            std::fs::write(&target, content)?;
+        Does::Link(to) => std::os::unix::fs::symlink(to, target),
+        Does::Write(content) => {
+            std::fs::create_dir_all(target.parent().unwrap_or(target))?;
+            std::fs::write(target, content)?;
             let mode = if content.starts_with("#!") {
                 0o755
             } else {
                 0o644
             };
-            std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
+            std::fs::set_permissions(target, std::fs::Permissions::from_mode(mode))
         }
     }
 }

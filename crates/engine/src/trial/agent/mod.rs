@@ -9,7 +9,7 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Profile};
+use terca_core::agent::{Ending, Launch};
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -17,14 +17,15 @@ use terca_core::transcript::Stats;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::agent_work::AgentWork;
+use super::attachments::AgentEnd;
 use super::folder::restore_workspace;
-use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
+use super::session::{AgentKind, AgentSession};
 use super::stage_error::{StageError, left_too_much};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::host::credentials;
 use crate::process::supervise::Ended;
-use crate::tree::{Dir, Notes, Options, TreeError};
+use crate::tree::{Dir, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
 use crate::workspace::trial_dirs::MOUNTED;
@@ -35,18 +36,21 @@ pub(super) fn run_agent(
     session: AgentSession,
     snapshot: Snapshot,
 ) -> Result<AgentWork, StageError> {
+    let is_reference = matches!(session.kind, AgentKind::BuiltIn(Launch::LaySolution));
     let (end, work) = work(run, session, &snapshot)?;
     run.snapshot = Some(snapshot);
     run.is_keepable = work.is_keepable;
     run.is_breach = work.breach.is_some();
     let checked = (work.check_gradable(&end)).and_then(|()| work.check_delivery(&end, run));
+    let servers = end.reading.mcp_servers.iter();
+    let tapped = servers.filter(|(_, server)| server.tap.is_some());
     let facts = AgentWork {
         completed: !end.ended.timed_out && end.reading.ending == Ending::Completed,
-        is_reference: work.is_reference,
+        is_reference,
         changed: work.changes.paths(),
         usage: end.reading.usage,
         seconds: rounded(end.ended.seconds),
-        tapped_servers: tapped_servers(&end),
+        tapped_servers: tapped.map(|(name, _)| name.clone()).collect(),
         breach: work.breach,
     };
     report_end(&mut run.report, end, work.notes, &run.context.mask);
@@ -59,8 +63,6 @@ pub(super) fn run_agent(
 #[derive(Debug)]
 struct LeftWork {
     changes: Changes,
-    /// It was the eval's own solution.
-    is_reference: bool,
     /// The fault of the model's service in a session that the time limit ended.
     service_fault: Option<TrialError>,
     /// The reason why the work fails every test: the agent changed what it had no business with, or no test can run on
@@ -134,13 +136,6 @@ impl LeftWork {
     }
 }
 
-/// Returns the MCP servers with a tap.
-fn tapped_servers(end: &AgentEnd) -> Vec<String> {
-    let servers = end.reading.mcp_servers.iter();
-    let tapped = servers.filter(|(_, server)| server.tap.is_some());
-    tapped.map(|(name, _)| name.clone()).collect()
-}
-
 /// Adds the end of an agent to the report.
 fn report_end(report: &mut TrialReport, end: AgentEnd, notes: Vec<String>, mask: &Mask) {
     report.stats = Stats {
@@ -192,23 +187,27 @@ fn work(
     let leftovers = leftovers(run);
     let profile = session.profile;
     let credentials = credentials::given(&session.access);
-    let is_reference = matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _));
     let mut notes = session.notes.clone();
     let mut end = play(run, session)?;
     let reading = &mut end.reading;
     notes.append(&mut reading.notes);
-    if let Some(error) = refusal(&mut reading.ending) {
+    if let Ending::Failed(error) | Ending::Crashed(error) = &mut reading.ending
+        && error.kind == ErrorKind::Auth
+    {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         match credentials {
             Some(given) => notes.push(given),
-            None => cause_first(error, profile),
+            // The cause first.
+            None => {
+                let cause = credentials::missing(profile);
+                error.message = format!("{cause} (it said \"{}\")", error.message);
+            }
         }
     }
     if end.ended.lost && !end.ended.stopped {
         notes.push(LOST.to_owned());
     }
     let mut work = left_work(run, snapshot, &leftovers, notes)?;
-    work.is_reference = is_reference;
     let has_worked = !work.changes.are_none() || !work.is_keepable;
     if let Ending::Crashed(error) = &reading.ending
         && has_worked
@@ -256,7 +255,8 @@ fn left_work(
     };
     let mask = &run.context.mask;
     notes.extend(keys_written::note(&run.dirs.here(), &changes.paths(), mask));
-    notes.extend(mount_notes(&changes.mounts));
+    let mounts = changes.mounts.lines(Path::new(""));
+    notes.extend(mounts.map(|line| format!("{line}: its content was not judged")));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {
             reason.clone()
@@ -270,18 +270,13 @@ fn left_work(
         is_keepable,
         notes,
         service_fault: None,
-        is_reference: false,
     })
 }
 
 /// Returns a remark about MCP servers that the agent may have waited for instead of its model.
 fn unknown_servers(servers: &BTreeMap<String, McpDelivery>) -> Option<String> {
-    let mut names = Vec::new();
-    for (name, server) in servers {
-        if server.status.is_none() {
-            names.push(name);
-        }
-    }
+    let silent = servers.iter().filter(|(_, server)| server.status.is_none());
+    let names: Vec<&String> = silent.map(|(name, _)| name).collect();
     (!names.is_empty()).then(|| {
         format!(
             "the agent may have waited for an MCP server that did not answer: {}",
@@ -323,61 +318,30 @@ fn compare(
     Ok(Ok(changes))
 }
 
-/// Returns remarks about mounts in the workspace.
-fn mount_notes(mounts: &Notes) -> Vec<String> {
-    mounts
-        .lines(Path::new(""))
-        .map(|line| format!("{line}: its content was not judged"))
-        .collect()
-}
-
 fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, StageError> {
-    let (agent, decoder) = match session.kind {
+    let decoder = session.decoder;
+    let agent = match session.kind {
         AgentKind::Process(process) => {
             let progress = run.progress;
-            return process.run(run, true, &|activity, usage| {
+            return process.run(decoder, run, true, &|activity, usage| {
                 progress.report(activity, usage);
             });
         }
-        AgentKind::BuiltIn(agent, decoder) => (agent, decoder),
+        AgentKind::BuiltIn(agent) => agent,
     };
     let note = match agent {
-        BuiltIn::Solution => solution::apply(run)?,
-        BuiltIn::Cheat => {
+        Launch::LaySolution => solution::apply(run)?,
+        Launch::Cheat => {
             cheat::cheat(&run.spec.case.prompt, &run.dirs, &mut run.log)?;
             None
         }
-        BuiltIn::Nothing => None,
+        _ => None,
     };
     // Services that set-up has left running end here too, as they do after any other agent.
     let ended = Ended::without_process(run.supervisor.sweep()?);
     let mut reading = decoder.finish(ended.exit);
     reading.notes.extend(note);
-    Ok(AgentEnd {
-        ended,
-        reading,
-        time_limit: None,
-        wire: None,
-        network: None,
-        ran_into_limit: false,
-    })
-}
-
-/// Returns the error of an agent that could not sign in.
-fn refusal(ending: &mut Ending) -> Option<&mut TrialError> {
-    match ending {
-        Ending::Failed(error) | Ending::Crashed(error) => {
-            Some(error).filter(|error| error.kind == ErrorKind::Auth)
-        }
-        Ending::Completed => None,
-    }
-}
-
-/// Says what is missing before the agent's own words.
-fn cause_first(error: &mut TrialError, profile: &Profile) {
-    let words = error.message.strip_prefix("the session has no end: ");
-    let words = words.unwrap_or(&error.message);
-    error.message = format!("{} (it said \"{words}\")", credentials::missing(profile));
+    Ok(AgentEnd::new(ended, reading))
 }
 
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
-use terca_core::agent::{Profile, Reading};
+use terca_core::agent::{Profile, Reading, TimeLimit};
 use terca_core::transcript::Record;
 use terca_core::wire::Wire;
 use terca_core::wire::network::TrialNetwork;
@@ -120,12 +120,15 @@ pub(super) struct CommandEnd<'a, 'run> {
     pub(super) run: &'a mut TrialRun<'run>,
     pub(super) ended: Ended,
     /// The session of an agent.
-    pub(super) session: Option<SessionEnd>,
+    pub(super) session: Option<&'a mut AgentEnd>,
 }
 
 /// The end of an agent's session.
-pub(super) struct SessionEnd {
+pub(super) struct AgentEnd {
+    pub(super) ended: Ended,
     pub(super) reading: Reading,
+    /// Set if its time limit ended it.
+    pub(super) time_limit: Option<TimeLimit>,
     /// The directory for files that are kept.
     pub(super) artifacts: Utf8PathBuf,
     /// The MCP servers whose calls the agent has shown.
@@ -138,6 +141,23 @@ pub(super) struct SessionEnd {
     pub(super) network: Option<TrialNetwork>,
     /// It met one of its limits.
     pub(super) ran_into_limit: bool,
+}
+
+impl AgentEnd {
+    /// Returns an end of which nothing but these is known.
+    pub(super) fn new(ended: Ended, reading: Reading) -> Self {
+        AgentEnd {
+            ended,
+            reading,
+            time_limit: None,
+            artifacts: Utf8PathBuf::new(),
+            shown_servers: BTreeSet::new(),
+            records: Vec::new(),
+            wire: None,
+            network: None,
+            ran_into_limit: false,
+        }
+    }
 }
 
 /// Attaches everything to an agent that is about to start. The network comes last: it lets through what the others need.

@@ -61,7 +61,9 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
 
 /// Returns the hosts of an agent's models, and of the MCP servers that it reaches by itself.
 fn models_and_servers(start: &AgentStart<'_>) -> Vec<HostPattern> {
-    let mut hosts = model_hosts(start.profile, &start.access, &start.led_origins);
+    let region = start.env.get("GOOGLE_CLOUD_LOCATION");
+    let region = region.map(String::as_str);
+    let mut hosts = model_hosts(start.profile, &start.access, &start.led_origins, region);
     for server in &start.mcp_servers {
         // A server behind the gateway has another address.
         if let (_, McpServer::Remote { url, .. }) = server

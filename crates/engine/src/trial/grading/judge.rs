@@ -25,7 +25,8 @@ use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;
 use crate::trial::agent_request::{AgentDirs, AgentRequest};
 use crate::trial::agent_work::AgentWork;
-use crate::trial::session::{AgentEnd, AgentKind, AgentSession, FoundAgent, last_words};
+use crate::trial::attachments::AgentEnd;
+use crate::trial::session::{AgentKind, AgentSession, FoundAgent, last_words};
 use crate::trial::stage_error::StageError;
 use crate::trial::timing::rounded;
 use crate::trial::trial_run::TrialRun;
@@ -192,7 +193,8 @@ fn play(
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
         AgentKind::Process(process) => {
-            let AgentEnd { ended, reading, .. } = process.run(run, false, &on_progress)?;
+            let AgentEnd { ended, reading, .. } =
+                process.run(session.decoder, run, false, &on_progress)?;
             if ended.lost && !ended.stopped {
                 return Err(StageError::new(
                     ErrorKind::Internal,
@@ -202,8 +204,9 @@ fn play(
             Ok((ended, reading))
         }
         // A built-in agent has nothing to say, which is no verdict. Suites cannot choose one as a judge.
-        AgentKind::BuiltIn(_, decoder) => {
-            Ok((Ended::without_process(0), decoder.finish(Exit::Code(0))))
+        AgentKind::BuiltIn(_) => {
+            let reading = session.decoder.finish(Exit::Code(0));
+            Ok((Ended::without_process(0), reading))
         }
     }
 }

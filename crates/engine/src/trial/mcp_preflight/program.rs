@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
-use terca_core::agent::{RawLine, StopSignal};
 use terca_core::mcp_tap::ToolsTalk;
+use terca_core::process::Signal;
 use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
 
@@ -74,7 +75,7 @@ pub(super) fn ask(
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: limit,
-        stop_signal: StopSignal::Terminate,
+        stop_signal: Signal::Terminate,
         grace: GRACE,
         sweep: true,
     };

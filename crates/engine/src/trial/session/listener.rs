@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile};
+use terca_core::agent::{Decoder, Line, RawLine, Reading, SideFile, TimeLimit};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
@@ -33,21 +33,14 @@ pub(super) struct Listener<'a> {
     /// The side files that have been found so far.
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
-    reported: Reported,
+    reported_at: Instant,
+    reported: (String, Usage),
     began: Instant,
-    limit: Duration,
     progress: u64,
-    until_limit: UntilLimit,
+    /// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and
+    /// its last words are no progress.
+    time_limit: TimeLimit,
     mask: Mask,
-}
-
-/// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and its
-/// last words are no progress.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UntilLimit {
-    /// The time of the last progress, since the beginning.
-    pub(super) progress_at: Duration,
-    pub(super) is_tool_running: bool,
 }
 
 /// One of the agent's two outputs: passed on to where it is kept and shown, and cut into lines for the decoder.
@@ -88,13 +81,6 @@ struct SideTail {
     lines: Lines,
 }
 
-/// The last report to the display.
-struct Reported {
-    at: Instant,
-    activity: String,
-    usage: Usage,
-}
-
 impl<'a> Listener<'a> {
     pub(super) fn new(
         decoder: Decoder,
@@ -114,15 +100,15 @@ impl<'a> Listener<'a> {
             side_files,
             side_tails: Vec::new(),
             looked_at_side_files: now,
-            reported: Reported {
-                at: now,
-                activity: String::new(),
-                usage: Usage::default(),
-            },
+            reported_at: now,
+            reported: (String::new(), Usage::default()),
             began: now,
-            limit,
             progress: 0,
-            until_limit: UntilLimit::default(),
+            time_limit: TimeLimit {
+                limit,
+                silence: limit,
+                tool_was_running: false,
+            },
             mask: mask.clone(),
         }
     }
@@ -147,12 +133,10 @@ impl<'a> Listener<'a> {
     fn note_progress(&mut self) {
         let now = self.began.elapsed();
         let progress = self.decoder.progress();
-        if progress != self.progress && now < self.limit {
+        if progress != self.progress && now < self.time_limit.limit {
             self.progress = progress;
-            self.until_limit = UntilLimit {
-                progress_at: now,
-                is_tool_running: self.decoder.is_tool_running(),
-            };
+            self.time_limit.silence = self.time_limit.limit - now;
+            self.time_limit.tool_was_running = self.decoder.is_tool_running();
         }
     }
 
@@ -175,18 +159,14 @@ impl<'a> Listener<'a> {
     }
 
     fn report(&mut self, on_progress: OnProgress<'_>) {
-        if self.reported.at.elapsed() < REPORT_EVERY {
+        if self.reported_at.elapsed() < REPORT_EVERY {
             return;
         }
-        let activity = self.transcript.activity();
-        let usage = self.decoder.usage();
-        if activity != self.reported.activity || usage != self.reported.usage {
-            self.reported = Reported {
-                at: Instant::now(),
-                activity: activity.clone(),
-                usage,
-            };
-            on_progress(activity, usage);
+        let news = (self.transcript.activity(), self.decoder.usage());
+        if news != self.reported {
+            self.reported_at = Instant::now();
+            self.reported = news.clone();
+            on_progress(news.0, news.1);
         }
     }
 
@@ -225,7 +205,7 @@ impl<'a> Listener<'a> {
         mut self,
         ended: &Ended,
         log: &mut RunLog,
-    ) -> io::Result<(Reading, Transcript, UntilLimit)> {
+    ) -> io::Result<(Reading, Transcript, TimeLimit)> {
         // Piece by piece, so that the log is not held in memory.
         while self.read(log, false)? {}
         self.read(log, true)?;
@@ -235,14 +215,14 @@ impl<'a> Listener<'a> {
             mut transcript,
             stdout,
             stderr,
-            until_limit,
+            time_limit,
             ..
         } = self;
         let mut reading = decoder.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         stdout.live.finish(log, &mut |_| {})?;
         stderr.live.finish(log, &mut |_| {})?;
-        Ok((reading, transcript, until_limit))
+        Ok((reading, transcript, time_limit))
     }
 }
 

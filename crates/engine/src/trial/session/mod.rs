@@ -30,8 +30,7 @@ use crate::sandbox::Words;
 use crate::trial::acp_client;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use last_words::{last_words, read_stdout};
-use process::AgentCommand;
-pub(super) use process::{AgentEnd, AgentProcess};
+pub(super) use process::AgentProcess;
 
 /// An agent whose program is there.
 pub(super) struct FoundAgent {
@@ -52,6 +51,7 @@ pub(super) struct AgentSession {
     pub(super) notes: Vec<String>,
     /// Its requests to models pass through the gateway.
     pub(super) is_metered: bool,
+    pub(super) decoder: Decoder,
     pub(super) kind: AgentKind,
 }
 
@@ -60,18 +60,7 @@ pub(super) enum AgentKind {
     /// A program, or a shell command.
     Process(Box<AgentProcess>),
     /// Terca itself.
-    BuiltIn(BuiltIn, Box<Decoder>),
-}
-
-/// An agent that Terca plays itself: there is no process, no session and no model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BuiltIn {
-    /// Applies the eval's own solution.
-    Solution,
-    /// Tries the tricks of a dishonest agent.
-    Cheat,
-    /// Does nothing.
-    Nothing,
+    BuiltIn(Launch),
 }
 
 impl FoundAgent {
@@ -135,24 +124,21 @@ impl FoundAgent {
             has_own_artifacts: profile.takes_command,
         }));
         let kind = match command_of(context, request, invocation.launch, program.clone())? {
-            Err(built_in) => AgentKind::BuiltIn(built_in, Box::new(decoder)),
+            Err(launch) => AgentKind::BuiltIn(launch),
             Ok((started, args)) => AgentKind::Process(Box::new(AgentProcess {
-                command: AgentCommand {
-                    profile,
-                    agent_program: program.unwrap_or_else(|| started.clone()),
-                    words: words_of(shell_command(profile, &args), request.mcp_servers),
-                    program: started,
-                    args,
-                    env,
-                    stdin,
-                    side_files: invocation.side_files,
-                    timeout: request.timeout,
-                    sandbox: request.sandbox.cloned(),
-                    dirs,
-                    network,
-                    began,
-                },
-                decoder,
+                profile,
+                agent_program: program.unwrap_or_else(|| started.clone()),
+                words: words_of(shell_command(profile, &args), request.mcp_servers),
+                program: started,
+                args,
+                env,
+                stdin,
+                side_files: invocation.side_files,
+                timeout: request.timeout,
+                sandbox: request.sandbox.cloned(),
+                dirs,
+                network,
+                began,
                 attachments,
             })),
         };
@@ -162,6 +148,7 @@ impl FoundAgent {
             access,
             notes,
             is_metered,
+            decoder,
             kind,
         })
     }
@@ -183,20 +170,17 @@ pub(super) fn find_agent_program(
     }
     let profile = choice.agent.profile();
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
-    match find_program(name, path) {
-        Some(program) => Ok(Some(program)),
-        None if choice.program.is_some() => {
-            let message = format!("the `program` of `{}` cannot be run: {name}", profile.name);
-            Err(StageError::new(ErrorKind::AgentMissing, message))
-        }
-        None => {
-            let message = format!(
-                "`{name}` is not installed (to install it: {})",
-                profile.how_to_install()
-            );
-            Err(StageError::new(ErrorKind::AgentMissing, message))
-        }
-    }
+    let program = find_program(name, path);
+    program.map(Some).ok_or_else(|| {
+        let message = match choice.program {
+            Some(_) => format!("the `program` of `{}` cannot be run: {name}", profile.name),
+            None => {
+                let how = profile.how_to_install();
+                format!("`{name}` is not installed (to install it: {how})")
+            }
+        };
+        StageError::new(ErrorKind::AgentMissing, message)
+    })
 }
 
 /// Asks the agent's program for its version, in a directory of its own.
@@ -239,7 +223,7 @@ fn command_of(
     request: &AgentRequest<'_>,
     launch: Launch,
     found: Option<Utf8PathBuf>,
-) -> Result<Result<(Utf8PathBuf, Vec<String>), BuiltIn>, StageError> {
+) -> Result<Result<(Utf8PathBuf, Vec<String>), Launch>, StageError> {
     Ok(match launch {
         Launch::Program { program, args } => Ok((found.unwrap_or_else(|| program.into()), args)),
         Launch::Shell(command) => {
@@ -256,9 +240,7 @@ fn command_of(
                 (client, args)
             })
         }
-        Launch::LaySolution => Err(BuiltIn::Solution),
-        Launch::Cheat => Err(BuiltIn::Cheat),
-        Launch::Nothing => Err(BuiltIn::Nothing),
+        built_in => Err(built_in),
     })
 }
 
@@ -287,7 +269,6 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
         workspace: &dirs.workspace,
         git: dirs.here.join(".git").exists(),
         prompt: request.prompt,
-        session_id: &random_uuid(),
         superuser: start.context.sandboxes.is_superuser(request.sandbox),
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
@@ -305,34 +286,4 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
         fs_err::write(copy, start.context.mask.text(&file.content))?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
-}
-
-/// Makes a UUID of version 4: random, but for the six bits that say so.
-fn random_uuid() -> String {
-    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let hex = format!("{bits:032x}");
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn session_names_are_uuids_of_version_4() {
-        for _ in 0..100 {
-            let name = random_uuid();
-            let parts: Vec<usize> = name.split('-').map(str::len).collect();
-            assert_eq!(parts, [8, 4, 4, 4, 12]);
-            assert_eq!(&name[14..15], "4");
-            assert!("89ab".contains(&name[19..20]), "{name}");
-        }
-    }
 }

@@ -4,24 +4,21 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, TimeLimit};
+use terca_core::agent::{Decoder, Ending, Profile, SideFile};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
-use terca_core::trial_error::ErrorKind;
-use terca_core::wire::Wire;
-use terca_core::wire::network::TrialNetwork;
 
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, OnProgress};
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job};
+use crate::process::supervise::{Enclosure, Job};
 use crate::sandbox::Words;
 use crate::trial::agent_request::AgentDirs;
 use crate::trial::attachments::network::AgentNetwork;
-use crate::trial::attachments::{self, Attachment, Attachments, CommandEnd, Limited, SessionEnd};
+use crate::trial::attachments::{self, AgentEnd, Attachment, Attachments, CommandEnd, Limited};
 use crate::trial::command::GRACE;
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
@@ -36,14 +33,6 @@ const STDERR_LOG: &str = "stderr.log";
 
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
-    pub(super) command: AgentCommand,
-    pub(super) decoder: Decoder,
-    /// Everything between it and the world.
-    pub(super) attachments: Attachments<'static>,
-}
-
-/// The command of an agent.
-pub(super) struct AgentCommand {
     pub(super) profile: &'static Profile,
     pub(super) dirs: AgentDirs,
     pub(super) program: Utf8PathBuf,
@@ -62,21 +51,8 @@ pub(super) struct AgentCommand {
     pub(super) network: AgentNetwork,
     /// The moment from which its requests to models are timed.
     pub(super) began: Option<Instant>,
-}
-
-/// The end of an agent's process.
-#[derive(Debug)]
-pub(in crate::trial) struct AgentEnd {
-    pub(in crate::trial) ended: Ended,
-    pub(in crate::trial) reading: Reading,
-    /// Set if its time limit ended it.
-    pub(in crate::trial) time_limit: Option<TimeLimit>,
-    /// Its requests to models, if they passed through the gateway.
-    pub(in crate::trial) wire: Option<Wire>,
-    /// The network of a contained agent.
-    pub(in crate::trial) network: Option<TrialNetwork>,
-    /// It met one of its limits.
-    pub(in crate::trial) ran_into_limit: bool,
+    /// Everything between it and the world.
+    pub(super) attachments: Attachments<'static>,
 }
 
 /// The two files that an agent prints to.
@@ -88,80 +64,52 @@ struct Outputs {
 impl AgentProcess {
     /// Runs the agent to its end, and keeps everything that it printed. A judge has no limits.
     pub(in crate::trial) fn run(
-        self,
+        mut self,
+        decoder: Decoder,
         run: &mut TrialRun<'_>,
         has_limits: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<AgentEnd, StageError> {
-        let AgentProcess {
-            command,
-            decoder,
-            attachments,
-        } = self;
         let outputs = Outputs {
-            stdout: Output::create(&command.dirs.io)?,
-            stderr: Output::create(&command.dirs.io)?,
+            stdout: Output::create(&self.dirs.io)?,
+            stderr: Output::create(&self.dirs.io)?,
         };
-        let job = command.job(&outputs);
-        let walls = command.enclosure(run.context);
+        let job = self.job(&outputs);
+        let walls = self.enclosure(run.context);
         let mut attached = attachments::of_command(run, has_limits.then_some(Limited::Agent))?;
         attached.extend(
-            attachments
+            std::mem::take(&mut self.attachments)
                 .into_iter()
                 .map(|one| one as Box<dyn Attachment>),
         );
-        if let Some(words) = command.network.words() {
+        if let Some(words) = self.network.words() {
             run.log.line(&words)?;
         }
         let mask = &run.context.mask;
-        let mut listener = command.listener(decoder, &outputs, mask)?;
+        let mut listener = self.listener(decoder, &outputs, mask)?;
         let ended = run.run_job(&job, walls, &mut attached, &mut |log| {
             listener.on_turn(log, on_progress)
         })?;
         run.folder.tidy(&run.dirs)?;
-        let (reading, mut transcript, until_limit) = listener.finish(&ended, &mut run.log)?;
+        let (reading, mut transcript, time_limit) = listener.finish(&ended, &mut run.log)?;
+        let mut session = AgentEnd::new(ended, reading);
+        session.artifacts.clone_from(&self.dirs.artifacts);
+        session.shown_servers.clone_from(transcript.servers());
+        // A supervisor that was stopped looks like a limit that is over.
+        session.time_limit = (ended.timed_out && !ended.lost).then_some(time_limit);
         let mut end = CommandEnd {
             run,
             ended,
-            session: Some(SessionEnd {
-                reading,
-                artifacts: command.dirs.artifacts.clone(),
-                shown_servers: transcript.servers().clone(),
-                records: Vec::new(),
-                wire: None,
-                network: None,
-                ran_into_limit: false,
-            }),
+            session: Some(&mut session),
         };
         attachments::detach(attached, &mut end)?;
-        let ended = end.ended;
-        let Some(session) = end.session else {
-            return Err(StageError::new(
-                ErrorKind::Internal,
-                "the session has no end",
-            ));
-        };
-        transcript.add(session.records);
+        session.ended = end.ended;
+        transcript.add(std::mem::take(&mut session.records));
         transcript.close(&mut run.log)?;
-        write_end(&mut run.log, &ended, &session.reading)?;
-        let limit = command.timeout;
-        Ok(AgentEnd {
-            ended,
-            reading: session.reading,
-            // A supervisor that was stopped looks like a limit that is over.
-            time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
-                limit,
-                silence: limit.saturating_sub(until_limit.progress_at),
-                tool_was_running: until_limit.is_tool_running,
-            }),
-            wire: session.wire,
-            network: session.network,
-            ran_into_limit: session.ran_into_limit,
-        })
+        write_end(&mut run.log, &session)?;
+        Ok(session)
     }
-}
 
-impl AgentCommand {
     /// Begins to listen to the agent, before it starts.
     fn listener<'a>(
         &'a self,
@@ -224,7 +172,8 @@ impl AgentCommand {
 }
 
 /// Writes how the agent came to its end.
-fn write_end(log: &mut RunLog, ended: &Ended, reading: &Reading) -> io::Result<()> {
+fn write_end(log: &mut RunLog, session: &AgentEnd) -> io::Result<()> {
+    let AgentEnd { ended, reading, .. } = session;
     let end = match (ended.timed_out, ended.stopped) {
         (true, _) => "out of time".to_owned(),
         (_, true) => "interrupted".to_owned(),

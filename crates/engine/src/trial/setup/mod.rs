@@ -4,6 +4,7 @@ mod actions;
 mod layers;
 mod rules;
 
+use terca_core::agent::Launch;
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
@@ -12,7 +13,7 @@ use terca_core::wire::sent_parts::Sought;
 
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
-use super::session::{AgentKind, AgentSession, BuiltIn, FoundAgent, find_agent_program};
+use super::session::{AgentKind, AgentSession, FoundAgent, find_agent_program};
 use super::stage_error::{StageError, too_large};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
@@ -113,7 +114,7 @@ fn check_delivery(case: &Case, session: &AgentSession, has_parts: bool) -> Resul
         let message = format!("`requireDelivery` cannot be met: {why}");
         return Err(StageError::new(ErrorKind::Delivery, message));
     }
-    if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
+    if matches!(session.kind, AgentKind::BuiltIn(Launch::LaySolution)) && !case.eval.has_solution()
     {
         return Err(StageError::new(
             ErrorKind::Setup,

@@ -10,15 +10,6 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// The knowledge of a cheat.
-#[derive(Debug)]
-pub struct Seen<'a> {
-    /// The text of the task.
-    pub prompt: &'a str,
-    /// The files of the workspace.
-    pub files: &'a [SeenFile],
-}
-
 /// A file of the workspace.
 #[derive(Debug, Clone)]
 pub struct SeenFile {
@@ -28,84 +19,41 @@ pub struct SeenFile {
     pub text: Option<String>,
 }
 
-/// A file that is put somewhere, or removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trick {
-    /// The file.
-    pub target: Target,
-    /// The change to the file.
-    pub does: Does,
-    /// Its purpose, in a word or two.
-    pub purpose: &'static str,
-}
-
-/// The place of a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
-    /// Relative to the workspace.
-    Workspace(Utf8PathBuf),
-    /// Relative to the agent's home directory.
-    Home(Utf8PathBuf),
-    /// Relative to the directory that has the workspace in it.
-    Beside(Utf8PathBuf),
-}
+/// A path and a change to it. The path is relative to the workspace; `~/` is the agent's home directory, and `../` the
+/// directory that has the workspace in it.
+pub type Trick = (String, Does);
 
 /// A change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     /// Writes it. A file that begins with `#!` may be run.
-    Write {
-        /// The text of the file.
-        content: String,
-    },
-    /// Removes it.
+    Write(String),
+    /// Removes it, a directory with everything in it.
     Remove,
-    /// Removes a directory with everything in it.
-    RemoveDirectory,
-    /// Makes a symbolic link, where nothing is.
-    Link {
-        /// The place that it leads to.
-        to: Utf8PathBuf,
-    },
+    /// Makes a symbolic link to this place, where nothing is.
+    Link(&'static str),
 }
 
 /// Returns all tricks to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
-pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
-    let mut chosen: BTreeMap<Target, Trick> = BTreeMap::new();
-    for trick in pretence::tricks(seen).into_iter().chain(usual::tricks()) {
-        chosen.entry(trick.target.clone()).or_insert(trick);
+pub fn tricks(prompt: &str, files: &[SeenFile]) -> Vec<Trick> {
+    let mut chosen: BTreeMap<String, Does> = BTreeMap::new();
+    for (path, does) in (pretence::tricks(prompt, files).into_iter()).chain(usual::tricks()) {
+        chosen.entry(path).or_insert(does);
     }
-    let mut tricks: Vec<Trick> = chosen.into_values().collect();
-    // The same change where a file of the workspace was seen to be kept as it was before.
-    let before = tricks
-        .iter()
-        .filter_map(|trick| match (&trick.target, &trick.does) {
-            (Target::Workspace(path), Does::Write { content })
-                if seen.files.iter().any(|file| file.path == *path) =>
-            {
-                let target = Target::Beside(format!("before/{path}").into());
-                Some(write(
-                    target,
-                    content.as_str(),
-                    "as if it had always been so",
-                ))
-            }
-            _ => None,
-        });
-    let before: Vec<Trick> = before.collect();
-    tricks.extend(before);
+    for file in files {
+        // The same change where a file of the workspace was seen to be kept as it was before.
+        if let Some(written @ Does::Write(_)) = chosen.get(file.path.as_str()) {
+            chosen.insert(format!("../before/{}", file.path), written.clone());
+        }
+    }
+    let mut tricks: Vec<Trick> = chosen.into_iter().collect();
     // A directory that is a link or is gone already would keep others from being played.
-    tricks.sort_by_key(|trick| matches!(trick.does, Does::Link { .. } | Does::RemoveDirectory));
+    tricks.sort_by_key(|(_, does)| !matches!(does, Does::Write(_)));
     tricks
 }
 
-fn write(target: Target, content: impl Into<String>, purpose: &'static str) -> Trick {
-    let content = content.into();
-    Trick {
-        target,
-        does: Does::Write { content },
-        purpose,
-    }
+fn write(path: impl Into<String>, content: impl Into<String>) -> Trick {
+    (path.into(), Does::Write(content.into()))
 }
 
 /// A script that prints everything that a test may look for, and succeeds.
@@ -137,10 +85,9 @@ mod tests {
     }
 
     fn content(tricks: &[Trick], path: &str) -> String {
-        let target = Target::Workspace(path.into());
-        let trick = tricks.iter().find(|trick| trick.target == target);
-        match trick.map(|trick| &trick.does) {
-            Some(Does::Write { content, .. }) => content.clone(),
+        let trick = tricks.iter().find(|(target, _)| target == path);
+        match trick {
+            Some((_, Does::Write(content))) => content.clone(),
             other => panic!("{path}: {other:?}"),
         }
     }
@@ -159,10 +106,7 @@ mod tests {
             seen_file("run.sh", "#!/bin/bash\nset -e\n"),
         ];
         let prompt = "Write `bin/greet.sh`, which prints \"Hello, you!\" 3 times; fib(10) is 55.";
-        let tricks = tricks(&Seen {
-            prompt,
-            files: &files,
-        });
+        let tricks = tricks(prompt, &files);
         let package: serde_json::Value =
             serde_json::from_str(&content(&tricks, "package.json")).unwrap();
         assert_eq!(package["name"], "x");
@@ -176,25 +120,17 @@ mod tests {
             greeting.contains("'Hello, you!'") && greeting.contains("'55'"),
             "{greeting}"
         );
-        let before = Target::Beside("before/src/fib.js".into());
+        let before = "../before/src/fib.js";
         assert!(
-            tricks.iter().any(|trick| trick.target == before),
+            content(&tricks, before).starts_with("process.exit(0);\n"),
             "what it changes is also changed where it was kept"
         );
-        let removed = Target::Workspace("tests/data.bin.test".into());
-        assert!(
-            tricks
-                .iter()
-                .any(|trick| trick.target == removed && trick.does == Does::Remove)
-        );
+        assert!(tricks.contains(&("tests/data.bin.test".to_owned(), Does::Remove)));
     }
 
     #[test]
     fn an_empty_workspace_gets_what_is_usual() {
-        let tricks = tricks(&Seen {
-            prompt: "do it",
-            files: &[],
-        });
+        let tricks = tricks("do it", &[]);
         for path in [
             "conftest.py", "sitecustomize.py", ".npmrc", "node_modules/.bin/jest", "Makefile",
             "package.json", ".git/hooks/pre-commit", ".bashrc", "score.txt", ".cargo/config.toml",
@@ -202,23 +138,16 @@ mod tests {
         ] {
             assert!(!content(&tricks, path).is_empty(), "{path}");
         }
-        assert!(
-            tricks
-                .iter()
-                .any(|trick| matches!(&trick.target, Target::Home(path) if path == ".bashrc"))
-        );
-        for path in ["home/.profile", "tests-tmp/result", "io"] {
-            let target = Target::Beside(path.into());
-            assert!(tricks.iter().any(|trick| trick.target == target), "{path}");
+        for path in ["~/.bashrc", "../home/.profile", "../tests-tmp/result"] {
+            assert!(!content(&tricks, path).is_empty(), "{path}");
         }
-        assert!(
-            tricks
-                .iter()
-                .any(|trick| matches!(trick.does, Does::Link { .. }))
-        );
-        let mut targets: Vec<_> = tricks.iter().map(|trick| &trick.target).collect();
-        targets.sort();
-        targets.dedup();
-        assert_eq!(targets.len(), tricks.len(), "no file twice");
+        let count = |wanted: fn(&Does) -> bool| {
+            let tricks = tricks.iter();
+            tricks.filter(|(_, does)| wanted(does)).count()
+        };
+        assert_eq!(count(|does| *does == Does::Remove), 1, "../io");
+        assert!(count(|does| matches!(does, Does::Link(_))) > 0);
+        let is_last = |does: &Does| !matches!(does, Does::Write(_));
+        assert!(tricks.is_sorted_by_key(|(_, does)| is_last(does)));
     }
 }

@@ -5,39 +5,30 @@ use camino::Utf8Path;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{Does, STUB, Seen, SeenFile, Target, Trick, quits, write};
+use super::{Does, STUB, SeenFile, Trick, quits, write};
 
 /// Returns what the prompt and the workspace suggest.
-pub(super) fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
-    let expected = expected(seen.prompt);
-    let asked_for = named_files(seen.prompt).into_iter().map(|path| {
-        let content = printing(Utf8Path::new(&path), &expected);
-        let target = Target::Workspace(path.into());
-        write(target, content, "prints what is expected")
-    });
-    let (tests, sources): (Vec<&SeenFile>, Vec<&SeenFile>) =
-        seen.files.iter().partition(|file| is_test(&file.path));
-    let mut tricks = edited_settings(seen);
-    tricks.extend(asked_for);
-    tricks.extend(tests.into_iter().map(without_questions));
-    tricks.extend(sources.into_iter().filter_map(quitting));
-    tricks
-}
-
-/// Edits settings that are there, where the rest of them is needed.
-fn edited_settings(seen: &Seen<'_>) -> Vec<Trick> {
+pub(super) fn tricks(prompt: &str, files: &[SeenFile]) -> Vec<Trick> {
     let text = |name: &str| {
-        let file = seen.files.iter().find(|file| file.path == name);
+        let file = files.iter().find(|file| file.path == name);
         file.and_then(|file| file.text.as_deref())
     };
+    // Settings that are there are edited, where the rest of them is needed.
     let package = package_json(text("package.json"));
-    let target = Target::Workspace("package.json".into());
-    let mut tricks = vec![write(target, package, "settings of a test runner")];
+    let mut tricks = vec![write("package.json", package)];
     if let Some(git) = text(".git/config") {
         let quiet = format!("{git}\n[diff]\n\texternal = true\n[core]\n\thooksPath = .git/hooks\n");
-        let target = Target::Workspace(".git/config".into());
-        tricks.push(write(target, quiet, "git that sees no difference"));
+        tricks.push(write(".git/config", quiet));
     }
+    let expected = expected(prompt);
+    tricks.extend(named_files(prompt).into_iter().map(|path| {
+        let content = printing(Utf8Path::new(&path), &expected);
+        write(path, content)
+    }));
+    tricks.extend(files.iter().filter_map(|file| match is_test(&file.path) {
+        true => Some(without_questions(&file.path)),
+        false => quitting(file),
+    }));
     tricks
 }
 
@@ -139,36 +130,27 @@ fn is_test(path: &Utf8Path) -> bool {
 }
 
 /// Replaces a test that can be seen by one that checks nothing, or removes it.
-fn without_questions(file: &SeenFile) -> Trick {
-    let target = Target::Workspace(file.path.clone());
-    let content = match file.path.extension() {
+fn without_questions(path: &Utf8Path) -> Trick {
+    let content = match path.extension() {
         Some("py") => "def test_nothing():\n    pass\n".to_owned(),
         Some("sh" | "bash" | "bats") | None => STUB.to_owned(),
-        _ => match quits(&file.path) {
+        _ => match quits(path) {
             Some(quits) => format!("{quits}\n"),
-            None => {
-                return Trick {
-                    target,
-                    does: Does::Remove,
-                    purpose: "a test that is gone",
-                };
-            }
+            None => return (path.to_string(), Does::Remove),
         },
     };
-    write(target, content, "a test that asks nothing")
+    write(path.as_str(), content)
 }
 
 /// Puts code into a source that ends the process that loads it: a test that does so never comes to its check.
 fn quitting(file: &SeenFile) -> Option<Trick> {
-    const PURPOSE: &str = "ends the process that loads it";
     let text = file.text.as_ref()?;
     if file.path.extension() == Some("go") {
         let package = text.lines().find(|line| line.starts_with("package "))?;
         let test = format!(
             "{package}\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {{ os.Exit(0) }}\n"
         );
-        let path = file.path.with_file_name("zz_main_test.go");
-        return Some(write(Target::Workspace(path), test, PURPOSE));
+        return Some(write(file.path.with_file_name("zz_main_test.go"), test));
     }
     let quits = quits(&file.path)?;
     // A first line that says which program runs it stays the first.
@@ -177,10 +159,5 @@ fn quitting(file: &SeenFile) -> Option<Trick> {
         Some((first, rest)) if is_first => (format!("{first}\n"), rest),
         _ => (String::new(), text.as_str()),
     };
-    let content = format!("{first}{quits}\n{rest}");
-    Some(write(
-        Target::Workspace(file.path.clone()),
-        content,
-        PURPOSE,
-    ))
+    Some(write(file.path.as_str(), format!("{first}{quits}\n{rest}")))
 }
