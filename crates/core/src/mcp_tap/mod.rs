@@ -20,7 +20,7 @@ use crate::text::tokens;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
-pub use hidden_tools::{Framing, HiddenTools, HidingStream, MessagePieces, MessageTooLong};
+pub use hidden_tools::{HiddenTools, HidingStream, LONGEST_MESSAGE, MessageTooLong};
 pub use remote::{RemoteRequest, RemoteTalk};
 pub use tools_talk::ToolsTalk;
 

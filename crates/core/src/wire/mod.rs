@@ -3,6 +3,7 @@
 //! What an agent reports of itself is kept beside these figures. They do not depend on the agent: they are there for one
 //! that reports nothing, and for one that was killed.
 
+pub mod messages;
 pub mod network;
 pub mod recording;
 pub mod sent_parts;

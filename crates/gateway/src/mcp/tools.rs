@@ -8,17 +8,14 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 use terca_core::agent::mcp::RemoteTransport;
-use terca_core::mcp_tap::{OfferedTool, ToolsTalk};
+use terca_core::mcp_tap::{LONGEST_MESSAGE, OfferedTool, ToolsTalk};
+use terca_core::wire::messages::MessagePieces;
 use thiserror::Error;
 
-use crate::http::event_stream::EventStream;
-use crate::http::{is_stream, reason, text};
+use crate::http::{framing, reason, text};
 use crate::mcp::remote_server::{RemoteServer, port};
 use crate::mcp::way::SESSION;
 use crate::upstream::{BadAddress, Connector};
-
-/// The longest answer.
-const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 
 /// A question for the tools of a server.
 #[derive(Debug)]
@@ -156,25 +153,19 @@ fn refusal(status: StatusCode) -> String {
 
 /// Reads an answer until the talk goes on: a document, or messages of a stream that may go on.
 async fn read(response: Response<Incoming>, talk: &mut ToolsTalk) -> Result<(), NoAnswer> {
-    let is_stream = is_stream(response.headers());
+    let mut pieces = MessagePieces::new(framing(response.headers()), LONGEST_MESSAGE);
     let mut body = response.into_body();
-    let mut events = EventStream::default();
-    let mut document = Vec::new();
     while talk.to_send.is_empty()
         && talk.outcome.is_none()
         && let Some(frame) = body.frame().await
     {
         let frame = frame.map_err(|error| NoAnswer::Failed(format!("it broke off: {error}")))?;
-        let bytes: Bytes = frame.into_data().unwrap_or_default();
-        if is_stream {
-            events.feed(&bytes, &mut |event| _ = talk.read(event.data));
-        } else if document.len() + bytes.len() > LONGEST_ANSWER {
-            return Err(NoAnswer::Failed("its answer is too long".to_owned()));
-        } else {
-            document.extend_from_slice(&bytes);
+        for piece in pieces.feed(&frame.into_data().unwrap_or_default()) {
+            talk.read(piece.message().data.as_bytes());
         }
     }
-    events.finish(&mut |event| _ = talk.read(event.data));
-    talk.read(&document);
+    if let Some(piece) = pieces.finish() {
+        talk.read(piece.message().data.as_bytes());
+    }
     Ok(())
 }
