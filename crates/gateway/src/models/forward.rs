@@ -1,5 +1,6 @@
 //! A request of an agent: checked, given its key, and passed on.
 
+use std::future::pending;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use crate::http::{
 use crate::models::dialect::Dialect;
 use crate::models::metered::{Metered, Reading};
 use crate::models::way::{MOST_REQUESTS, Way};
-use crate::tape::{LookUp, PlayedBody};
+use crate::tape::LookUp;
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -168,7 +169,20 @@ fn play_back(
     let Some(Ok(status)) = status else {
         return unreachable(reading.as_ref(), origin, answer.error.unwrap_or_default());
     };
-    let mut response = Response::new(PlayedBody::new(body, answer.end));
+    let end = async move {
+        match answer.end {
+            ExchangeEnd::Whole => None,
+            ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
+                Some(Err("the service broke off when it was recorded".into()))
+            }
+            // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
+            ExchangeEnd::LeftByAgent => pending().await,
+        }
+    };
+    // Mapped, so that it has no length: it may break off after its last byte.
+    let body = Full::new(body).map_frame(|frame| frame);
+    let body = body.map_err(|never| -> BodyError { match never {} });
+    let mut response = Response::new(body.with_trailers(end).boxed_unsync());
     *response.status_mut() = status;
     for (name, value) in &answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
