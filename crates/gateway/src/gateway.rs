@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use terca_core::agent::mcp::McpServer;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::mcp_tap::{OfferedTool, ServerRecord};
 use terca_core::wire::Exchange;
@@ -14,7 +15,7 @@ use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::mcp::way::McpWay;
-use crate::mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
+use crate::mcp::{NoAnswer, RemoteMcpServer, tools};
 use crate::models::way::Way;
 use crate::proxy::{HostRules, NetworkExit};
 use crate::server::{OpenPassages, OpenWay, PAUSE, random_token};
@@ -150,7 +151,8 @@ impl Gateway {
     /// Asks an MCP server by HTTP for its tools. Those of a server by `sse` are not known.
     pub fn ask_tools(
         &self,
-        question: &ToolsQuestion<'_>,
+        server: &McpServer<String>,
+        limit: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
         let Some(runtime) = &self.runtime else {
@@ -162,9 +164,9 @@ impl Gateway {
                     tokio::time::sleep(LOOK).await;
                 }
             };
-            let asked = question.ask(&self.passages.connector);
+            let asked = tools::ask(server, &self.passages.connector);
             tokio::select! {
-                tools = tokio::time::timeout(question.limit, asked) => tools.unwrap_or(Err(NoAnswer::Silent)),
+                tools = tokio::time::timeout(limit, asked) => tools.unwrap_or(Err(NoAnswer::Silent)),
                 () = stopped => Err(NoAnswer::Stopped),
             }
         })

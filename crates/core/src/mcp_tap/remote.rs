@@ -38,9 +38,13 @@ pub struct RemoteRequest {
 }
 
 impl RemoteRequest {
-    /// Returns the session, and its conversation unless it has ended.
+    fn session_in<'a>(&self, sessions: &'a mut [Session]) -> Option<&'a mut Session> {
+        sessions.get_mut(self.session?)
+    }
+
+    /// Returns the conversation of its session, unless it has ended.
     fn find<'a>(&self, sessions: &'a mut [Session]) -> Option<&'a mut Conversation> {
-        sessions.get_mut(self.session?)?.conversation.as_mut()
+        self.session_in(sessions)?.conversation.as_mut()
     }
 }
 
@@ -105,16 +109,14 @@ impl RemoteTalk {
 
     /// Notes the name that the server gives to the session of a request.
     pub fn named(&mut self, request: &RemoteRequest, name: &str) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
+        if let Some(session) = request.session_in(&mut self.sessions) {
             session.name = Some(name.to_owned());
         }
     }
 
     /// Reads a message of the server.
     pub fn answered(&mut self, request: &RemoteRequest, message: TapLine<'_>) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
+        if let Some(session) = request.session_in(&mut self.sessions) {
             session.is_lost = false;
             if let Some(conversation) = &mut session.conversation {
                 conversation.line(Side::Server, message, &request.ids, &mut self.record);
@@ -153,8 +155,7 @@ impl RemoteTalk {
 
     /// Notes that the server cannot be reached any more: none of the open questions will have an answer.
     pub fn lost(&mut self, request: &RemoteRequest, reason: &str) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number))
+        if let Some(session) = request.session_in(&mut self.sessions)
             && let Some(conversation) = &mut session.conversation
         {
             conversation.lost(reason, &mut self.record);

@@ -116,10 +116,12 @@ fn pass_back(
     }
     let is_encoded = is_encoded(&parts.headers);
     if is_encoded {
-        let why = "the answer is compressed, although nobody asked for it";
+        let why = match way.hides {
+            Some(_) => "a compressed answer cannot be searched for hidden tools",
+            None => "the answer is compressed",
+        };
         way.hear(|talk| talk.refused(&asked, why));
         if way.hides.is_some() {
-            let why = "a compressed answer cannot be searched for hidden tools";
             return refuse(StatusCode::BAD_GATEWAY, why);
         }
     }

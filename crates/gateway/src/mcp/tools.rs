@@ -1,13 +1,11 @@
 //! Asks an MCP server by HTTP for the tools that it offers.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
-use terca_core::agent::mcp::RemoteTransport;
+use terca_core::agent::mcp::{McpServer, RemoteTransport};
 use terca_core::mcp_tap::{LONGEST_MESSAGE, OfferedTool, ToolsTalk};
 use terca_core::wire::messages::MessagePieces;
 use thiserror::Error;
@@ -16,19 +14,6 @@ use crate::http::{framing, reason, text};
 use crate::mcp::remote_server::{RemoteServer, port};
 use crate::mcp::way::SESSION;
 use crate::upstream::{BadAddress, Connector};
-
-/// A question for the tools of a server.
-#[derive(Debug)]
-pub struct ToolsQuestion<'a> {
-    /// The server's address, by `http` or `https`.
-    pub url: &'a str,
-    /// Headers for each request to it.
-    pub headers: &'a [(String, String)],
-    /// The way to speak to it. A server by `sse` is only asked whether it is there: it answers in a stream of its own.
-    pub transport: RemoteTransport,
-    /// The time for all answers.
-    pub limit: Duration,
-}
 
 /// The reason why there is no answer.
 #[derive(Debug, Error)]
@@ -47,26 +32,32 @@ pub enum NoAnswer {
     Stopped,
 }
 
-impl ToolsQuestion<'_> {
-    /// Asks, and returns the tools, unless it is a server by `sse`.
-    pub(crate) async fn ask(
-        &self,
-        connector: &Connector,
-    ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
-        let mut session = McpSession {
-            server: RemoteServer::new(self.url, self.headers, connector)?,
-            id: None,
-        };
-        let mut talk = ToolsTalk::begin();
-        if self.transport == RemoteTransport::Sse {
-            session.send(Method::GET, &talk, String::new()).await?;
-            return Ok(None);
-        }
-        loop {
-            match talk.outcome.take() {
-                Some(outcome) => return outcome.map(Some).map_err(NoAnswer::Failed),
-                None => session.say_next(&mut talk).await?,
-            }
+/// Asks a server by HTTP for its tools. One by `sse` is only asked whether it is there: it answers in a stream of its own.
+pub(crate) async fn ask(
+    server: &McpServer<String>,
+    connector: &Connector,
+) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
+    let McpServer::Remote {
+        url,
+        headers,
+        transport,
+    } = server
+    else {
+        return Err(NoAnswer::Failed("it has no address".to_owned()));
+    };
+    let mut session = McpSession {
+        server: RemoteServer::new(url, headers, connector)?,
+        id: None,
+    };
+    let mut talk = ToolsTalk::begin();
+    if *transport == RemoteTransport::Sse {
+        session.send(Method::GET, &talk, String::new()).await?;
+        return Ok(None);
+    }
+    loop {
+        match talk.outcome.take() {
+            Some(outcome) => return outcome.map(Some).map_err(NoAnswer::Failed),
+            None => session.say_next(&mut talk).await?,
         }
     }
 }

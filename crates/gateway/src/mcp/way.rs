@@ -5,7 +5,6 @@
 //! of the server and the addresses that the server names for messages (the older transport by server-sent events):
 //! nothing else of that host.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -43,6 +42,7 @@ pub struct RemoteMcpServer<'a> {
 }
 
 /// The way of one trial's agent to an MCP server.
+#[derive(Debug)]
 pub(crate) struct McpWay {
     pub(crate) server: RemoteServer,
     /// The tools that the agent is not offered.
@@ -56,7 +56,7 @@ pub(crate) struct McpWay {
     pub(crate) closing: Closing,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     talk: RemoteTalk,
     /// The addresses for messages that the server has named, with the number of the session of each.
@@ -160,12 +160,6 @@ impl McpWay {
             talk.finish();
             (std::mem::take(&mut talk.record), talk.has_too_many)
         })
-    }
-}
-
-impl fmt::Debug for McpWay {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("McpWay").finish_non_exhaustive()
     }
 }
 

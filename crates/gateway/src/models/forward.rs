@@ -1,6 +1,6 @@
 //! A request of an agent: checked, given its key, and passed on.
 
-use std::future::pending;
+use std::future::{pending, ready};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -36,35 +36,20 @@ pub(crate) const NO_SERVICE: &str = "this address has no service";
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
 
-/// A request as its path divides it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Target<'a> {
-    pub(crate) upstream: usize,
-    /// The path at the service, with its slash.
-    pub(crate) path: &'a str,
-}
-
-impl<'a> Target<'a> {
-    /// Divides `/TOKEN/0/v1/messages`.
-    pub(crate) fn of(path: &'a str) -> Option<Self> {
-        let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
-        let end = rest.find('/').unwrap_or(rest.len());
-        let (upstream, path) = rest.split_at(end);
-        Some(Target {
-            upstream: upstream.parse().ok()?,
-            path: if path.is_empty() { "/" } else { path },
-        })
-    }
+/// Divides `/TOKEN/0/v1/messages` into the number of a service, and the path there with its slash.
+fn target(path: &str) -> Option<(usize, &str)> {
+    let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (number, path) = rest.split_at(end);
+    let path = if path.is_empty() { "/" } else { path };
+    Some((number.parse().ok()?, path))
 }
 
 /// Passes a request on, and its answer back.
 pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
     let uri = request.uri().clone();
-    let target = Target::of(uri.path());
-    let upstream = target
-        .as_ref()
-        .and_then(|target| way.upstreams.get(target.upstream));
-    let (Some(target), Some(upstream)) = (target, upstream.cloned()) else {
+    let (service, path) = target(uri.path()).unwrap_or((usize::MAX, ""));
+    let Some(upstream) = way.upstreams.get(service).cloned() else {
         return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     let (parts, body) = request.into_parts();
@@ -74,9 +59,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     };
     // Requests that ask no model are passed on and not counted.
     let mut reading = None;
-    if let Some(dialect) = Dialect::of(parts.method.as_str(), target.path) {
-        let model = dialect.model_asked(target.path, &body);
-        let Some(number) = way.begin(target.path, model, &body) else {
+    if let Some(dialect) = Dialect::of(parts.method.as_str(), path) {
+        let model = dialect.model_asked(path, &body);
+        let Some(number) = way.begin(path, model, &body) else {
             let message =
                 format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
             return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
@@ -84,11 +69,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         reading = Some(Reading::new(Arc::clone(&way), number, dialect));
     }
     if let Some(player) = way.player.clone() {
-        let (method, path, body) = (
-            parts.method.to_string(),
-            target.path.to_owned(),
-            body.clone(),
-        );
+        let (method, path, body) = (parts.method.to_string(), path.to_owned(), body.clone());
         let is_for_model = reading.is_some();
         // It takes a while, so no other connection waits for it.
         let found =
@@ -101,12 +82,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             }
         }
     }
-    let taking = way.recorder.as_ref().map(|recorder| {
-        let query = uri.query().unwrap_or_default();
-        let method = parts.method.as_str();
-        recorder.request(method, target.path, query, &parts.headers, &body)
-    });
-    let Some(onward) = onward(&way, &target, &upstream.origin, parts, body) else {
+    let recorder = way.recorder.as_ref();
+    let taking = recorder.map(|recorder| recorder.request(path, &parts, &body));
+    let Some(onward) = onward(&way, service, path, parts, body) else {
         return refuse(StatusCode::BAD_REQUEST, "the path cannot be passed on");
     };
     let sent = tokio::select! {
@@ -128,19 +106,19 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
 /// Makes the request that the service is sent. `None` if its path cannot be passed on.
 fn onward(
     way: &Way,
-    target: &Target<'_>,
-    origin: &str,
+    service: usize,
+    path: &str,
     parts: request::Parts,
     body: Bytes,
 ) -> Option<Request<Full<Bytes>>> {
     let query = parts.uri.query();
-    let query = query.map(|query| with_key_in_query(way, target.upstream, query));
+    let query = query.map(|query| with_key_in_query(way, service, query));
     let query = query.map_or(String::new(), |query| format!("?{query}"));
-    let address = format!("{origin}{}{query}", target.path);
+    let address = format!("{}{path}{query}", way.upstreams[service].origin);
     let mut onward = Request::new(Full::new(body));
     *onward.uri_mut() = address.parse::<Uri>().ok()?;
     *onward.method_mut() = parts.method;
-    *onward.headers_mut() = onward_headers(way, target.upstream, parts.headers);
+    *onward.headers_mut() = onward_headers(way, service, parts.headers);
     Some(onward)
 }
 
@@ -169,20 +147,20 @@ fn play_back(
     let Some(Ok(status)) = status else {
         return unreachable(reading.as_ref(), origin, answer.error.unwrap_or_default());
     };
-    let end = async move {
-        match answer.end {
-            ExchangeEnd::Whole => None,
-            ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
-                Some(Err("the service broke off when it was recorded".into()))
-            }
-            // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
-            ExchangeEnd::LeftByAgent => pending().await,
+    let body = Full::new(body).map_err(|never| -> BodyError { match never {} });
+    // One that breaks off after its last byte has no length, which it loses by being mapped.
+    let without_length = body.clone().map_frame(|frame| frame);
+    let body = match answer.end {
+        ExchangeEnd::Whole => body.boxed_unsync(),
+        ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
+            let broken = "the service broke off when it was recorded";
+            let end = ready(Some(Err(broken.into())));
+            without_length.with_trailers(end).boxed_unsync()
         }
+        // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
+        ExchangeEnd::LeftByAgent => without_length.with_trailers(pending()).boxed_unsync(),
     };
-    // Mapped, so that it has no length: it may break off after its last byte.
-    let body = Full::new(body).map_frame(|frame| frame);
-    let body = body.map_err(|never| -> BodyError { match never {} });
-    let mut response = Response::new(body.with_trailers(end).boxed_unsync());
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     for (name, value) in &answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -272,9 +250,7 @@ mod tests {
             ("/t/x/v1", None),
             ("/t/-1/v1", None),
         ] {
-            let target = Target::of(path);
-            let target = target.map(|target| (target.upstream, target.path));
-            assert_eq!(target, expected, "{path}");
+            assert_eq!(target(path), expected, "{path}");
         }
     }
 

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
+use hyper::http::request::Parts;
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 use terca_core::wire::recording::{
@@ -127,15 +128,8 @@ impl Recorder {
         })
     }
 
-    /// Takes a request, whose answer is to follow.
-    pub(crate) fn request(
-        self: &Arc<Self>,
-        method: &str,
-        path: &str,
-        query: &str,
-        headers: &HeaderMap,
-        body: &Bytes,
-    ) -> Taking {
+    /// Takes a request for this path of a service, whose answer is to follow.
+    pub(crate) fn request(self: &Arc<Self>, path: &str, parts: &Parts, body: &Bytes) -> Taking {
         let mut state = lock(&self.state);
         state.last += 1;
         let number = state.last;
@@ -147,10 +141,10 @@ impl Recorder {
         let request = RecordedRequest {
             number,
             at_ms: milliseconds(self.began.elapsed()),
-            method: method.to_owned(),
+            method: parts.method.to_string(),
             path: path.to_owned(),
-            query: query.to_owned(),
-            headers: kept(headers, |name| OF_REQUEST.contains(&name)),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+            headers: kept(&parts.headers, |name| OF_REQUEST.contains(&name)),
             body: Vec::new(),
         };
         state.send(RecordingLine::Request(request), body.clone());
@@ -368,7 +362,8 @@ mod tests {
 
     fn ask(recorder: &Arc<Recorder>, body: &str) -> Taking {
         let body = Bytes::copy_from_slice(body.as_bytes());
-        recorder.request("POST", "/v1/messages", "", &HeaderMap::new(), &body)
+        let (parts, ()) = hyper::Request::post("/").body(()).unwrap().into_parts();
+        recorder.request("/v1/messages", &parts, &body)
     }
 
     fn lines(path: &std::path::Path) -> Vec<RecordingLine> {

@@ -50,7 +50,7 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
         needs_gateway: start.needs_gateway,
     };
     let network = asked.make(context)?;
-    start.mcp_servers = network.servers(&start.mcp_servers);
+    network.lead_servers(&mut start.mcp_servers);
     start.network = network.clone();
     let contained_by = context.sandboxes.contained_by(request.sandbox);
     Ok(Box::new(AttachedNetwork {
@@ -245,13 +245,9 @@ impl AgentNetwork {
         env.extend(self.variables());
     }
 
-    /// Returns MCP servers whose programs are led to the proxy, too: some agents pass few of their variables on.
-    pub(in crate::trial) fn servers(
-        &self,
-        servers: &[(String, McpServer<String>)],
-    ) -> Vec<(String, McpServer<String>)> {
-        let mut servers = servers.to_vec();
-        for (_, server) in &mut servers {
+    /// Leads the programs of MCP servers to the proxy, too: some agents pass few of their variables on.
+    fn lead_servers(&self, servers: &mut [(String, McpServer<String>)]) {
+        for (_, server) in servers {
             if let McpServer::Stdio { env, .. } = server {
                 for (name, value) in self.variables() {
                     if !env.iter().any(|(own, _)| *own == name) {
@@ -260,7 +256,6 @@ impl AgentNetwork {
                 }
             }
         }
-        servers
     }
 
     /// Returns what the agent reached and was refused, if its network is that of a sandbox.

@@ -55,12 +55,14 @@ pub(super) fn ask(
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
     if !dir.is_dir() {
-        return Ok(failed(format!("its directory {dir} is not there")));
+        return Ok(ServerAnswer::Failed(format!(
+            "its directory {dir} is not there"
+        )));
     }
     let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
         let why = format!("`{command}` is not installed, or not on the trial's PATH");
-        return Ok(failed(why));
+        return Ok(ServerAnswer::Failed(why));
     };
     let stdout = Output::create(io_dir)?;
     let stderr = Output::create(io_dir)?;
@@ -87,18 +89,11 @@ pub(super) fn ask(
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
             let why = not_started(context, command, cwd.as_ref(), &reason);
-            return Ok(failed(why));
+            return Ok(ServerAnswer::Failed(why));
         }
         Err(error) => return Err(error.into()),
     };
     Ok(handshake.outcome(&ended, &stderr, limit, &context.mask))
-}
-
-fn failed(why: String) -> ServerAnswer {
-    ServerAnswer::Failed {
-        why,
-        is_silent: false,
-    }
 }
 
 /// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
@@ -221,9 +216,10 @@ impl Handshake {
             let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
             why += &format!("; its standard output is not the protocol: {beginning}");
         }
-        ServerAnswer::Failed {
-            why: with_last_errors(why, stderr, mask),
-            is_silent: ended.timed_out,
+        let why = with_last_errors(why, stderr, mask);
+        match ended.timed_out {
+            true => ServerAnswer::Silent(why),
+            false => ServerAnswer::Failed(why),
         }
     }
 
