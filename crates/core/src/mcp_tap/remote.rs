@@ -1,6 +1,6 @@
 //! The talk with a server by HTTP: several sessions, and an answer that comes by another request than its question.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::conversation::{Conversation, Side, TapLine, messages_of};
 use super::{ServerRecord, TapEventKind};
@@ -74,10 +74,9 @@ impl RemoteTalk {
         name: Option<&str>,
         body: TapLine<'_>,
     ) -> RemoteRequest {
-        let messages = messages_of(body);
         let mut ids = Vec::new();
         let mut is_first = false;
-        for message in messages.iter().flatten() {
+        for message in messages_of(body).iter().flatten() {
             if let Some(method) = message["method"].as_str() {
                 is_first |= method == "initialize";
                 ids.extend(message.get("id").filter(|id| !id.is_null()).cloned());
@@ -87,14 +86,7 @@ impl RemoteTalk {
         let session = known.or(named).or_else(|| self.begin());
         let request = RemoteRequest { session, ids };
         if let Some(conversation) = request.find(&mut self.sessions) {
-            match &messages {
-                Some(messages) => {
-                    for message in messages {
-                        conversation.message(Side::Agent, message, &mut self.record);
-                    }
-                }
-                None => conversation.line(Side::Agent, body, &[], &mut self.record),
-            }
+            conversation.line(Side::Agent, body, &[], &mut self.record);
         }
         request
     }
@@ -142,9 +134,8 @@ impl RemoteTalk {
     pub fn not_begun(&mut self, reason: &str) {
         // A further stream of a session is no must.
         if self.sessions.is_empty() {
-            let question = json!({"id": 0, "method": "initialize"}).to_string();
             let question = TapLine {
-                text: &question,
+                text: r#"{"id": 0, "method": "initialize"}"#,
                 bytes: 0,
                 is_whole: true,
             };

@@ -231,16 +231,13 @@ fn forward_signals(mut signals: Signals, child: &Child, is_asked_to_end: &Arc<At
 }
 
 /// Returns the command of the server.
-#[cfg(target_os = "linux")]
 fn server_command(words: &[String]) -> Command {
-    // By way of this program again, which has the server killed with the tap.
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("terca").arg(SERVER).args(words);
-    command
-}
-
-#[cfg(not(target_os = "linux"))]
-fn server_command(words: &[String]) -> Command {
+    if cfg!(target_os = "linux") {
+        // By way of this program again, which has the server killed with the tap.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("terca").arg(SERVER).args(words);
+        return command;
+    }
     let mut command = Command::new(words.first().map_or("", String::as_str));
     command.args(words.iter().skip(1));
     command

@@ -165,7 +165,10 @@ fn add(tapped: Tapped, reading: &mut Reading) {
         Ending::Failed(error) => matches!(error.kind, ErrorKind::Agent | ErrorKind::Mcp),
     };
     let mut servers = tapped.servers.iter();
-    let broken = servers.find(|(_, server)| is_broken(&server.figures, is_over));
+    // In a session that came to its end, a server has had the time to connect.
+    let is_silent = |tap: &ServerTap| is_over && tap.starts > 0 && tap.connected == 0;
+    let broken =
+        servers.find(|(_, server)| server.figures.is_broken() || is_silent(&server.figures));
     if let (true, Some((name, server))) = (may_be_server, broken) {
         reading.ending = Ending::Failed(broken_server(name, server));
     }
@@ -184,12 +187,6 @@ fn add(tapped: Tapped, reading: &mut Reading) {
         }
         reading.mcp_servers.insert(name, McpDelivery::seen(figures));
     }
-}
-
-/// Returns whether a server was started and did not connect. In a session that came to its end, it has had the time.
-fn is_broken(figures: &ServerTap, is_over: bool) -> bool {
-    let is_silent = is_over && figures.starts > 0 && figures.connected == 0;
-    figures.is_broken() || is_silent
 }
 
 /// Returns the error of a session without one of its servers.
