@@ -13,11 +13,12 @@ use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 use terca_core::wire::sent_parts::Sought;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 use crate::mcp::way::McpWay;
 use crate::mcp::{NoAnswer, RemoteMcpServer, tools};
 use crate::models::way::Way;
-use crate::proxy::{HostRules, NetworkExit};
+use crate::proxy::{HostRules, MOST_CONNECTIONS, NetworkExit};
 use crate::server::{OpenPassages, OpenWay, PAUSE, random_token};
 use crate::tape::{NewRecording, Played, Player, Recorder, Replay};
 use crate::upstream::{BadAddress, Connector};
@@ -187,6 +188,7 @@ impl Gateway {
             gateway: own.filter(|_| reaches_gateway),
             passages: Arc::clone(&self.passages),
             seen: Mutex::new(TrialNetwork::new(mode)),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
         };
         Some(NetworkExit::new(runtime, rules))
     }

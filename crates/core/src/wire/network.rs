@@ -328,12 +328,12 @@ impl TrialNetwork {
     pub fn note(&self) -> Option<String> {
         /// The most hosts that are named.
         const SHOWN: usize = 5;
-        let hosts: Vec<String> = self.refused.iter().map(RefusedHost::words).collect();
         self.refused.first()?;
         let count: u64 = self.refused.iter().map(|refused| refused.count).sum();
         let count = count + self.refused_elsewhere;
-        let mut named: Vec<String> = hosts.iter().take(SHOWN).cloned().collect();
-        if hosts.len() > SHOWN || self.refused_elsewhere > 0 {
+        let shown = self.refused.iter().take(SHOWN);
+        let mut named: Vec<String> = shown.map(RefusedHost::words).collect();
+        if self.refused.len() > SHOWN || self.refused_elsewhere > 0 {
             named.push("others".to_owned());
         }
         let was = if count == 1 { "was" } else { "were" };

@@ -1,7 +1,7 @@
 //! Asks a server that is a program.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,8 +14,8 @@ use terca_core::text::mask::Mask;
 
 use super::silence;
 use crate::host::environment::{Variables, find_program};
-use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SuperviseError, Turn};
+use crate::process::output_file::{Output, read_text};
+use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
 use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
@@ -26,8 +26,6 @@ use crate::trial::stage_error::StageError;
 const GRACE: Duration = Duration::from_secs(2);
 /// The most of its output that is looked at.
 const MOST_OUTPUT: u64 = 16 * 1024 * 1024;
-/// The end of its standard error that is shown, in bytes.
-const LAST_ERRORS: u64 = 2048;
 /// The longest part of its words that is shown, in characters.
 const LONGEST_WORDS: usize = 300;
 
@@ -81,7 +79,15 @@ pub(super) fn ask(
         sweep: true,
     };
     let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
-    let ended = run(context, &job, enclosure.as_ref(), &mut handshake)?;
+    // Under a supervisor of its own: what `before` has left running stays.
+    let mut supervisor = context.supervisors.acquire(&context.interrupt)?;
+    let ended = supervisor.run(&job, enclosure.as_ref(), &mut |_| {
+        handshake.read();
+        match handshake.talk.outcome {
+            Some(_) => Turn::Stop,
+            None => Turn::Wait,
+        }
+    });
     if context.interrupt.is_stop() {
         return Err(StageError::Interrupted);
     }
@@ -94,25 +100,6 @@ pub(super) fn ask(
         Err(error) => return Err(error.into()),
     };
     Ok(handshake.outcome(&ended, &stderr, limit, &context.mask))
-}
-
-/// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
-fn run(
-    context: &Context,
-    job: &Job,
-    walls: Option<&Enclosure>,
-    handshake: &mut Handshake,
-) -> io::Result<Result<Ended, SuperviseError>> {
-    let supervisor = context.supervisors.acquire(&context.interrupt);
-    let mut supervisor = supervisor.map_err(io::Error::other)?;
-    Ok(supervisor.run(job, walls, &mut |_| {
-        handshake.read();
-        if handshake.talk.outcome.is_some() {
-            Turn::Stop
-        } else {
-            Turn::Wait
-        }
-    }))
 }
 
 /// Says why a program could not be started.
@@ -245,22 +232,14 @@ impl Handshake {
 
 /// Adds the end of standard error, without secrets.
 fn with_last_errors(why: String, stderr: &Output, mask: &Mask) -> String {
-    let mut bytes = Vec::new();
-    let read = stderr.rewound().and_then(|mut file| {
-        let size = file.metadata()?.len();
-        file.seek(SeekFrom::Start(size.saturating_sub(LAST_ERRORS)))?;
-        file.take(LAST_ERRORS).read_to_end(&mut bytes)
-    });
-    let text = mask.text(String::from_utf8_lossy(&bytes).trim());
-    if read.is_err() || text.is_empty() {
+    let text = stderr.rewound().and_then(read_text).unwrap_or_default();
+    let text = mask.text(text.trim());
+    if text.is_empty() {
         return why;
     }
     let skipped = text.chars().count().saturating_sub(LONGEST_WORDS);
     let end: String = text.chars().skip(skipped).collect();
-    let lines: Vec<&str> = end
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines = end.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
     format!("{why}: {}", lines.join(" / "))
 }
