@@ -282,9 +282,11 @@ impl Wire {
                 .statuses
                 .iter()
                 .filter(|(name, count)| is_bad(name) && **count > 0);
-            let bad: Vec<String> = bad
-                .map(|(name, count)| format!("{} ×{count}", status_words(name)))
-                .collect();
+            let bad = bad.map(|(name, count)| match name.as_str() {
+                "none" => format!("no answer ×{count}"),
+                name => format!("{name} ×{count}"),
+            });
+            let bad: Vec<String> = bad.collect();
             if !bad.is_empty() {
                 words += &format!(" ({})", bad.join(", "));
             }
@@ -322,14 +324,6 @@ impl Wire {
         }
         (!different.is_empty())
             .then(|| format!("the agent reports {}", prose::list(&different, "and")))
-    }
-}
-
-fn status_words(status: &str) -> &str {
-    if status == "none" {
-        "no answer"
-    } else {
-        status
     }
 }
 

@@ -76,7 +76,13 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             tokio::task::spawn_blocking(move || player.find(&method, &path, &body, is_for_model));
         match found.await.unwrap_or(LookUp::Refused) {
             LookUp::Live => {}
-            LookUp::Refused => return not_recorded(reading.as_ref()),
+            LookUp::Refused => {
+                let status = match reading {
+                    Some(_) => StatusCode::BAD_REQUEST,
+                    None => StatusCode::NOT_FOUND,
+                };
+                return unanswered(reading.as_ref(), status, NOT_RECORDED, NOT_RECORDED.into());
+            }
             LookUp::Played(answer, body) => {
                 return play_back(&way, answer, body, reading, &upstream.origin);
             }
@@ -122,16 +128,6 @@ fn onward(
     Some(onward)
 }
 
-/// Refuses a request that is not in the recording that is played.
-fn not_recorded(reading: Option<&Reading>) -> Response<AnswerBody> {
-    let Some(Reading { way, number, .. }) = reading else {
-        return refuse(StatusCode::NOT_FOUND, NOT_RECORDED);
-    };
-    let reason = NOT_RECORDED.to_owned();
-    way.end(*number, ExchangeEnd::Unreachable, Some(reason));
-    refuse(StatusCode::BAD_REQUEST, NOT_RECORDED)
-}
-
 /// Answers as the service did when it was recorded.
 fn play_back(
     way: &Arc<Way>,
@@ -175,10 +171,19 @@ fn play_back(
 /// Ends a request whose service did not answer.
 fn unreachable(reading: Option<&Reading>, origin: &str, reason: String) -> Response<AnswerBody> {
     let message = format!("{origin} could not be reached: {reason}");
+    unanswered(reading, StatusCode::BAD_GATEWAY, &message, reason)
+}
+
+fn unanswered(
+    reading: Option<&Reading>,
+    status: StatusCode,
+    message: &str,
+    reason: String,
+) -> Response<AnswerBody> {
     if let Some(Reading { way, number, .. }) = reading {
         way.end(*number, ExchangeEnd::Unreachable, Some(reason));
     }
-    refuse(StatusCode::BAD_GATEWAY, &message)
+    refuse(status, message)
 }
 
 fn pass_back<B>(way: &Way, response: Response<B>, mut metered: Metered) -> Response<AnswerBody>

@@ -153,9 +153,7 @@ impl NetworkRequest<'_> {
                 doors.push((address, Door::Service(address)));
             }
         }
-        let exit = gateway
-            .open_exit(hosts.clone(), self.needs_gateway, self.network.mode())
-            .ok_or_else(|| io::Error::other("the gateway has ended"))?;
+        let exit = gateway.open_exit(hosts.clone(), self.needs_gateway, self.network.mode());
         let is_by_port = context.is_network_by_port(self.sandbox);
         let proxy = if is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
