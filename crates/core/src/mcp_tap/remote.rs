@@ -192,6 +192,8 @@ impl RemoteTalk {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::ServerTap;
     use super::*;
 

@@ -104,10 +104,10 @@ mod tests {
     /// Returns the prompt about a diff and a message.
     fn about(diff: &str, message: &str) -> String {
         let brief = Brief {
-            rubric: &Masked::already("- It works.\n- It is short.\n"),
-            task: &Masked::already("Write fib.js."),
-            diff: &Masked::already(diff),
-            message: &Masked::already(message),
+            rubric: Masked::already("- It works.\n- It is short.\n"),
+            task: Masked::already("Write fib.js."),
+            diff: Masked::already(diff),
+            message: Masked::already(message),
         };
         prompt(&brief, FENCE)
     }
