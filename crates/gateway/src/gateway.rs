@@ -1,22 +1,25 @@
 //! The server: listens, and knows which passages are open.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use terca_core::agent::mcp::McpServer;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::mcp_tap::{OfferedTool, ServerRecord};
 use terca_core::wire::Exchange;
 use terca_core::wire::network::{HostPattern, NetworkMode, TrialNetwork};
 use terca_core::wire::sent_parts::Sought;
 use thiserror::Error;
-use tokio::runtime::{Builder, Runtime};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::Semaphore;
 
 use crate::mcp::way::McpWay;
-use crate::mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
+use crate::mcp::{NoAnswer, RemoteMcpServer, tools};
 use crate::models::way::Way;
-use crate::proxy::{HostRules, NetworkExit};
+use crate::proxy::{HostRules, MOST_CONNECTIONS, NetworkExit};
 use crate::server::{OpenPassages, OpenWay, PAUSE, random_token};
 use crate::tape::{NewRecording, Played, Player, Recorder, Replay};
 use crate::upstream::{BadAddress, Connector};
@@ -54,6 +57,7 @@ pub enum Playback {
 pub struct Gateway {
     /// `None` once it ends.
     runtime: Option<Runtime>,
+    handle: Handle,
     address: SocketAddr,
     passages: Arc<OpenPassages>,
 }
@@ -67,15 +71,12 @@ impl Gateway {
             .thread_name("gateway")
             .enable_all()
             .build()?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        listener.set_nonblocking(true)?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr()?;
         let passages = Arc::new(OpenPassages::new(Connector::new(variable)));
-        let guard = runtime.enter();
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        drop(guard);
         runtime.spawn(accept(listener, Arc::clone(&passages)));
         Ok(Gateway {
+            handle: runtime.handle().clone(),
             runtime: Some(runtime),
             address,
             passages,
@@ -92,7 +93,7 @@ impl Gateway {
         playback: Playback,
     ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
-        let _guard = self.runtime.as_ref().map(Runtime::enter);
+        let _guard = self.handle.enter();
         let mut upstreams = Vec::new();
         for origin in origins {
             upstreams.push(self.passages.connector.upstream(origin)?);
@@ -134,7 +135,7 @@ impl Gateway {
     /// Opens a passage for one agent to an MCP server by HTTP.
     pub fn open_mcp(&self, server: RemoteMcpServer<'_>) -> Result<McpPassage, BadAddress> {
         // Connections are made for the runtime that is entered.
-        let _guard = self.runtime.as_ref().map(Runtime::enter);
+        let _guard = self.handle.enter();
         let token = random_token();
         let address = format!("http://{}/{token}", self.address);
         let way = Arc::new(McpWay::new(server, &self.passages.connector, address)?);
@@ -150,21 +151,19 @@ impl Gateway {
     /// Asks an MCP server by HTTP for its tools. Those of a server by `sse` are not known.
     pub fn ask_tools(
         &self,
-        question: &ToolsQuestion<'_>,
+        server: &McpServer<String>,
+        limit: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
-        let Some(runtime) = &self.runtime else {
-            return Err(NoAnswer::Stopped);
-        };
-        runtime.block_on(async {
+        self.handle.block_on(async {
             let stopped = async {
                 while !is_stopped() {
                     tokio::time::sleep(LOOK).await;
                 }
             };
-            let asked = question.ask(&self.passages.connector);
+            let asked = tools::ask(server, &self.passages.connector);
             tokio::select! {
-                tools = tokio::time::timeout(question.limit, asked) => tools.unwrap_or(Err(NoAnswer::Silent)),
+                tools = tokio::time::timeout(limit, asked) => tools.unwrap_or(Err(NoAnswer::Silent)),
                 () = stopped => Err(NoAnswer::Stopped),
             }
         })
@@ -177,16 +176,16 @@ impl Gateway {
         allowed: Vec<HostPattern>,
         reaches_gateway: bool,
         mode: NetworkMode,
-    ) -> Option<NetworkExit> {
-        let runtime = self.runtime.as_ref()?.handle().clone();
+    ) -> NetworkExit {
         let own = HostPattern::of_origin(&format!("http://{}", self.address));
         let rules = HostRules {
             allowed,
             gateway: own.filter(|_| reaches_gateway),
             passages: Arc::clone(&self.passages),
             seen: Mutex::new(TrialNetwork::new(mode)),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
         };
-        Some(NetworkExit::new(runtime, rules))
+        NetworkExit::new(self.handle.clone(), rules)
     }
 
     /// Returns the address that it listens on.
@@ -203,7 +202,7 @@ impl Drop for Gateway {
     }
 }
 
-async fn accept(listener: tokio::net::TcpListener, passages: Arc<OpenPassages>) {
+async fn accept(listener: TcpListener, passages: Arc<OpenPassages>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files, for instance: there will be room again.

@@ -33,7 +33,7 @@ mod tape;
 mod upstream;
 
 pub use gateway::{Closed, Gateway, McpPassage, OpenError, Passage, Playback};
-pub use mcp::{NoAnswer, RemoteMcpServer, ToolsQuestion};
+pub use mcp::{NoAnswer, RemoteMcpServer};
 pub use proxy::{Door, NetworkExit};
 pub use tape::{NewRecording, Played, Recording, RecordingError, Replay};
 pub use upstream::BadAddress;

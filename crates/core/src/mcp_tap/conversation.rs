@@ -82,7 +82,10 @@ impl Conversation {
         }
         if let Some(messages) = messages_of(line) {
             for message in &messages {
-                self.message(from, message, record);
+                match from {
+                    Side::Agent => self.read_agent(message, record),
+                    Side::Server => self.read_server(message, record),
+                }
             }
             return;
         }
@@ -147,13 +150,6 @@ impl Conversation {
         let text = beginning(line.text, LONGEST_NAME);
         let bytes = line.bytes;
         self.note(TapEventKind::NotProtocol { from, text, bytes }, record);
-    }
-
-    pub(super) fn message(&mut self, from: Side, message: &Value, record: &mut ServerRecord) {
-        match from {
-            Side::Agent => self.read_agent(message, record),
-            Side::Server => self.read_server(message, record),
-        }
     }
 
     fn read_agent(&mut self, message: &Value, record: &mut ServerRecord) {

@@ -10,11 +10,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use thiserror::Error;
 
 use super::Side;
+use crate::wire::messages::{Framing, MessagePieces, Piece};
 
 /// The name of the tool that is asked for in the place of a hidden one.
 const NO_TOOL: &str = "tool-not-offered";
-/// The longest message that is held. A list of tools is never so long.
-const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+/// The longest message that is searched. A list of tools is never so long.
+pub const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
 type Object = BTreeMap<String, Box<RawValue>>;
 
@@ -51,34 +52,12 @@ impl HiddenTools {
     }
 
     /// Returns the piece of a stream as the other side gets it.
-    fn passed(&self, from: Side, framing: Framing, piece: &[u8]) -> Vec<u8> {
-        let text = String::from_utf8_lossy(piece);
-        let data = |line: &'_ str| line.strip_prefix("data:").map(str::to_owned);
-        let changed = match framing {
-            Framing::Events => {
-                let data: Vec<String> = text.lines().filter_map(data).collect();
-                self.changed(from, data.join("\n").as_bytes())
-            }
-            Framing::Lines | Framing::Document => self.changed(from, piece),
-        };
-        let Some(changed) = changed else {
-            return piece.to_vec();
-        };
-        let mut passed = String::new();
-        if framing == Framing::Events {
-            let others = text.lines().filter(|line| !line.is_empty());
-            for line in others.filter(|line| !line.starts_with("data:")) {
-                passed += &format!("{line}\n");
-            }
-            let lines = changed.lines();
-            lines.for_each(|line| passed += &format!("data: {line}\n"));
-        } else {
-            passed = changed;
+    fn passed(&self, from: Side, piece: Piece) -> Result<Vec<u8>, MessageTooLong> {
+        if !piece.is_whole {
+            return Err(MessageTooLong);
         }
-        if framing == Framing::Events || piece.ends_with(b"\n") {
-            passed.push('\n');
-        }
-        passed.into_bytes()
+        let changed = self.changed(from, piece.message().data.as_bytes());
+        Ok(piece.changed(changed.as_deref()))
     }
 
     fn without_call(&self, message: &RawValue) -> Option<Box<RawValue>> {
@@ -130,68 +109,6 @@ fn string(value: &RawValue) -> Option<String> {
 #[error("a message has more than {LONGEST_MESSAGE} bytes, so that it cannot be searched")]
 pub struct MessageTooLong;
 
-/// The way in which messages follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
-    /// Each is a line.
-    Lines,
-    /// Each is a server-sent event.
-    Events,
-    /// There is one.
-    Document,
-}
-
-/// Divides bytes into the pieces that are a message each.
-#[derive(Debug)]
-pub struct MessagePieces {
-    framing: Framing,
-    /// A piece that has not ended.
-    held: Vec<u8>,
-}
-
-impl MessagePieces {
-    /// Begins without a piece.
-    pub fn new(framing: Framing) -> Self {
-        let held = Vec::new();
-        MessagePieces { framing, held }
-    }
-
-    /// Takes bytes, and hands on the pieces that end in them, with their ends.
-    pub fn feed(
-        &mut self,
-        bytes: &[u8],
-        on_piece: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), MessageTooLong> {
-        let searched = self.held.len();
-        self.held.extend_from_slice(bytes);
-        let mut begin = 0;
-        for end in memchr::memchr_iter(b'\n', &self.held[searched..]) {
-            let end = searched + end;
-            let line = &self.held[begin..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let is_end = match self.framing {
-                Framing::Lines => true,
-                Framing::Events => line.is_empty() || line.ends_with(b"\n"),
-                Framing::Document => false,
-            };
-            if is_end {
-                on_piece(&self.held[begin..=end]);
-                begin = end + 1;
-            }
-        }
-        self.held.drain(..begin);
-        if self.held.len() > LONGEST_MESSAGE {
-            return Err(MessageTooLong);
-        }
-        Ok(())
-    }
-
-    /// Returns the last piece, which has no end.
-    pub fn rest(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
-    }
-}
-
 /// Changes the messages of one side. Without hidden tools, bytes pass as they come.
 #[derive(Debug)]
 pub struct HidingStream {
@@ -201,12 +118,12 @@ pub struct HidingStream {
 }
 
 impl HidingStream {
-    /// Begins to read the messages of one side.
-    pub fn new(hidden: Option<HiddenTools>, from: Side, framing: Framing) -> Self {
+    /// Begins to read the lines of one side.
+    pub fn new(hidden: Option<HiddenTools>, from: Side) -> Self {
         HidingStream {
             hidden,
             from,
-            pieces: MessagePieces::new(framing),
+            pieces: MessagePieces::new(Framing::Lines, LONGEST_MESSAGE),
         }
     }
 
@@ -215,20 +132,18 @@ impl HidingStream {
         let Some(hidden) = &self.hidden else {
             return Ok(bytes.to_vec());
         };
-        let mut passed = Vec::new();
-        let framing = self.pieces.framing;
-        let mut pass = |piece: &[u8]| passed.extend(hidden.passed(self.from, framing, piece));
-        self.pieces.feed(bytes, &mut pass)?;
-        Ok(passed)
+        let pieces = self.pieces.feed(bytes).into_iter();
+        let passed: Result<Vec<Vec<u8>>, _> = pieces
+            .map(|piece| hidden.passed(self.from, piece))
+            .collect();
+        Ok(passed?.concat())
     }
 
     /// Returns the last message, which has no end.
     pub fn finish(&mut self) -> Vec<u8> {
-        let rest = self.pieces.rest();
-        match &self.hidden {
-            Some(hidden) => hidden.passed(self.from, self.pieces.framing, &rest),
-            None => rest,
-        }
+        let rest = self.hidden.as_ref().zip(self.pieces.finish());
+        let passed = rest.map(|(hidden, piece)| hidden.passed(self.from, piece));
+        passed.and_then(Result::ok).unwrap_or_default()
     }
 }
 
@@ -331,7 +246,7 @@ mod tests {
     fn lines_are_whole_in_pieces_of_any_length() {
         let text = b"noise\n{\"id\":1,\"result\":{\"tools\":[{\"name\":\"search\"}]}}\r\n{\"id\":2,\"result\":{\"tools\":[{\"name\":\"search\"}]}}";
         for piece in 1..text.len() {
-            let mut lines = HidingStream::new(Some(hidden()), Side::Server, Framing::Lines);
+            let mut lines = HidingStream::new(Some(hidden()), Side::Server);
             let mut passed = Vec::new();
             for bytes in text.chunks(piece) {
                 passed.extend(lines.pass(bytes).unwrap());
@@ -346,23 +261,25 @@ mod tests {
                 "{passed}"
             );
         }
-        let mut lines = HidingStream::new(Some(hidden()), Side::Server, Framing::Lines);
-        let long = vec![b'x'; LONGEST_MESSAGE + 1];
+        let mut lines = HidingStream::new(Some(hidden()), Side::Server);
+        let mut long = vec![b'x'; LONGEST_MESSAGE];
+        long.push(b'\n');
         assert_eq!(lines.pass(&long), Err(MessageTooLong));
-        let mut plain = HidingStream::new(None, Side::Server, Framing::Lines);
+        let mut plain = HidingStream::new(None, Side::Server);
         assert_eq!(plain.pass(b"sea").unwrap(), b"sea");
     }
 
     const LIST: &str = r#"{"id":2,"result":{"tools":[{"name":"search"},{"name":"fetch"}]}}"#;
 
     fn passed(framing: Framing, text: &str, piece: usize) -> String {
-        let mut body = HidingStream::new(Some(hidden()), Side::Server, framing);
-        let mut passed = Vec::new();
-        for bytes in text.as_bytes().chunks(piece) {
-            passed.extend(body.pass(bytes).unwrap());
-        }
-        passed.extend(body.finish());
-        String::from_utf8(passed).unwrap()
+        let mut pieces = MessagePieces::new(framing, LONGEST_MESSAGE);
+        let chunks = text.as_bytes().chunks(piece);
+        let mut found: Vec<Piece> = chunks.flat_map(|bytes| pieces.feed(bytes)).collect();
+        found.extend(pieces.finish());
+        let passed = found
+            .into_iter()
+            .map(|piece| hidden().passed(Side::Server, piece).unwrap());
+        String::from_utf8(passed.collect::<Vec<_>>().concat()).unwrap()
     }
 
     #[test]

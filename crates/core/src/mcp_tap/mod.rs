@@ -20,14 +20,14 @@ use crate::text::tokens;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
-pub use hidden_tools::{Framing, HiddenTools, HidingStream, MessagePieces, MessageTooLong};
+pub use hidden_tools::{HiddenTools, HidingStream, LONGEST_MESSAGE, MessageTooLong};
 pub use remote::{RemoteRequest, RemoteTalk};
 pub use tools_talk::ToolsTalk;
 
 /// The longest name, method or message that is kept, in characters.
 const LONGEST_NAME: usize = 300;
 /// The most names of tools that are counted one by one: an agent can call tools that there are not.
-const MOST_TOOLS: usize = 500;
+const MOST_TOOLS: usize = 2000;
 /// The most durations of a tool that are kept for the median of a run.
 const MOST_DURATIONS: usize = 200;
 /// The most ends of a server that are kept.
@@ -269,7 +269,6 @@ impl ServerTap {
                 }
             }
             TapEventKind::Call(call) => {
-                self.make_room_for(&call.tool);
                 if let Some(tool) = self.tool(&call.tool) {
                     tool.calls += 1;
                     tool.errors += u64::from(call.end.is_error());
@@ -291,16 +290,6 @@ impl ServerTap {
             | TapEventKind::Lost { .. }
             | TapEventKind::LeftOut
             | TapEventKind::Ended { .. } => {}
-        }
-    }
-
-    /// Leaves out a tool that was not called, if there is no room for one that is.
-    fn make_room_for(&mut self, name: &str) {
-        if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(name) {
-            let mut idle = self.tools.iter().filter(|(_, tool)| tool.calls == 0);
-            if let Some(idle) = idle.next().map(|(name, _)| name.clone()) {
-                self.tools.remove(&idle);
-            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The talk with a server by HTTP: several sessions, and an answer that comes by another request than its question.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::conversation::{Conversation, Side, TapLine, messages_of};
 use super::{ServerRecord, TapEventKind};
@@ -38,9 +38,13 @@ pub struct RemoteRequest {
 }
 
 impl RemoteRequest {
-    /// Returns the session, and its conversation unless it has ended.
+    fn session_in<'a>(&self, sessions: &'a mut [Session]) -> Option<&'a mut Session> {
+        sessions.get_mut(self.session?)
+    }
+
+    /// Returns the conversation of its session, unless it has ended.
     fn find<'a>(&self, sessions: &'a mut [Session]) -> Option<&'a mut Conversation> {
-        sessions.get_mut(self.session?)?.conversation.as_mut()
+        self.session_in(sessions)?.conversation.as_mut()
     }
 }
 
@@ -70,10 +74,9 @@ impl RemoteTalk {
         name: Option<&str>,
         body: TapLine<'_>,
     ) -> RemoteRequest {
-        let messages = messages_of(body);
         let mut ids = Vec::new();
         let mut is_first = false;
-        for message in messages.iter().flatten() {
+        for message in messages_of(body).iter().flatten() {
             if let Some(method) = message["method"].as_str() {
                 is_first |= method == "initialize";
                 ids.extend(message.get("id").filter(|id| !id.is_null()).cloned());
@@ -83,14 +86,7 @@ impl RemoteTalk {
         let session = known.or(named).or_else(|| self.begin());
         let request = RemoteRequest { session, ids };
         if let Some(conversation) = request.find(&mut self.sessions) {
-            match &messages {
-                Some(messages) => {
-                    for message in messages {
-                        conversation.message(Side::Agent, message, &mut self.record);
-                    }
-                }
-                None => conversation.line(Side::Agent, body, &[], &mut self.record),
-            }
+            conversation.line(Side::Agent, body, &[], &mut self.record);
         }
         request
     }
@@ -105,16 +101,14 @@ impl RemoteTalk {
 
     /// Notes the name that the server gives to the session of a request.
     pub fn named(&mut self, request: &RemoteRequest, name: &str) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
+        if let Some(session) = request.session_in(&mut self.sessions) {
             session.name = Some(name.to_owned());
         }
     }
 
     /// Reads a message of the server.
     pub fn answered(&mut self, request: &RemoteRequest, message: TapLine<'_>) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number)) {
+        if let Some(session) = request.session_in(&mut self.sessions) {
             session.is_lost = false;
             if let Some(conversation) = &mut session.conversation {
                 conversation.line(Side::Server, message, &request.ids, &mut self.record);
@@ -140,9 +134,8 @@ impl RemoteTalk {
     pub fn not_begun(&mut self, reason: &str) {
         // A further stream of a session is no must.
         if self.sessions.is_empty() {
-            let question = json!({"id": 0, "method": "initialize"}).to_string();
             let question = TapLine {
-                text: &question,
+                text: r#"{"id": 0, "method": "initialize"}"#,
                 bytes: 0,
                 is_whole: true,
             };
@@ -153,8 +146,7 @@ impl RemoteTalk {
 
     /// Notes that the server cannot be reached any more: none of the open questions will have an answer.
     pub fn lost(&mut self, request: &RemoteRequest, reason: &str) {
-        let session = request.session;
-        if let Some(session) = session.and_then(|number| self.sessions.get_mut(number))
+        if let Some(session) = request.session_in(&mut self.sessions)
             && let Some(conversation) = &mut session.conversation
         {
             conversation.lost(reason, &mut self.record);
@@ -200,6 +192,8 @@ impl RemoteTalk {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::ServerTap;
     use super::*;
 

@@ -3,6 +3,7 @@
 //! What an agent reports of itself is kept beside these figures. They do not depend on the agent: they are there for one
 //! that reports nothing, and for one that was killed.
 
+pub mod messages;
 pub mod network;
 pub mod recording;
 pub mod sent_parts;
@@ -281,9 +282,11 @@ impl Wire {
                 .statuses
                 .iter()
                 .filter(|(name, count)| is_bad(name) && **count > 0);
-            let bad: Vec<String> = bad
-                .map(|(name, count)| format!("{} ×{count}", status_words(name)))
-                .collect();
+            let bad = bad.map(|(name, count)| match name.as_str() {
+                "none" => format!("no answer ×{count}"),
+                name => format!("{name} ×{count}"),
+            });
+            let bad: Vec<String> = bad.collect();
             if !bad.is_empty() {
                 words += &format!(" ({})", bad.join(", "));
             }
@@ -321,14 +324,6 @@ impl Wire {
         }
         (!different.is_empty())
             .then(|| format!("the agent reports {}", prose::list(&different, "and")))
-    }
-}
-
-fn status_words(status: &str) -> &str {
-    if status == "none" {
-        "no answer"
-    } else {
-        status
     }
 }
 

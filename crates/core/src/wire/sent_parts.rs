@@ -4,6 +4,7 @@
 //! texts of a request are compared without regard to white space, and rules count as sent if each of their lines is
 //! there.
 
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -122,14 +123,6 @@ impl Sought {
             of,
         })
     }
-
-    fn is_in(&self, request: &RequestText) -> bool {
-        let texts = match self.part {
-            Part::McpServer => &request.tools,
-            Part::Rules | Part::Skill => &request.words,
-        };
-        has_all(texts, &self.texts)
-    }
 }
 
 /// Returns whether all these parts are in a text. Most are there one after the other, so each is looked for behind the one
@@ -165,17 +158,16 @@ impl Seen {
         // A body that is not JSON has no texts.
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         request.add(&body, SearchedPlace::Elsewhere);
-        let mut found: Vec<&Sought> = sought.iter().filter(|part| part.is_in(&request)).collect();
-        if found.len() < sought.len() {
-            // A text within a text has its escapes left.
-            request.words = spaced(&replaced(&ESCAPES, &request.words, unescaped));
-            let late = sought.iter().filter(|part| part.is_in(&request));
-            let late: Vec<&Sought> = late.filter(|part| !found.contains(part)).collect();
-            found.extend(late);
-        }
+        let RequestText { words, tools, .. } = &request;
+        // A text within a text has its escapes left.
+        let inside = LazyCell::new(|| spaced(&replaced(&ESCAPES, words, unescaped)));
+        let is_found = |Sought { part, texts, .. }: &&Sought| match part {
+            Part::McpServer => has_all(tools, texts),
+            Part::Rules | Part::Skill => has_all(words, texts) || has_all(&inside, texts),
+        };
         Seen {
             offers_tools: request.offers_tools,
-            found: found.into_iter().map(Sought::label).collect(),
+            found: sought.iter().filter(is_found).map(Sought::label).collect(),
         }
     }
 }

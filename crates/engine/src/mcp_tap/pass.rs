@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
-use terca_core::mcp_tap::{Framing, HiddenTools, HidingStream, MessageTooLong, Side};
+use terca_core::mcp_tap::{HiddenTools, HidingStream, MessageTooLong, Side};
 
 use super::SERVER;
 use super::record::{Recorder, SideRecorder};
@@ -88,7 +88,7 @@ fn pass(
     forward_signals(signals, &child, &is_asked_to_end);
     let input = child.stdin.take();
     let (mut to_server, asked) = (recorder.side(Side::Agent), is_asked_to_end.clone());
-    let mut requests = HidingStream::new(hides.clone(), Side::Agent, Framing::Lines);
+    let mut requests = HidingStream::new(hides.clone(), Side::Agent);
     std::thread::spawn(move || {
         let Some(mut input) = input else { return };
         let mut agent = agent_in;
@@ -120,7 +120,7 @@ fn pass(
     let output = child.stdout.take();
     let (ended, end) = io::pipe()?;
     let from_server = recorder.side(Side::Server);
-    let answers = HidingStream::new(hides, Side::Server, Framing::Lines);
+    let answers = HidingStream::new(hides, Side::Server);
     let passing = std::thread::spawn(move || {
         pass_output(output?, agent_out, &ended.into(), answers, from_server)
     });
@@ -231,16 +231,13 @@ fn forward_signals(mut signals: Signals, child: &Child, is_asked_to_end: &Arc<At
 }
 
 /// Returns the command of the server.
-#[cfg(target_os = "linux")]
 fn server_command(words: &[String]) -> Command {
-    // By way of this program again, which has the server killed with the tap.
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("terca").arg(SERVER).args(words);
-    command
-}
-
-#[cfg(not(target_os = "linux"))]
-fn server_command(words: &[String]) -> Command {
+    if cfg!(target_os = "linux") {
+        // By way of this program again, which has the server killed with the tap.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("terca").arg(SERVER).args(words);
+        return command;
+    }
     let mut command = Command::new(words.first().map_or("", String::as_str));
     command.args(words.iter().skip(1));
     command

@@ -31,7 +31,7 @@ pub(super) struct Shell<'a> {
     pub(super) inputs: &'a [Input],
 }
 
-impl<'a> TrialRun<'a> {
+impl TrialRun<'_> {
     /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
     /// error are one file, or two where they are to be apart.
     pub(super) fn shell(
@@ -45,7 +45,14 @@ impl<'a> TrialRun<'a> {
             true => Some(Output::create(&self.dirs.io)?),
             false => None,
         };
-        let (walls, mut attached) = self.behind_walls(&shell)?;
+        // Set-up has no limits: it is none of the agent's doing.
+        let limited = match shell.side {
+            Side::Setup | Side::Layer => None,
+            Side::Tests => Some(Limited::Test),
+            Side::Solution => Some(Limited::Agent),
+        };
+        let mut attached = attachments::of_command(self, limited)?;
+        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs);
         let job = self.shell_job(shell, &stdout, stderr.as_ref().unwrap_or(&stdout));
         let mask = &self.context.mask;
         let mut live = Vec::new();
@@ -83,21 +90,6 @@ impl<'a> TrialRun<'a> {
         };
         attachments::detach(attached, &mut end)?;
         Ok((end.ended, stdout, stderr))
-    }
-
-    /// Returns the walls and attachments of a command of the suite. Set-up has no limits: it is none of the agent's doing.
-    fn behind_walls(
-        &self,
-        shell: &Shell<'_>,
-    ) -> Result<(Option<Enclosure>, Attachments<'a>), StageError> {
-        let limited = match shell.side {
-            Side::Setup | Side::Layer => None,
-            Side::Tests => Some(Limited::Test),
-            Side::Solution => Some(Limited::Agent),
-        };
-        let attached = attachments::of_command(self, limited)?;
-        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs);
-        Ok((walls, attached))
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {

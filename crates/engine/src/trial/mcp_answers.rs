@@ -18,13 +18,10 @@ pub(super) enum ServerAnswer {
     Ready(Option<Vec<OfferedTool>>),
     /// It was not asked, for this reason.
     NotAsked(String),
-    /// It did not answer.
-    Failed {
-        /// The reason.
-        why: String,
-        /// It was still silent when its time was over.
-        is_silent: bool,
-    },
+    /// It refused, or ended, for this reason.
+    Failed(String),
+    /// It was still silent when its time was over. The message says so.
+    Silent(String),
 }
 
 impl Preflights {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
-use terca_core::config::sandbox::Image;
+use terca_core::config::sandbox::{ContainedBy, Image};
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::TrialReport;
@@ -57,7 +57,7 @@ pub(super) struct TrialRun<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Progress<'a> {
     trial: u32,
-    emit: &'a dyn Fn(EventKind),
+    pub(super) emit: &'a dyn Fn(EventKind),
 }
 
 impl Progress<'_> {
@@ -66,15 +66,6 @@ impl Progress<'_> {
         (self.emit)(EventKind::PhaseStarted {
             trial: self.trial,
             phase,
-        });
-    }
-
-    /// Reports that a step of `prepare` was made, for an eval or for the suite.
-    pub(super) fn step_made(self, eval: Option<String>, seconds: f64) {
-        (self.emit)(EventKind::StepMade {
-            trial: self.trial,
-            eval,
-            seconds,
         });
     }
 
@@ -121,11 +112,7 @@ impl<'a> TrialRun<'a> {
     /// Takes the agent's keys out of an environment, where the gateway keeps them: tests run the agent's work.
     pub(super) fn take_keys_of_gateway(&self, env: &mut Variables) {
         let case = &self.spec.case;
-        let contained_by = self
-            .context
-            .sandboxes
-            .contained_by(case.variant.sandbox.as_ref());
-        if case.gateway_in(contained_by) != GatewayMode::Off {
+        if case.gateway_in(self.contained_by()) != GatewayMode::Off {
             let variant = &case.variant;
             let profile = variant.agent.agent.profile();
             let redirect = Redirect::find(profile, env, variant.config.as_ref());
@@ -201,6 +188,12 @@ impl<'a> TrialRun<'a> {
     pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PlacedFiles> {
         let caches = &self.spec.case.suite.package_caches;
         package_caches::place(caches, &self.context.suite_dir, home)
+    }
+
+    /// Returns what contains the trial's commands.
+    pub(super) fn contained_by(&self) -> ContainedBy {
+        let asked = self.spec.case.variant.sandbox.as_ref();
+        self.context.sandboxes.contained_by(asked)
     }
 
     /// Returns the image of the containers that the trial's commands run in.

@@ -1,6 +1,5 @@
 //! The parts that all requests and answers have in common, of models as of MCP servers.
 
-pub(crate) mod event_stream;
 pub(crate) mod request_body;
 pub(crate) mod watched_body;
 
@@ -14,6 +13,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde_json::json;
+use terca_core::wire::messages::Framing;
 use tokio::sync::watch;
 
 /// The reason why a body could not be passed on to its end.
@@ -21,6 +21,8 @@ pub(crate) type BodyError = Box<dyn Error + Send + Sync>;
 /// The body of an answer on its way to the agent.
 pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyError>;
 
+/// The longest event, and the longest JSON document, that is read.
+pub(crate) const LONGEST: usize = 4 * 1024 * 1024;
 /// The longest name or message that is kept, in characters.
 pub(crate) const LONGEST_TEXT: usize = 300;
 
@@ -57,10 +59,12 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
     text(headers, &header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
 }
 
-/// Returns whether a body is a stream of events.
-pub(crate) fn is_stream(headers: &HeaderMap) -> bool {
-    let content_type = text(headers, &header::CONTENT_TYPE);
-    content_type.is_some_and(|text| text.starts_with("text/event-stream"))
+/// Returns the way in which messages follow each other in a body.
+pub(crate) fn framing(headers: &HeaderMap) -> Framing {
+    match text(headers, &header::CONTENT_TYPE) {
+        Some(text) if text.starts_with("text/event-stream") => Framing::Events,
+        _ => Framing::Document,
+    }
 }
 
 /// Removes the headers of one connection, and those that `Connection` names as such.

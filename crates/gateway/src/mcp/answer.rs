@@ -1,13 +1,13 @@
-//! The answer of an MCP server: read as it goes by, with addresses replaced and tools hidden.
+//! The answer of an MCP server: read message by message, with addresses replaced and tools hidden.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use terca_core::mcp_tap::{Framing, HidingStream, MessagePieces, RemoteRequest, RemoteTalk, Side};
+use terca_core::mcp_tap::{LONGEST_MESSAGE, MessageTooLong, RemoteRequest, RemoteTalk, Side};
 use terca_core::text::excerpt::beginning;
+use terca_core::wire::messages::{Framing, Message, MessagePieces, Piece};
 
-use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
 use crate::http::watched_body::Watcher;
 use crate::http::{BodyError, LONGEST_TEXT, reason};
 use crate::mcp::remote_server::resolve;
@@ -15,105 +15,64 @@ use crate::mcp::way::McpWay;
 
 /// An answer of a server on its way to the agent.
 pub(crate) struct McpAnswer {
-    hearing: Option<Hearing>,
-    /// Set at the beginning of a stream that may name an address for messages.
-    search: Option<MessagePieces>,
-    hiding: Option<HidingStream>,
-}
-
-/// An answer that is read.
-pub(crate) struct Hearing {
     way: Arc<McpWay>,
-    request: RemoteRequest,
+    /// The request, if its answer counts.
+    request: Option<RemoteRequest>,
     status: StatusCode,
-    form: HeardForm,
+    framing: Framing,
+    pieces: MessagePieces,
+    /// Set at the beginning of a stream that may name an address for messages.
+    is_searched: bool,
     /// The stream belongs to a session by the older transport, which ends with it.
     is_whole_session: bool,
+    /// It is a stream that can be taken up again.
+    has_ids: bool,
+    /// The words of a document.
+    words: String,
 }
 
-enum HeardForm {
-    Events(EventStream),
-    Document {
-        begun: Vec<u8>,
-        bytes: usize,
-    },
-    /// Compressed, although nobody asked for it.
-    Unreadable,
-}
-
-impl Hearing {
+impl McpAnswer {
+    /// Begins an answer. With `is_searched`, it is a stream that may name an address for messages.
     pub(crate) fn new(
         way: Arc<McpWay>,
-        request: RemoteRequest,
+        request: Option<RemoteRequest>,
         status: StatusCode,
-        is_stream: bool,
-        is_encoded: bool,
+        framing: Framing,
+        is_searched: bool,
     ) -> Self {
-        let form = match (is_encoded, is_stream) {
-            (true, _) => HeardForm::Unreadable,
-            (_, true) => HeardForm::Events(EventStream::default()),
-            _ => HeardForm::Document {
-                begun: Vec::new(),
-                bytes: 0,
-            },
-        };
-        Hearing {
+        McpAnswer {
             way,
             request,
             status,
-            form,
+            framing,
+            pieces: MessagePieces::new(framing, LONGEST_MESSAGE),
+            is_searched,
             is_whole_session: false,
+            has_ids: false,
+            words: String::new(),
         }
     }
 
-    fn feed(&mut self, piece: &[u8]) {
-        match &mut self.form {
-            HeardForm::Events(events) => {
-                let (way, request) = (&self.way, &self.request);
-                events.feed(piece, &mut |event| hear(way, request, &event));
-            }
-            HeardForm::Document { begun, bytes } => {
-                *bytes += piece.len();
-                let room = LONGEST - begun.len();
-                begun.extend_from_slice(&piece[..room.min(piece.len())]);
-            }
-            HeardForm::Unreadable => {}
+    /// Reads a message. Returns the bytes for the agent.
+    fn take(&mut self, piece: Piece) -> Result<Vec<u8>, BodyError> {
+        if !piece.is_whole {
+            return Err(MessageTooLong.into());
         }
-    }
-
-    /// Reads the end of the answer. `broken` is the reason why it is not whole.
-    fn finish(&mut self, broken: Option<&str>) {
-        let (way, request) = (&self.way, &self.request);
-        let mut can_be_taken_up = false;
-        let mut words = String::new();
-        match &mut self.form {
-            HeardForm::Events(events) => {
-                events.finish(&mut |event| hear(way, request, &event));
-                can_be_taken_up = events.has_ids || broken.is_none();
+        let mut message = piece.message();
+        let mut changed = None;
+        // The first event names the address. Remarks have no data.
+        if self.is_searched && !message.data.is_empty() {
+            self.is_searched = false;
+            if message.name == "endpoint" {
+                changed = self.lead(&message.data);
             }
-            HeardForm::Document { begun, bytes } => {
-                // A page about an error is no answer.
-                if broken.is_none() && (self.status.is_success() || begun.starts_with(b"{")) {
-                    way.hear_line(begun, *bytes, |talk, line| talk.answered(request, line));
-                }
-                words = way.masked(begun);
-            }
-            HeardForm::Unreadable => "it is compressed".clone_into(&mut words),
+        } else if let Some(hides) = &self.way.hides {
+            changed = hides.changed(Side::Server, message.data.as_bytes());
         }
-        way.hear(|talk| {
-            if self.is_whole_session {
-                talk.lost(request, broken.unwrap_or("it has closed its stream"));
-            } else if talk.is_open(request) && !can_be_taken_up {
-                match broken {
-                    Some(why) => talk.lost(request, why),
-                    None => {
-                        let words = beginning(words.trim(), LONGEST_TEXT);
-                        let why = format!("HTTP {}: {words}", self.status.as_u16());
-                        talk.refused(request, &why);
-                    }
-                }
-            }
-        });
+        let bytes = piece.changed(changed.as_deref());
+        message.data = changed.unwrap_or(message.data);
+        self.hear(&message);
+        Ok(bytes)
     }
 
     /// Begins a session by the older transport, whose address for messages is in the stream. Returns the one that the
@@ -122,116 +81,66 @@ impl Hearing {
         let address = resolve(&self.way.server.url, address)?;
         let session = self.way.hear(RemoteTalk::begin);
         if session.is_some() {
-            self.request = RemoteRequest::default();
-            self.request.session = session;
+            let mut request = RemoteRequest::default();
+            request.session = session;
+            self.request = Some(request);
             self.is_whole_session = true;
         }
         self.way.add_endpoint(address, session)
     }
-}
 
-/// Reads an event of a stream.
-fn hear(way: &McpWay, request: &RemoteRequest, event: &StreamEvent<'_>) {
-    // Others are for the transport.
-    if matches!(event.name, "" | "message") && !event.data.is_empty() {
-        way.hear_line(event.data, event.bytes, |talk, line| {
-            talk.answered(request, line);
-        });
-    }
-}
-
-impl McpAnswer {
-    /// Begins an answer. With `is_searched`, it is a stream that may name an address for messages.
-    pub(crate) fn new(
-        way: &McpWay,
-        hearing: Option<Hearing>,
-        is_searched: bool,
-        is_stream: bool,
-    ) -> Self {
-        let framing = match is_stream {
-            true => Framing::Events,
-            false => Framing::Document,
-        };
-        let hides = way.hides.clone();
-        McpAnswer {
-            hearing,
-            search: is_searched.then(|| MessagePieces::new(Framing::Events)),
-            hiding: hides.map(|hides| HidingStream::new(Some(hides), Side::Server, framing)),
-        }
-    }
-
-    /// Puts the gateway's address in the place of the one that the server names for messages, in the first event of
-    /// a stream.
-    fn lead(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
-        let Some(mut search) = self.search.take() else {
-            return Ok(bytes);
-        };
-        let mut passed = Vec::new();
-        let mut is_over = false;
-        search.feed(&bytes, &mut |event| {
-            let text = String::from_utf8_lossy(event);
-            let field = |name: &str| {
-                let mut lines = text.lines();
-                lines.find_map(|line| line.strip_prefix(name).map(str::trim))
-            };
-            match (field("event:"), field("data:")) {
-                (Some("endpoint"), Some(address)) if !is_over => {
-                    let hearing = self.hearing.as_mut();
-                    let ours = hearing.and_then(|hearing| hearing.lead(address));
-                    let address = ours.as_deref().unwrap_or(address);
-                    let event = format!("event: endpoint\ndata: {address}\n\n");
-                    passed.extend_from_slice(event.as_bytes());
-                }
-                _ => passed.extend_from_slice(event),
-            }
-            // Remarks are for nobody.
-            is_over |= field("data:").is_some();
-        })?;
-        if is_over {
-            passed.extend(search.rest());
+    fn hear(&mut self, message: &Message) {
+        let data = message.data.as_bytes();
+        self.has_ids |= message.has_id;
+        let is_answer = if self.framing == Framing::Document {
+            self.words = self.way.masked(data);
+            // A page about an error is no answer.
+            self.status.is_success() || data.starts_with(b"{")
         } else {
-            self.search = Some(search);
+            // Others are for the transport.
+            matches!(message.name.as_str(), "" | "message")
+        };
+        if let Some(request) = self.request.as_ref().filter(|_| is_answer) {
+            let way = &self.way;
+            way.hear_line(data, |talk, line| talk.answered(request, line));
         }
-        Ok(Bytes::from(passed))
-    }
-
-    /// Hides tools in bytes, and reads them. At the end, those that were held are among them.
-    fn see(&mut self, mut bytes: Bytes, is_last: bool) -> Result<Bytes, BodyError> {
-        if let Some(hiding) = &mut self.hiding {
-            let mut passed = hiding.pass(&bytes)?;
-            if is_last {
-                passed.extend(hiding.finish());
-            }
-            bytes = Bytes::from(passed);
-        }
-        if let Some(hearing) = &mut self.hearing {
-            hearing.feed(&bytes);
-        }
-        Ok(bytes)
     }
 }
 
 impl Watcher for McpAnswer {
     fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
-        let bytes = self.lead(bytes)?;
-        self.see(bytes, false)
+        let mut passed = Vec::new();
+        for piece in self.pieces.feed(&bytes) {
+            passed.extend(self.take(piece)?);
+        }
+        Ok(Bytes::from(passed))
     }
 
     fn end(&mut self, broken: Option<&BodyError>) -> Result<Bytes, BodyError> {
-        let mut rest = Bytes::new();
-        if broken.is_none() {
-            let held = self.search.take().map(|mut search| search.rest());
-            rest = self.see(Bytes::from(held.unwrap_or_default()), true)?;
+        let rest = self.pieces.finish().filter(|_| broken.is_none());
+        let rest = rest.map(|piece| self.take(piece)).transpose()?;
+        let broken = broken.map(|error| format!("it broke off: {}", reason(&**error)));
+        let can_be_taken_up = self.framing == Framing::Events && (self.has_ids || broken.is_none());
+        if let Some(request) = self.request.take() {
+            self.way.hear(|talk| match broken {
+                _ if self.is_whole_session => {
+                    let why = broken.as_deref().unwrap_or("it has closed its stream");
+                    talk.lost(&request, why);
+                }
+                _ if can_be_taken_up || !talk.is_open(&request) => {}
+                Some(why) => talk.lost(&request, &why),
+                None => {
+                    let words = beginning(self.words.trim(), LONGEST_TEXT);
+                    let why = format!("HTTP {}: {words}", self.status.as_u16());
+                    talk.refused(&request, &why);
+                }
+            });
         }
-        if let Some(mut hearing) = self.hearing.take() {
-            let broken = broken.map(|error| format!("it broke off: {}", reason(&**error)));
-            hearing.finish(broken.as_deref());
-        }
-        Ok(rest)
+        Ok(Bytes::from(rest.unwrap_or_default()))
     }
 
     fn keeps_length(&self) -> bool {
         // The beginning may be replaced, and tools are left out.
-        self.search.is_none() && self.hiding.is_none()
+        !self.is_searched && self.way.hides.is_none()
     }
 }

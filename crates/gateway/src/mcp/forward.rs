@@ -9,17 +9,20 @@ use hyper::header::{self, HeaderName};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use terca_core::mcp_tap::{RemoteRequest, Side};
+use terca_core::wire::messages::Framing;
 
 use crate::http::watched_body::WatchedBody;
 use crate::http::{
-    AnswerBody, TRIAL_IS_OVER, is_encoded, is_stream, make_readable, reason, refuse,
+    AnswerBody, TRIAL_IS_OVER, framing, is_encoded, make_readable, reason, refuse,
     remove_hop_by_hop, request_body, text,
 };
-use crate::mcp::answer::{Hearing, McpAnswer};
+use crate::mcp::answer::McpAnswer;
 use crate::mcp::way::{McpPlace, McpWay, SESSION};
 
-/// The headers of an answer that may have an address of the server, which may have a key in it.
-const ADDRESSES: [HeaderName; 4] = [
+/// The headers of an answer that are not passed on: those that may have an address of the server, which may have a key in
+/// it, and its length, which changes.
+const NOT_PASSED: [HeaderName; 5] = [
+    header::CONTENT_LENGTH,
     header::LOCATION,
     header::CONTENT_LOCATION,
     header::REFRESH,
@@ -50,9 +53,7 @@ pub(crate) async fn forward(
     }
     let session = text(&parts.headers, &SESSION);
     let asked = match parts.method == Method::POST {
-        true => way.hear_line(&body, body.len(), |talk, line| {
-            talk.asked(known, session, line)
-        }),
+        true => way.hear_line(&body, |talk, line| talk.asked(known, session, line)),
         false => way.hear(|talk| talk.listening(session)),
     };
     let changed = (way.hides.as_ref()).and_then(|hides| hides.changed(Side::Agent, &body));
@@ -110,30 +111,31 @@ fn pass_back(
             talk.not_begun(&format!("HTTP {}", status.as_u16()));
         }
     });
-    for name in ADDRESSES {
+    for name in NOT_PASSED {
         parts.headers.remove(name);
     }
     let is_encoded = is_encoded(&parts.headers);
-    if way.hides.is_some() && is_encoded {
-        let why = "a compressed answer cannot be searched for hidden tools";
+    if is_encoded {
+        let why = match way.hides {
+            Some(_) => "a compressed answer cannot be searched for hidden tools",
+            None => "the answer is compressed",
+        };
         way.hear(|talk| talk.refused(&asked, why));
-        return refuse(StatusCode::BAD_GATEWAY, why);
+        if way.hides.is_some() {
+            return refuse(StatusCode::BAD_GATEWAY, why);
+        }
     }
-    let is_stream = is_stream(&parts.headers);
-    let is_listening = is_get && is_stream && !is_encoded;
+    let framing = framing(&parts.headers);
+    let is_listening = is_get && framing == Framing::Events;
     // An address for messages answers with nothing that counts, unless it refuses.
     let is_read = match place {
         McpPlace::Messages(_) => !status.is_success(),
         McpPlace::Server => asked_by.method == Method::POST && status != StatusCode::ACCEPTED,
     };
-    if is_listening || way.hides.is_some() {
-        // The address in the stream is replaced, and may be longer; tools are left out.
-        parts.headers.remove(header::CONTENT_LENGTH);
-    }
-    let hearing = (is_listening || is_read)
-        .then(|| Hearing::new(Arc::clone(way), asked, status, is_stream, is_encoded));
-    let is_searched = is_listening && place == McpPlace::Server;
-    let answer = McpAnswer::new(way, hearing, is_searched, is_stream);
+    let is_read = !is_encoded && (is_listening || is_read);
+    let is_searched = is_read && is_listening && place == McpPlace::Server;
+    let request = is_read.then_some(asked);
+    let answer = McpAnswer::new(Arc::clone(way), request, status, framing, is_searched);
     let body = WatchedBody::new(body, &way.closing, answer);
     Response::from_parts(parts, body.boxed_unsync())
 }

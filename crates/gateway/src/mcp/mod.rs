@@ -6,5 +6,5 @@ mod remote_server;
 pub(crate) mod tools;
 pub(crate) mod way;
 
-pub use tools::{NoAnswer, ToolsQuestion};
+pub use tools::NoAnswer;
 pub use way::RemoteMcpServer;

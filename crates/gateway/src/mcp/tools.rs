@@ -1,37 +1,19 @@
 //! Asks an MCP server by HTTP for the tools that it offers.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
-use terca_core::agent::mcp::RemoteTransport;
-use terca_core::mcp_tap::{OfferedTool, ToolsTalk};
+use terca_core::agent::mcp::{McpServer, RemoteTransport};
+use terca_core::mcp_tap::{LONGEST_MESSAGE, OfferedTool, ToolsTalk};
+use terca_core::wire::messages::MessagePieces;
 use thiserror::Error;
 
-use crate::http::event_stream::EventStream;
-use crate::http::{is_stream, reason, text};
+use crate::http::{framing, reason, text};
 use crate::mcp::remote_server::{RemoteServer, port};
 use crate::mcp::way::SESSION;
 use crate::upstream::{BadAddress, Connector};
-
-/// The longest answer.
-const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
-
-/// A question for the tools of a server.
-#[derive(Debug)]
-pub struct ToolsQuestion<'a> {
-    /// The server's address, by `http` or `https`.
-    pub url: &'a str,
-    /// Headers for each request to it.
-    pub headers: &'a [(String, String)],
-    /// The way to speak to it. A server by `sse` is only asked whether it is there: it answers in a stream of its own.
-    pub transport: RemoteTransport,
-    /// The time for all answers.
-    pub limit: Duration,
-}
 
 /// The reason why there is no answer.
 #[derive(Debug, Error)]
@@ -50,26 +32,32 @@ pub enum NoAnswer {
     Stopped,
 }
 
-impl ToolsQuestion<'_> {
-    /// Asks, and returns the tools, unless it is a server by `sse`.
-    pub(crate) async fn ask(
-        &self,
-        connector: &Connector,
-    ) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
-        let mut session = McpSession {
-            server: RemoteServer::new(self.url, self.headers, connector)?,
-            id: None,
-        };
-        let mut talk = ToolsTalk::begin();
-        if self.transport == RemoteTransport::Sse {
-            session.send(Method::GET, &talk, String::new()).await?;
-            return Ok(None);
-        }
-        loop {
-            match talk.outcome.take() {
-                Some(outcome) => return outcome.map(Some).map_err(NoAnswer::Failed),
-                None => session.say_next(&mut talk).await?,
-            }
+/// Asks a server by HTTP for its tools. One by `sse` is only asked whether it is there: it answers in a stream of its own.
+pub(crate) async fn ask(
+    server: &McpServer<String>,
+    connector: &Connector,
+) -> Result<Option<Vec<OfferedTool>>, NoAnswer> {
+    let McpServer::Remote {
+        url,
+        headers,
+        transport,
+    } = server
+    else {
+        return Err(NoAnswer::Failed("it has no address".to_owned()));
+    };
+    let mut session = McpSession {
+        server: RemoteServer::new(url, headers, connector)?,
+        id: None,
+    };
+    let mut talk = ToolsTalk::begin();
+    if *transport == RemoteTransport::Sse {
+        session.send(Method::GET, &talk, String::new()).await?;
+        return Ok(None);
+    }
+    loop {
+        match talk.outcome.take() {
+            Some(outcome) => return outcome.map(Some).map_err(NoAnswer::Failed),
+            None => session.say_next(&mut talk).await?,
         }
     }
 }
@@ -156,25 +144,19 @@ fn refusal(status: StatusCode) -> String {
 
 /// Reads an answer until the talk goes on: a document, or messages of a stream that may go on.
 async fn read(response: Response<Incoming>, talk: &mut ToolsTalk) -> Result<(), NoAnswer> {
-    let is_stream = is_stream(response.headers());
+    let mut pieces = MessagePieces::new(framing(response.headers()), LONGEST_MESSAGE);
     let mut body = response.into_body();
-    let mut events = EventStream::default();
-    let mut document = Vec::new();
     while talk.to_send.is_empty()
         && talk.outcome.is_none()
         && let Some(frame) = body.frame().await
     {
         let frame = frame.map_err(|error| NoAnswer::Failed(format!("it broke off: {error}")))?;
-        let bytes: Bytes = frame.into_data().unwrap_or_default();
-        if is_stream {
-            events.feed(&bytes, &mut |event| _ = talk.read(event.data));
-        } else if document.len() + bytes.len() > LONGEST_ANSWER {
-            return Err(NoAnswer::Failed("its answer is too long".to_owned()));
-        } else {
-            document.extend_from_slice(&bytes);
+        for piece in pieces.feed(&frame.into_data().unwrap_or_default()) {
+            talk.read(piece.message().data.as_bytes());
         }
     }
-    events.finish(&mut |event| _ = talk.read(event.data));
-    talk.read(&document);
+    if let Some(piece) = pieces.finish() {
+        talk.read(piece.message().data.as_bytes());
+    }
     Ok(())
 }

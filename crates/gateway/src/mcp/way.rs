@@ -5,7 +5,6 @@
 //! of the server and the addresses that the server names for messages (the older transport by server-sent events):
 //! nothing else of that host.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -15,9 +14,8 @@ use terca_core::mcp_tap::{HiddenTools, RemoteTalk, ServerRecord, TapLine};
 use terca_core::text::excerpt::char_boundary;
 use terca_core::text::mask::Mask;
 
-use crate::http::event_stream::LONGEST;
 use crate::http::request_body::Room;
-use crate::http::{Closing, lock, milliseconds};
+use crate::http::{Closing, LONGEST, lock, milliseconds};
 use crate::mcp::remote_server::RemoteServer;
 use crate::upstream::{BadAddress, Connector};
 
@@ -44,6 +42,7 @@ pub struct RemoteMcpServer<'a> {
 }
 
 /// The way of one trial's agent to an MCP server.
+#[derive(Debug)]
 pub(crate) struct McpWay {
     pub(crate) server: RemoteServer,
     /// The tools that the agent is not offered.
@@ -57,7 +56,7 @@ pub(crate) struct McpWay {
     pub(crate) closing: Closing,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     talk: RemoteTalk,
     /// The addresses for messages that the server has named, with the number of the session of each.
@@ -117,19 +116,18 @@ impl McpWay {
         change(&mut state.talk)
     }
 
-    /// Hands a message on as a line of the talk, without the secrets in it. `bytes` is the length of the whole.
+    /// Hands a message on as a line of the talk, without the secrets in it.
     pub(crate) fn hear_line<T>(
         &self,
         message: &[u8],
-        bytes: usize,
         change: impl FnOnce(&mut RemoteTalk, TapLine<'_>) -> T,
     ) -> T {
         let text = self.masked(message);
         // Cut after it is masked: half a key has no mask.
         let line = TapLine {
             text: &text[..char_boundary(&text, LONGEST)],
-            bytes: bytes as u64,
-            is_whole: message.len() == bytes && bytes <= LONGEST,
+            bytes: message.len() as u64,
+            is_whole: message.len() <= LONGEST,
         };
         self.hear(|talk| change(talk, line))
     }
@@ -162,12 +160,6 @@ impl McpWay {
             talk.finish();
             (std::mem::take(&mut talk.record), talk.has_too_many)
         })
-    }
-}
-
-impl fmt::Debug for McpWay {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("McpWay").finish_non_exhaustive()
     }
 }
 
@@ -207,7 +199,7 @@ mod tests {
         let connector = Connector::new(&|_| None);
         let way = McpWay::new(server, &connector, String::new()).unwrap();
         let body = format!("{}{key}", "x".repeat(LONGEST - 5));
-        way.hear_line(body.as_bytes(), body.len(), |_, line| {
+        way.hear_line(body.as_bytes(), |_, line| {
             assert!(!line.is_whole && !line.text.contains("sk-a1"));
         });
     }

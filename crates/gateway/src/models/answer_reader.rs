@@ -1,91 +1,66 @@
 //! Reads the figures of an answer as its bytes go by, without keeping them.
 
 use hyper::HeaderMap;
+use terca_core::wire::messages::{Framing, MessagePieces, Piece};
 use terca_core::wire::{Exchange, ExchangeEnd};
 
-use crate::http::event_stream::{EventStream, LONGEST, StreamEvent};
-use crate::http::{is_encoded, is_stream};
+use crate::http::{LONGEST, framing, is_encoded};
 use crate::models::dialect::Dialect;
 
 /// Reads an answer piece by piece, into the exchange that it is part of.
 #[derive(Debug)]
 pub(crate) struct AnswerReader {
     dialect: Dialect,
-    form: AnswerForm,
-}
-
-#[derive(Debug)]
-enum AnswerForm {
-    /// Server-sent events.
-    Events(EventStream),
-    /// One JSON document, as far as it has come.
-    Document(Vec<u8>),
-    /// Nothing that can be read.
-    Unreadable,
+    framing: Framing,
+    pieces: MessagePieces,
 }
 
 impl AnswerReader {
-    /// Begins to read an answer with these headers.
-    pub(crate) fn new(dialect: Dialect, headers: &HeaderMap, exchange: &mut Exchange) -> Self {
-        let form = if is_encoded(headers) {
+    /// Begins to read an answer with these headers. Returns `None` if it cannot be read.
+    pub(crate) fn new(
+        dialect: Dialect,
+        headers: &HeaderMap,
+        exchange: &mut Exchange,
+    ) -> Option<Self> {
+        if is_encoded(headers) {
             exchange.error = Some("the answer is compressed and was not read".to_owned());
-            AnswerForm::Unreadable
-        } else if is_stream(headers) {
-            AnswerForm::Events(EventStream::default())
-        } else {
-            AnswerForm::Document(Vec::new())
-        };
-        AnswerReader { dialect, form }
+            return None;
+        }
+        let framing = framing(headers);
+        Some(AnswerReader {
+            dialect,
+            framing,
+            pieces: MessagePieces::new(framing, LONGEST),
+        })
     }
 
     /// Reads the next bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8], exchange: &mut Exchange) {
-        let dialect = self.dialect;
-        match &mut self.form {
-            AnswerForm::Unreadable => {}
-            AnswerForm::Document(begun) if begun.len() + bytes.len() > LONGEST => {
-                let reason = "the answer is too long and was not read";
-                exchange.error.get_or_insert_with(|| reason.to_owned());
-                exchange.end = ExchangeEnd::Whole;
-                self.form = AnswerForm::Unreadable;
-            }
-            AnswerForm::Document(begun) => {
-                begun.extend_from_slice(bytes);
-                // The agent may be gone before the end of the connection is seen.
-                if let Some(b'}' | b']') = bytes.last() {
-                    read_json(dialect, begun, exchange);
-                }
-            }
-            AnswerForm::Events(events) => {
-                events.feed(bytes, &mut |event| read_event(dialect, &event, exchange));
-            }
+        for piece in self.pieces.feed(bytes) {
+            self.read(&piece, exchange);
         }
     }
 
     /// Reads what is left when the body has ended.
     pub(crate) fn finish(&mut self, exchange: &mut Exchange) {
-        let dialect = self.dialect;
-        match &mut self.form {
-            AnswerForm::Unreadable => {}
-            AnswerForm::Document(begun) => read_json(dialect, begun, exchange),
-            AnswerForm::Events(events) => {
-                events.finish(&mut |event| read_event(dialect, &event, exchange));
-            }
+        if let Some(piece) = self.pieces.finish() {
+            self.read(&piece, exchange);
         }
     }
-}
 
-fn read_json(dialect: Dialect, text: &[u8], exchange: &mut Exchange) {
-    if let Ok(document) = serde_json::from_slice(text) {
-        dialect.read(&document, exchange);
-    }
-}
-
-fn read_event(dialect: Dialect, event: &StreamEvent<'_>, exchange: &mut Exchange) {
-    if event.data == b"[DONE]" {
-        exchange.end = ExchangeEnd::Whole;
-    } else if event.is_whole() {
-        read_json(dialect, event.data, exchange);
+    fn read(&self, piece: &Piece, exchange: &mut Exchange) {
+        if piece.is_whole {
+            let data = piece.message().data;
+            if data == "[DONE]" {
+                exchange.end = ExchangeEnd::Whole;
+            } else if let Ok(document) = serde_json::from_str(&data) {
+                self.dialect.read(&document, exchange);
+            }
+        } else if self.framing == Framing::Document {
+            let reason = "the answer is too long and was not read";
+            exchange.error.get_or_insert_with(|| reason.to_owned());
+            exchange.end = ExchangeEnd::Whole;
+        }
     }
 }
 
@@ -101,7 +76,7 @@ mod tests {
         let content_type = HeaderValue::from_static(content_type);
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
         let mut exchange = Exchange::default();
-        let reader = AnswerReader::new(dialect, &headers, &mut exchange);
+        let reader = AnswerReader::new(dialect, &headers, &mut exchange).unwrap();
         (reader, exchange)
     }
 
@@ -208,6 +183,7 @@ mod tests {
         for (dialect, document) in documents {
             let (mut reader, mut answer) = super::tests::reader(dialect, "application/json");
             reader.feed(document.to_string().as_bytes(), &mut answer);
+            reader.finish(&mut answer);
             assert_eq!(
                 (
                     answer.model_answered.as_deref(),
@@ -239,6 +215,7 @@ mod tests {
             br#"{"error": {"message": "Incorrect API key", "code": 401}}"#,
             &mut answer,
         );
+        reader.finish(&mut answer);
         assert_eq!(answer.error.as_deref(), Some("Incorrect API key"));
     }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use terca_core::text::excerpt::beginning;
+use terca_core::transcript::total;
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 
 use crate::http::LONGEST_TEXT;
@@ -39,20 +40,16 @@ pub(crate) enum Dialect {
 impl Dialect {
     /// Returns the protocol of a request; `None` for one that asks no model, such as for a list of models.
     pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
-        if method != "POST" {
-            return None;
-        }
-        if path.ends_with("/messages") {
-            Some(Dialect::Anthropic)
-        } else if path.ends_with("/chat/completions") {
-            Some(Dialect::Chat)
-        } else if path.ends_with("/responses") {
-            Some(Dialect::Responses)
-        } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
-            Some(Dialect::Gemini)
-        } else {
-            None
-        }
+        let ends = [
+            ("/messages", Dialect::Anthropic),
+            ("/chat/completions", Dialect::Chat),
+            ("/responses", Dialect::Responses),
+            (":generateContent", Dialect::Gemini),
+            (":streamGenerateContent", Dialect::Gemini),
+        ];
+        let mut ends = ends.into_iter().filter(|_| method == "POST");
+        let (_, dialect) = ends.find(|(end, _)| path.ends_with(end))?;
+        Some(dialect)
     }
 
     /// Returns the model that a request asks for.
@@ -105,24 +102,13 @@ fn anthropic(event: &Value, answer: &mut Exchange) {
 /// Adds figures, which replace those of an earlier event: they count from the beginning.
 fn anthropic_usage(usage: &Value, answer: &mut Exchange) {
     let newer = |name: &str, known: Option<u64>| usage[name].as_u64().or(known);
+    let of_cache = |seen: &WireTokens| total(seen.cached.into_iter().chain(seen.cache_write));
     let seen = &mut answer.tokens;
-    let written = newer("cache_creation_input_tokens", seen.cache_write);
-    let cached = newer("cache_read_input_tokens", seen.cached);
-    let known_fresh = seen.input.map(|input| {
-        let from_cache = seen
-            .cached
-            .unwrap_or(0)
-            .saturating_add(seen.cache_write.unwrap_or(0));
-        input.saturating_sub(from_cache)
-    });
-    let fresh = newer("input_tokens", known_fresh);
-    seen.input = fresh.map(|fresh| {
-        fresh
-            .saturating_add(cached.unwrap_or(0))
-            .saturating_add(written.unwrap_or(0))
-    });
-    seen.cached = cached;
-    seen.cache_write = written;
+    let known = seen.input.map(|input| input.saturating_sub(of_cache(seen)));
+    let fresh = newer("input_tokens", known);
+    seen.cache_write = newer("cache_creation_input_tokens", seen.cache_write);
+    seen.cached = newer("cache_read_input_tokens", seen.cached);
+    seen.input = fresh.map(|fresh| total([fresh, of_cache(seen)]));
     let for_an_hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64();
     seen.cache_write_hour = for_an_hour
         .filter(|tokens| *tokens > 0)

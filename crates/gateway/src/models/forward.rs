@@ -1,5 +1,6 @@
 //! A request of an agent: checked, given its key, and passed on.
 
+use std::future::{pending, ready};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use crate::http::{
 use crate::models::dialect::Dialect;
 use crate::models::metered::{Metered, Reading};
 use crate::models::way::{MOST_REQUESTS, Way};
-use crate::tape::{LookUp, PlayedBody};
+use crate::tape::LookUp;
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -35,35 +36,20 @@ pub(crate) const NO_SERVICE: &str = "this address has no service";
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
 
-/// A request as its path divides it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Target<'a> {
-    pub(crate) upstream: usize,
-    /// The path at the service, with its slash.
-    pub(crate) path: &'a str,
-}
-
-impl<'a> Target<'a> {
-    /// Divides `/TOKEN/0/v1/messages`.
-    pub(crate) fn of(path: &'a str) -> Option<Self> {
-        let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
-        let end = rest.find('/').unwrap_or(rest.len());
-        let (upstream, path) = rest.split_at(end);
-        Some(Target {
-            upstream: upstream.parse().ok()?,
-            path: if path.is_empty() { "/" } else { path },
-        })
-    }
+/// Divides `/TOKEN/0/v1/messages` into the number of a service, and the path there with its slash.
+fn target(path: &str) -> Option<(usize, &str)> {
+    let (_, rest) = path.strip_prefix('/')?.split_once('/')?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (number, path) = rest.split_at(end);
+    let path = if path.is_empty() { "/" } else { path };
+    Some((number.parse().ok()?, path))
 }
 
 /// Passes a request on, and its answer back.
 pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
     let uri = request.uri().clone();
-    let target = Target::of(uri.path());
-    let upstream = target
-        .as_ref()
-        .and_then(|target| way.upstreams.get(target.upstream));
-    let (Some(target), Some(upstream)) = (target, upstream.cloned()) else {
+    let (service, path) = target(uri.path()).unwrap_or((usize::MAX, ""));
+    let Some(upstream) = way.upstreams.get(service).cloned() else {
         return refuse(StatusCode::NOT_FOUND, NO_SERVICE);
     };
     let (parts, body) = request.into_parts();
@@ -73,9 +59,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     };
     // Requests that ask no model are passed on and not counted.
     let mut reading = None;
-    if let Some(dialect) = Dialect::of(parts.method.as_str(), target.path) {
-        let model = dialect.model_asked(target.path, &body);
-        let Some(number) = way.begin(target.path, model, &body) else {
+    if let Some(dialect) = Dialect::of(parts.method.as_str(), path) {
+        let model = dialect.model_asked(path, &body);
+        let Some(number) = way.begin(path, model, &body) else {
             let message =
                 format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
             return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
@@ -83,29 +69,28 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         reading = Some(Reading::new(Arc::clone(&way), number, dialect));
     }
     if let Some(player) = way.player.clone() {
-        let (method, path, body) = (
-            parts.method.to_string(),
-            target.path.to_owned(),
-            body.clone(),
-        );
+        let (method, path, body) = (parts.method.to_string(), path.to_owned(), body.clone());
         let is_for_model = reading.is_some();
         // It takes a while, so no other connection waits for it.
         let found =
             tokio::task::spawn_blocking(move || player.find(&method, &path, &body, is_for_model));
         match found.await.unwrap_or(LookUp::Refused) {
             LookUp::Live => {}
-            LookUp::Refused => return not_recorded(reading.as_ref()),
+            LookUp::Refused => {
+                let status = match reading {
+                    Some(_) => StatusCode::BAD_REQUEST,
+                    None => StatusCode::NOT_FOUND,
+                };
+                return unanswered(reading.as_ref(), status, NOT_RECORDED, NOT_RECORDED.into());
+            }
             LookUp::Played(answer, body) => {
                 return play_back(&way, answer, body, reading, &upstream.origin);
             }
         }
     }
-    let taking = way.recorder.as_ref().map(|recorder| {
-        let query = uri.query().unwrap_or_default();
-        let method = parts.method.as_str();
-        recorder.request(method, target.path, query, &parts.headers, &body)
-    });
-    let Some(onward) = onward(&way, &target, &upstream.origin, parts, body) else {
+    let recorder = way.recorder.as_ref();
+    let taking = recorder.map(|recorder| recorder.request(path, &parts, &body));
+    let Some(onward) = onward(&way, service, path, parts, body) else {
         return refuse(StatusCode::BAD_REQUEST, "the path cannot be passed on");
     };
     let sent = tokio::select! {
@@ -127,30 +112,20 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
 /// Makes the request that the service is sent. `None` if its path cannot be passed on.
 fn onward(
     way: &Way,
-    target: &Target<'_>,
-    origin: &str,
+    service: usize,
+    path: &str,
     parts: request::Parts,
     body: Bytes,
 ) -> Option<Request<Full<Bytes>>> {
     let query = parts.uri.query();
-    let query = query.map(|query| with_key_in_query(way, target.upstream, query));
+    let query = query.map(|query| with_key_in_query(way, service, query));
     let query = query.map_or(String::new(), |query| format!("?{query}"));
-    let address = format!("{origin}{}{query}", target.path);
+    let address = format!("{}{path}{query}", way.upstreams[service].origin);
     let mut onward = Request::new(Full::new(body));
     *onward.uri_mut() = address.parse::<Uri>().ok()?;
     *onward.method_mut() = parts.method;
-    *onward.headers_mut() = onward_headers(way, target.upstream, parts.headers);
+    *onward.headers_mut() = onward_headers(way, service, parts.headers);
     Some(onward)
-}
-
-/// Refuses a request that is not in the recording that is played.
-fn not_recorded(reading: Option<&Reading>) -> Response<AnswerBody> {
-    let Some(Reading { way, number, .. }) = reading else {
-        return refuse(StatusCode::NOT_FOUND, NOT_RECORDED);
-    };
-    let reason = NOT_RECORDED.to_owned();
-    way.end(*number, ExchangeEnd::Unreachable, Some(reason));
-    refuse(StatusCode::BAD_REQUEST, NOT_RECORDED)
 }
 
 /// Answers as the service did when it was recorded.
@@ -168,7 +143,20 @@ fn play_back(
     let Some(Ok(status)) = status else {
         return unreachable(reading.as_ref(), origin, answer.error.unwrap_or_default());
     };
-    let mut response = Response::new(PlayedBody::new(body, answer.end));
+    let body = Full::new(body).map_err(|never| -> BodyError { match never {} });
+    // One that breaks off after its last byte has no length, which it loses by being mapped.
+    let without_length = body.clone().map_frame(|frame| frame);
+    let body = match answer.end {
+        ExchangeEnd::Whole => body.boxed_unsync(),
+        ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
+            let broken = "the service broke off when it was recorded";
+            let end = ready(Some(Err(broken.into())));
+            without_length.with_trailers(end).boxed_unsync()
+        }
+        // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
+        ExchangeEnd::LeftByAgent => without_length.with_trailers(pending()).boxed_unsync(),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     for (name, value) in &answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -183,10 +171,19 @@ fn play_back(
 /// Ends a request whose service did not answer.
 fn unreachable(reading: Option<&Reading>, origin: &str, reason: String) -> Response<AnswerBody> {
     let message = format!("{origin} could not be reached: {reason}");
+    unanswered(reading, StatusCode::BAD_GATEWAY, &message, reason)
+}
+
+fn unanswered(
+    reading: Option<&Reading>,
+    status: StatusCode,
+    message: &str,
+    reason: String,
+) -> Response<AnswerBody> {
     if let Some(Reading { way, number, .. }) = reading {
         way.end(*number, ExchangeEnd::Unreachable, Some(reason));
     }
-    refuse(StatusCode::BAD_GATEWAY, &message)
+    refuse(status, message)
 }
 
 fn pass_back<B>(way: &Way, response: Response<B>, mut metered: Metered) -> Response<AnswerBody>
@@ -258,9 +255,7 @@ mod tests {
             ("/t/x/v1", None),
             ("/t/-1/v1", None),
         ] {
-            let target = Target::of(path);
-            let target = target.map(|target| (target.upstream, target.path));
-            assert_eq!(target, expected, "{path}");
+            assert_eq!(target(path), expected, "{path}");
         }
     }
 

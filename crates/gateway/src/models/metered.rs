@@ -44,7 +44,7 @@ impl Reading {
         self.way.change(self.number, |entry| {
             let exchange = &mut entry.exchange;
             exchange.status = Some(status);
-            self.reader = Some(AnswerReader::new(self.dialect, headers, exchange));
+            self.reader = AnswerReader::new(self.dialect, headers, exchange);
         });
     }
 

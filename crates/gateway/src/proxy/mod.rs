@@ -23,14 +23,13 @@ use crate::http::lock;
 use crate::server::{OpenPassages, PAUSE};
 
 /// The most connections of one exit at a time. Others wait until one of them ends.
-const MOST_CONNECTIONS: usize = 128;
+pub(crate) const MOST_CONNECTIONS: usize = 128;
 
 /// The way out of one network. Everything that goes through it ends when it is dropped.
 #[derive(Debug)]
 pub struct NetworkExit {
     runtime: Handle,
     rules: Arc<HostRules>,
-    room: Arc<Semaphore>,
     /// The tasks that accept connections. Each owns the tasks of its connections.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -51,7 +50,6 @@ impl NetworkExit {
         NetworkExit {
             runtime,
             rules: Arc::new(rules),
-            room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             tasks: Mutex::default(),
         }
     }
@@ -67,24 +65,18 @@ impl NetworkExit {
         let guard = self.runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut tasks = lock(&self.tasks);
-        let (rules, room) = (Arc::clone(&self.rules), Arc::clone(&self.room));
-        tasks.spawn(accept(listener, door, rules, room));
+        tasks.spawn(accept(listener, door, Arc::clone(&self.rules)));
         drop(guard);
         Ok(())
     }
 }
 
-async fn accept(
-    listener: tokio::net::TcpListener,
-    door: Door,
-    rules: Arc<HostRules>,
-    room: Arc<Semaphore>,
-) {
+async fn accept(listener: tokio::net::TcpListener, door: Door, rules: Arc<HostRules>) {
     let mut connections = JoinSet::new();
     loop {
         // Tasks that have ended are forgotten.
         while connections.try_join_next().is_some() {}
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
+        let Ok(permit) = Arc::clone(&rules.room).acquire_owned().await else {
             return;
         };
         let Ok((stream, _)) = listener.accept().await else {
@@ -125,6 +117,8 @@ pub(crate) struct HostRules {
     /// The passages of the gateway.
     pub(crate) passages: Arc<OpenPassages>,
     pub(crate) seen: Mutex<TrialNetwork>,
+    /// The room for connections.
+    pub(crate) room: Arc<Semaphore>,
 }
 
 impl HostRules {

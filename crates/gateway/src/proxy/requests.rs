@@ -115,7 +115,7 @@ impl Client {
         (host, port): (&str, u16),
         allowed: &HostPattern,
     ) -> io::Result<Response<AnswerBody>> {
-        let address = format!("https://{}:{port}", bracketed(host));
+        let address = format!("https://{host}:{port}");
         let address: Uri = address.parse().map_err(io::Error::other)?;
         let host: Box<dyn HostStream> = match self.proxy_to(&address, allowed) {
             Some(proxy) => Box::new(tunnel_through(&proxy, &address).await?),
@@ -185,14 +185,6 @@ fn target(uri: &Uri) -> Option<(&str, u16)> {
 fn is_plain(host: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
     host.len() <= LONGEST_HOST && host.chars().all(is_letter)
-}
-
-fn bracketed(host: &str) -> String {
-    if host.contains(':') && !host.starts_with('[') {
-        format!("[{host}]")
-    } else {
-        host.to_owned()
-    }
 }
 
 /// Connects to a host that is allowed.

@@ -4,7 +4,7 @@ mod player;
 mod recorder;
 pub(crate) mod recording;
 
-pub(crate) use player::{LookUp, PlayedBody, Player};
+pub(crate) use player::{LookUp, Player};
 pub use player::{Played, Replay};
 pub use recorder::NewRecording;
 pub(crate) use recorder::{Recorder, Taking};

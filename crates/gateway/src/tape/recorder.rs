@@ -16,6 +16,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
+use hyper::http::request::Parts;
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 use terca_core::wire::recording::{
@@ -62,7 +63,7 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 struct RecorderState {
     /// `None` once it has ended.
-    sender: Option<Sender<Item>>,
+    sender: Option<Sender<(RecordingLine, Bytes)>>,
     thread: Option<JoinHandle<Option<String>>>,
     /// The number of the last request.
     last: u64,
@@ -77,18 +78,12 @@ pub(crate) struct Taking {
     number: u64,
 }
 
-/// One thing to write. The bodies are still to be masked.
-#[derive(Debug)]
-enum Item {
-    Request(RecordedRequest, Bytes),
-    Answer(RecordedAnswer, Vec<u8>),
-}
-
 impl RecorderState {
-    fn send(&self, item: Item) {
+    /// Has a line written, with the parts of this body, which is still to be masked.
+    fn send(&self, line: RecordingLine, body: Bytes) {
         if let Some(sender) = &self.sender {
             // The thread takes everything until the sender is gone.
-            let _ = sender.send(item);
+            let _ = sender.send((line, body));
         }
     }
 
@@ -98,7 +93,7 @@ impl RecorderState {
                 answer.end = end;
             }
             answer.error = error;
-            self.send(Item::Answer(answer, body));
+            self.send(RecordingLine::Answer(answer), body.into());
         }
     }
 }
@@ -133,15 +128,8 @@ impl Recorder {
         })
     }
 
-    /// Takes a request, whose answer is to follow.
-    pub(crate) fn request(
-        self: &Arc<Self>,
-        method: &str,
-        path: &str,
-        query: &str,
-        headers: &HeaderMap,
-        body: &Bytes,
-    ) -> Taking {
+    /// Takes a request for this path of a service, whose answer is to follow.
+    pub(crate) fn request(self: &Arc<Self>, path: &str, parts: &Parts, body: &Bytes) -> Taking {
         let mut state = lock(&self.state);
         state.last += 1;
         let number = state.last;
@@ -153,13 +141,13 @@ impl Recorder {
         let request = RecordedRequest {
             number,
             at_ms: milliseconds(self.began.elapsed()),
-            method: method.to_owned(),
+            method: parts.method.to_string(),
             path: path.to_owned(),
-            query: query.to_owned(),
-            headers: kept(headers, |name| OF_REQUEST.contains(&name)),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+            headers: kept(&parts.headers, |name| OF_REQUEST.contains(&name)),
             body: Vec::new(),
         };
-        state.send(Item::Request(request, body.clone()));
+        state.send(RecordingLine::Request(request), body.clone());
         let recorder = Arc::clone(self);
         Taking { recorder, number }
     }
@@ -267,22 +255,23 @@ struct Writer {
 
 impl Writer {
     /// Writes what comes until nothing does any more. Returns the reason if something is missing.
-    fn run(mut self, receiver: &Receiver<Item>) -> Option<String> {
+    fn run(mut self, receiver: &Receiver<(RecordingLine, Bytes)>) -> Option<String> {
         let mut stopped = None;
-        for item in receiver {
-            let length = match &item {
-                Item::Request(..) => 0,
-                Item::Answer(_, body) => body.len(),
-            };
+        for (line, body) in receiver {
+            let is_held = matches!(line, RecordingLine::Answer(_));
             if stopped.is_none() {
-                stopped = self.item(item).err().map(|error| error.to_string());
-                if let Some(reason) = &stopped {
-                    let reason = reason.clone();
+                stopped = self
+                    .exchange(line, &body)
+                    .err()
+                    .map(|error| error.to_string());
+                if let Some(reason) = stopped.clone() {
                     // Neither is there room for it where the disk is full.
                     let _ = self.append(&RecordingLine::Stopped { reason });
                 }
             }
-            self.held.fetch_sub(length, Ordering::Relaxed);
+            if is_held {
+                self.held.fetch_sub(body.len(), Ordering::Relaxed);
+            }
         }
         let finished = self.out.finish().map(|_| ());
         let reason = stopped.or(finished.err().map(|error| error.to_string()))?;
@@ -291,30 +280,27 @@ impl Writer {
         ))
     }
 
-    fn item(&mut self, item: Item) -> io::Result<()> {
-        match item {
-            Item::Request(mut request, body) => {
-                request.path = self.mask.text(&request.path);
-                request.query = self.mask.text(&request.query);
-                self.hide(&mut request.headers);
-                request.body = self.parts(&masked_body(&body, &self.mask))?;
-                self.line(&RecordingLine::Request(request))?;
+    /// Writes a request or an answer.
+    fn exchange(&mut self, mut line: RecordingLine, body: &[u8]) -> io::Result<()> {
+        let parts = self.parts(&masked_body(body, &self.mask))?;
+        let hide = |text: &mut String| *text = self.mask.text(text);
+        match &mut line {
+            RecordingLine::Request(request) => {
+                hide(&mut request.path);
+                hide(&mut request.query);
+                request.headers.values_mut().for_each(hide);
+                request.body = parts;
             }
-            Item::Answer(mut answer, body) => {
-                self.hide(&mut answer.headers);
-                answer.error = answer.error.map(|error| self.mask.text(&error));
-                answer.body = self.parts(&masked_body(&body, &self.mask))?;
-                self.line(&RecordingLine::Answer(answer))?;
+            RecordingLine::Answer(answer) => {
+                answer.headers.values_mut().for_each(hide);
+                answer.error.iter_mut().for_each(hide);
+                answer.body = parts;
             }
+            _ => {}
         }
+        self.line(&line)?;
         // A process that is killed leaves everything up to here.
         self.out.flush()
-    }
-
-    fn hide(&self, headers: &mut BTreeMap<String, String>) {
-        for value in headers.values_mut() {
-            *value = self.mask.text(value);
-        }
     }
 
     /// Writes the parts of a body that are new, and returns the names of all.
@@ -376,7 +362,8 @@ mod tests {
 
     fn ask(recorder: &Arc<Recorder>, body: &str) -> Taking {
         let body = Bytes::copy_from_slice(body.as_bytes());
-        recorder.request("POST", "/v1/messages", "", &HeaderMap::new(), &body)
+        let (parts, ()) = hyper::Request::post("/").body(()).unwrap().into_parts();
+        recorder.request("/v1/messages", &parts, &body)
     }
 
     fn lines(path: &std::path::Path) -> Vec<RecordingLine> {

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::GzDecoder;
-use serde_json::Value;
 use terca_core::wire::recording::{
     BodyPart, FORMAT, Header, LARGEST, RecordedAnswer, RecordedRequest, RecordingLine, VERSION,
     part_name,
@@ -21,78 +20,65 @@ const MOST_REQUESTS: usize = 50_000;
 
 /// A recording that cannot be used.
 #[derive(Debug, Error)]
-pub enum RecordingError {
-    /// It cannot be read.
-    #[error("it cannot be read: {0}")]
-    Io(#[from] io::Error),
-    /// It is no recording, or a damaged one.
-    #[error("line {line} of it is damaged: {problem}")]
-    Damaged {
-        /// The number of the line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Another version of Terca wrote it.
-    #[error(
-        "it has version {0} of the format, but this Terca reads version {VERSION}; use the version of Terca that \
-         wrote it"
-    )]
-    Version(u32),
-    /// It is larger than any that Terca writes.
-    #[error("it is larger than any that Terca writes ({0})")]
-    TooLarge(&'static str),
+#[error("line {line} of it cannot be used: {problem}")]
+pub struct RecordingError {
+    line: usize,
+    problem: String,
 }
 
 /// A recording that was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Recording {
     pub(crate) header: Header,
-    /// The requests by their numbers, with their answers.
-    pub(crate) exchanges: BTreeMap<u64, (RecordedRequest, Option<RecordedAnswer>)>,
+    /// The requests in order, with their answers.
+    pub(crate) exchanges: Vec<RecordedExchange>,
     /// The reason why the rest of the session is missing, if it is.
     pub(crate) stopped: Option<String>,
     parts: HashMap<String, Vec<u8>>,
+}
+
+/// A request of a recording, and its answer.
+#[derive(Debug)]
+pub(crate) struct RecordedExchange {
+    pub(crate) request: RecordedRequest,
+    pub(crate) answer: Option<RecordedAnswer>,
+    /// The hash of its normal form, once it was needed.
+    pub(crate) key: Option<u64>,
+    pub(crate) is_played: bool,
 }
 
 impl Recording {
     /// Reads a recording to its end, or to the place where it was cut off.
     pub fn read(file: File) -> Result<Self, RecordingError> {
         let mut reader = BufReader::new(GzDecoder::new(BufReader::new(file)).take(MOST));
-        let mut recording: Option<Recording> = None;
-        let mut number = 0;
-        let mut text = Vec::new();
-        loop {
-            text.clear();
-            let read = reader.read_until(b'\n', &mut text);
-            number += 1;
-            let damaged = |problem: String| RecordingError::Damaged {
-                line: number,
-                problem,
-            };
-            let is_end = match read {
-                Ok(length) => length == 0,
+        let mut recording = Recording::default();
+        let mut line = 0;
+        let mut is_end = false;
+        while !is_end {
+            line += 1;
+            let mut text = Vec::new();
+            let problem = match reader.read_until(b'\n', &mut text) {
                 // Terca was killed while it wrote.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    return Err(damaged("it is not compressed by gzip".to_owned()));
+                Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                    Some(error.to_string())
                 }
-                Err(error) => return Err(RecordingError::Io(error)),
+                read => {
+                    is_end = !matches!(read, Ok(1..));
+                    // A line without its end was being written.
+                    let is_line = text.ends_with(b"\n");
+                    is_line.then(|| recording.add(&text)).and_then(Result::err)
+                }
             };
-            // A line without its end was being written.
-            if text.last() == Some(&b'\n') {
-                match &mut recording {
-                    None => recording = Some(Recording::begin(&text, &damaged)?),
-                    Some(recording) => recording.add(&text, &damaged)?,
-                }
-            }
-            if is_end {
-                if reader.get_ref().limit() == 0 {
-                    return Err(RecordingError::TooLarge("its lines"));
-                }
-                return recording.ok_or_else(|| damaged("there is no header".to_owned()));
+            let problem = problem.or_else(|| match is_end {
+                true if reader.get_ref().limit() == 0 => Some(too_large("its lines")),
+                true if recording.header.version == 0 => Some(NO_HEADER.to_owned()),
+                _ => None,
+            });
+            if let Some(problem) = problem {
+                return Err(RecordingError { line, problem });
             }
         }
+        Ok(recording)
     }
 
     /// Returns the addresses of services that the shell named when it was recorded, by variable.
@@ -106,50 +92,52 @@ impl Recording {
         parts.flatten().copied().collect()
     }
 
-    /// Reads the header. Of another version no more is known than that it is one.
-    fn begin(text: &[u8], damaged: Damaged<'_>) -> Result<Self, RecordingError> {
-        let value: Value =
-            serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
-        if value["format"] != FORMAT {
-            return Err(damaged("it is not a recording of Terca".to_owned()));
-        }
-        match value["version"].as_u64().map(u32::try_from) {
-            Some(Ok(VERSION)) => {}
-            Some(Ok(other)) => return Err(RecordingError::Version(other)),
-            _ => return Err(damaged("the version is missing".to_owned())),
-        }
-        Ok(Recording {
-            header: serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?,
-            exchanges: BTreeMap::new(),
-            stopped: None,
-            parts: HashMap::new(),
-        })
-    }
-
-    fn add(&mut self, text: &[u8], damaged: Damaged<'_>) -> Result<(), RecordingError> {
-        let line = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+    fn add(&mut self, text: &[u8]) -> Result<(), String> {
+        let line = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let is_first = self.header.version == 0;
         match line {
-            RecordingLine::Header(_) => return Err(damaged("there is a second header".to_owned())),
+            RecordingLine::Header(header) => {
+                let Header {
+                    format, version, ..
+                } = &header;
+                match (is_first, *version) {
+                    (false, _) => return Err("there is a second header".to_owned()),
+                    _ if format != FORMAT => {
+                        return Err("it is not a recording of Terca".to_owned());
+                    }
+                    (_, VERSION) => self.header = header,
+                    _ => {
+                        return Err(format!(
+                            "it has version {version} of the format, but this Terca reads version {VERSION}; use the \
+                             version of Terca that wrote it"
+                        ));
+                    }
+                }
+            }
+            _ if is_first => return Err(NO_HEADER.to_owned()),
             RecordingLine::Part(part) => {
-                let bytes = bytes_of(&part).map_err(damaged)?;
+                let bytes = bytes_of(&part)?;
                 self.parts.insert(part.name, bytes);
             }
             RecordingLine::Request(request) => {
-                self.check(&request.body, damaged)?;
+                self.check(&request.body)?;
                 if self.exchanges.len() >= MOST_REQUESTS {
-                    return Err(RecordingError::TooLarge("its number of requests"));
+                    return Err(too_large("its number of requests"));
                 }
-                let number = request.number;
-                if self.exchanges.insert(number, (request, None)).is_some() {
-                    return Err(damaged(format!("there are two requests {number}")));
-                }
+                self.exchanges.push(RecordedExchange {
+                    request,
+                    answer: None,
+                    key: None,
+                    is_played: false,
+                });
             }
             RecordingLine::Answer(answer) => {
-                self.check(&answer.body, damaged)?;
-                let number = answer.number;
-                match self.exchanges.get_mut(&number) {
-                    Some((_, place @ None)) => *place = Some(answer),
-                    _ => return Err(damaged(format!("there is no one request {number}"))),
+                self.check(&answer.body)?;
+                // The latest are the likeliest.
+                let mut exchanges = self.exchanges.iter_mut().rev();
+                match exchanges.find(|one| one.request.number == answer.number) {
+                    Some(exchange) => exchange.answer = Some(answer),
+                    None => return Err(format!("there is no request {}", answer.number)),
                 }
             }
             RecordingLine::Stopped { reason } => self.stopped = Some(reason),
@@ -158,23 +146,26 @@ impl Recording {
     }
 
     /// Checks that a body can be put together, and that it is not larger than any can be.
-    fn check(&self, names: &[String], damaged: Damaged<'_>) -> Result<(), RecordingError> {
+    fn check(&self, names: &[String]) -> Result<(), String> {
         let mut length = 0;
         for name in names {
-            let Some(part) = self.parts.get(name) else {
-                return Err(damaged(format!("there is no part {name}")));
-            };
-            length += part.len();
+            let part = self.parts.get(name);
+            length += part
+                .ok_or_else(|| format!("there is no part {name}"))?
+                .len();
             if length > LARGEST_BODY {
-                return Err(RecordingError::TooLarge("a body"));
+                return Err(too_large("a body"));
             }
         }
         Ok(())
     }
 }
 
-/// Makes the error of a line.
-type Damaged<'a> = &'a dyn Fn(String) -> RecordingError;
+const NO_HEADER: &str = "there is no header";
+
+fn too_large(what: &str) -> String {
+    format!("it is larger than any that Terca writes ({what})")
+}
 
 /// Returns the bytes of a part, if they are those that its name says.
 fn bytes_of(part: &BodyPart) -> Result<Vec<u8>, String> {
@@ -249,8 +240,8 @@ mod tests {
         );
         let recording = read(&text).unwrap();
         assert_eq!(recording.exchanges.len(), 1, "the last line has no end");
-        assert_eq!(recording.body(&recording.exchanges[&1].0.body), b"yes");
-        assert!(recording.exchanges[&1].1.is_none());
+        assert_eq!(recording.body(&recording.exchanges[0].request.body), b"yes");
+        assert!(recording.exchanges[0].answer.is_none());
         let whole = compressed(format!("{text}\n").as_bytes());
         let cut = Recording::read(file(&whole[..whole.len() - 9])).unwrap();
         assert!(cut.exchanges.len() <= 2);
@@ -262,8 +253,12 @@ mod tests {
         let other = part_name(b"no");
         for (text, expected) in [
             (String::new(), "there is no header"),
-            ("{}\n".to_owned(), "not a recording of Terca"),
-            ("not JSON\n".to_owned(), "line 1 of it is damaged"),
+            ("{}\n".to_owned(), "line 1 of it cannot be used"),
+            (
+                HEADER.replace("terca-", "other-") + "\n",
+                "not a recording of Terca",
+            ),
+            ("not JSON\n".to_owned(), "line 1 of it cannot be used"),
             (
                 HEADER.replace(":1,", ":2,") + "\n",
                 "version 2 of the format",
@@ -277,16 +272,13 @@ mod tests {
                 format!("{HEADER}\n{}\n", part("yes").replace(&name, &other)),
                 "has another content",
             ),
-            (
-                format!("{HEADER}\n{}\n{}\n", request(1, &[]), request(1, &[])),
-                "two requests 1",
-            ),
+            (format!("{}\n", request(1, &[])), "there is no header"),
             (
                 format!(
                     "{HEADER}\n{}\n",
                     r#"{"kind":"answer","number":7,"status":200,"body":[],"end":"whole"}"#
                 ),
-                "no one request 7",
+                "no request 7",
             ),
             (
                 format!("{HEADER}\n{}\n", r#"{"kind":"surprise"}"#),

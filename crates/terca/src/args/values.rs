@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
 use terca_core::run::settings::{Keep, check_budget, check_seconds, check_share};
-use terca_core::wire::network::{BadHost, Network};
+use terca_core::wire::network::Network;
 
 /// Parses a whole number in a range.
 pub fn within(range: RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
@@ -67,10 +67,7 @@ pub fn network(text: &str) -> Result<Network, String> {
                 "expected off, model, open, or hosts such as example.com,localhost:5432".to_owned(),
             );
         }
-        hosts.push(
-            host.parse()
-                .map_err(|error: BadHost| format!("`{host}`: {error}"))?,
-        );
+        hosts.push(host.parse().map_err(|error| format!("`{host}`: {error}"))?);
     }
     Ok(Network::Hosts(hosts))
 }

@@ -313,7 +313,7 @@ fn foreign_and_damaged_recordings_are_an_error_that_says_why() {
         assert!(message.contains("`gateway: record`"), "{message}");
     };
     std::fs::write(&path, b"no gzip at all").unwrap();
-    check("not compressed by gzip");
+    check("invalid gzip header");
     std::fs::write(&path, &good[..good.len() / 2]).unwrap();
     check("request 1 to a model");
     let text = {

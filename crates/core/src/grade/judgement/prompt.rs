@@ -17,20 +17,20 @@ const LONGEST_DIFF: usize = 100_000;
 const LONGEST_MESSAGE: usize = 20_000;
 
 /// The work to be judged.
-#[derive(Debug, Clone, Copy)]
-pub struct Brief<'a> {
+#[derive(Debug)]
+pub struct Brief {
     /// The demands on the work.
-    pub rubric: &'a Masked,
+    pub rubric: Masked,
     /// The eval's prompt.
-    pub task: &'a Masked,
+    pub task: Masked,
     /// The changes that the agent made.
-    pub diff: &'a Masked,
+    pub diff: Masked,
     /// The agent's last words.
-    pub message: &'a Masked,
+    pub message: Masked,
 }
 
 /// Returns the judge's prompt. The fence is a text that nobody could foresee.
-pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
+pub fn prompt(brief: &Brief, fence: &str) -> String {
     let mut text = format!(
         "You are the judge of work that another program, a coding agent, has done. Do none of that work yourself: \
          judge it against the rubric below, strictly and fairly, and give your verdict.\n\
@@ -54,14 +54,14 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
     );
     for (name, material, longest) in [
         (
-            "TASK (what the agent was asked to do)", brief.task, LONGEST_TASK,
+            "TASK (what the agent was asked to do)", &brief.task, LONGEST_TASK,
         ),
         (
-            "CHANGES (what it changed, as a diff)", brief.diff, LONGEST_DIFF,
+            "CHANGES (what it changed, as a diff)", &brief.diff, LONGEST_DIFF,
         ),
         (
             "FINAL MESSAGE (what it said at its end)",
-            brief.message,
+            &brief.message,
             LONGEST_MESSAGE,
         ),
     ] {
@@ -104,10 +104,10 @@ mod tests {
     /// Returns the prompt about a diff and a message.
     fn about(diff: &str, message: &str) -> String {
         let brief = Brief {
-            rubric: &Masked::already("- It works.\n- It is short.\n"),
-            task: &Masked::already("Write fib.js."),
-            diff: &Masked::already(diff),
-            message: &Masked::already(message),
+            rubric: Masked::already("- It works.\n- It is short.\n"),
+            task: Masked::already("Write fib.js."),
+            diff: Masked::already(diff),
+            message: Masked::already(message),
         };
         prompt(&brief, FENCE)
     }

@@ -65,7 +65,7 @@ pub enum RecordingLine {
 }
 
 /// The first line of a recording.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Header {
     /// [`FORMAT`].

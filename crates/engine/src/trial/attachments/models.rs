@@ -2,19 +2,17 @@
 
 use std::io;
 
-use camino::Utf8Path;
 use rustix::process::Pid;
 use terca_core::agent::access::Access;
 use terca_core::agent::redirect::{Redirect, addresses_of_shell};
 use terca_core::agent::{Ending, Profile, Reading};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::prices::Prices;
-use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::trial_error::ErrorKind;
+use terca_core::wire::Wire;
 use terca_core::wire::sent_parts::Sought;
-use terca_core::wire::{Exchange, Wire};
 use terca_gateway::{Passage, Playback};
 
 use super::network::pass_by_proxies;
@@ -139,7 +137,10 @@ impl Attachment for Models {
             let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
             add_wire(&wire, is_whole, &mut session.reading);
-            keep_exchanges(&exchanges, &session.artifacts, &context.mask)?;
+            let lines = context
+                .mask
+                .text(&json_lines(&exchanges).map_err(io::Error::from)?);
+            fs_err::write(session.artifacts.join(WIRE_LOG), lines)?;
             session.wire = Some(wire);
         }
         let wire = session.wire.as_ref();
@@ -237,10 +238,4 @@ fn add_cost(
         reading.usage.cost_usd = computed;
         reading.cost_source = Some(CostSource::Computed);
     }
-}
-
-/// Writes a line for each request to a model.
-fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let lines = json_lines(exchanges)?;
-    fs_err::write(artifacts.join(WIRE_LOG), mask.text(&lines))
 }

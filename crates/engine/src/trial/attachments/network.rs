@@ -32,15 +32,8 @@ const GATEWAY_HOST: &str = "127.0.0.1";
 /// The variables that name a proxy for plain `http`.
 const PLAIN_PROXIES: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
-/// The network of an agent, until its end.
-struct AttachedNetwork {
-    network: AgentNetwork,
-    is_contained: bool,
-}
-
 /// Gives an agent its network. It reaches the servers by itself that are not behind the gateway.
 pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, StageError> {
-    let context = start.context;
     let request = start.request;
     let asked = NetworkRequest {
         network: request.network,
@@ -49,14 +42,10 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
         of_models: models_and_servers(start),
         needs_gateway: start.needs_gateway,
     };
-    let network = asked.make(context)?;
-    start.mcp_servers = network.servers(&start.mcp_servers);
+    let network = asked.make(start.context)?;
+    network.lead_servers(&mut start.mcp_servers);
     start.network = network.clone();
-    let contained_by = context.sandboxes.contained_by(request.sandbox);
-    Ok(Box::new(AttachedNetwork {
-        network,
-        is_contained: contained_by != ContainedBy::None,
-    }))
+    Ok(Box::new(network))
 }
 
 /// Returns the hosts of an agent's models, and of the MCP servers that it reaches by itself.
@@ -75,9 +64,9 @@ fn models_and_servers(start: &AgentStart<'_>) -> Vec<HostPattern> {
     hosts
 }
 
-impl Attachment for AttachedNetwork {
+impl Attachment for AgentNetwork {
     fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
-        let network = self.network.report(self.is_contained);
+        let network = self.report(end.run.contained_by() != ContainedBy::None);
         let note = network.as_ref().and_then(TrialNetwork::note);
         if let Some(note) = &note {
             end.run.log.line(note)?;
@@ -166,9 +155,7 @@ impl NetworkRequest<'_> {
                 doors.push((address, Door::Service(address)));
             }
         }
-        let exit = gateway
-            .open_exit(hosts.clone(), self.needs_gateway, self.network.mode())
-            .ok_or_else(|| io::Error::other("the gateway has ended"))?;
+        let exit = gateway.open_exit(hosts.clone(), self.needs_gateway, self.network.mode());
         let is_by_port = context.is_network_by_port(self.sandbox);
         let proxy = if is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -247,13 +234,9 @@ impl AgentNetwork {
         env.extend(self.variables());
     }
 
-    /// Returns MCP servers whose programs are led to the proxy, too: some agents pass few of their variables on.
-    pub(in crate::trial) fn servers(
-        &self,
-        servers: &[(String, McpServer<String>)],
-    ) -> Vec<(String, McpServer<String>)> {
-        let mut servers = servers.to_vec();
-        for (_, server) in &mut servers {
+    /// Leads the programs of MCP servers to the proxy, too: some agents pass few of their variables on.
+    fn lead_servers(&self, servers: &mut [(String, McpServer<String>)]) {
+        for (_, server) in servers {
             if let McpServer::Stdio { env, .. } = server {
                 for (name, value) in self.variables() {
                     if !env.iter().any(|(own, _)| *own == name) {
@@ -262,7 +245,6 @@ impl AgentNetwork {
                 }
             }
         }
-        servers
     }
 
     /// Returns what the agent reached and was refused, if its network is that of a sandbox.

@@ -41,17 +41,13 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
     for (name, server) in &mut servers {
         if let McpServer::Remote { url, headers, .. } = server {
             let hides = hidden_tools(start.request, name);
-            match lead(start, url, headers, hides.clone())? {
+            match lead(start, url, headers, hides)? {
                 Ok(passage) => {
                     *url = passage.address();
                     headers.clear();
                     taps.remote.push((name.clone(), passage));
                 }
-                Err(reason) if hides.is_some() => return Err(not_hidden(name, &reason)),
-                // It is the agent's own affair.
-                Err(reason) => start.notes.push(format!(
-                    "nothing is known of the MCP server `{name}` in this trial: {reason}"
-                )),
+                Err(reason) => not_watched(start, name, &reason)?,
             }
         }
     }
@@ -88,15 +84,16 @@ fn lead(
     Ok(opened.map_err(|error| error.to_string()))
 }
 
-/// Puts taps in the place of servers that are programs. An agent works without them where they cannot be made, and a note
-/// says so; it does not where they are to hide tools.
+/// Puts taps in the place of servers that are programs.
 fn open_programs(
     start: &mut AgentStart<'_>,
     servers: &mut [(String, McpServer<String>)],
 ) -> Result<Option<Tap>, StageError> {
     let (context, request) = (start.context, start.request);
     let is_program = |server: &McpServer<String>| matches!(server, McpServer::Stdio { .. });
-    if !servers.iter().any(|(_, server)| is_program(server)) {
+    let programs = servers.iter().filter(|(_, server)| is_program(server));
+    let names: Vec<String> = programs.map(|(name, _)| name.clone()).collect();
+    if names.is_empty() {
         return Ok(None);
     }
     let opened = match context.own_program(request.sandbox) {
@@ -104,19 +101,12 @@ fn open_programs(
             .map_err(|error| error.to_string()),
         None => Err("a copy of Terca's program could not be made".to_owned()),
     };
-    let reason = match opened {
-        Ok(tap) => return Ok(Some(tap)),
-        Err(reason) => reason,
-    };
-    let mut programs = servers.iter().filter(|(_, server)| is_program(server));
-    let hiding = programs.find(|(name, _)| hidden_tools(request, name).is_some());
-    if let Some((name, _)) = hiding {
-        return Err(not_hidden(name, &reason));
+    if let Err(reason) = &opened {
+        for name in names {
+            not_watched(start, &name, reason)?;
+        }
     }
-    start.notes.push(format!(
-        "nothing is known of the MCP servers in this trial, because Terca cannot watch them: {reason}"
-    ));
-    Ok(None)
+    Ok(opened.ok())
 }
 
 impl Attachment for Taps {
@@ -151,10 +141,16 @@ fn hidden_tools(request: &AgentRequest<'_>, server: &str) -> Option<HiddenTools>
         .and_then(|names| HiddenTools::new(names))
 }
 
-/// Returns the error of an agent that would be offered tools that the suite hides.
-fn not_hidden(server: &str, reason: &str) -> StageError {
-    let message = format!("the tools of the MCP server `{server}` cannot be hidden: {reason}");
-    StageError::new(ErrorKind::Mcp, message)
+/// Notes a server that has no tap, which is the agent's own affair. It is an error where the tap is to hide tools.
+fn not_watched(start: &mut AgentStart<'_>, name: &str, reason: &str) -> Result<(), StageError> {
+    if hidden_tools(start.request, name).is_some() {
+        let message = format!("the tools of the MCP server `{name}` cannot be hidden: {reason}");
+        return Err(StageError::new(ErrorKind::Mcp, message));
+    }
+    start.notes.push(format!(
+        "nothing is known of the MCP server `{name}` in this trial: {reason}"
+    ));
+    Ok(())
 }
 
 /// Adds what the taps saw of the servers. A session without one of its servers is an error: the agent was not tested.
@@ -165,7 +161,10 @@ fn add(tapped: Tapped, reading: &mut Reading) {
         Ending::Failed(error) => matches!(error.kind, ErrorKind::Agent | ErrorKind::Mcp),
     };
     let mut servers = tapped.servers.iter();
-    let broken = servers.find(|(_, server)| is_broken(&server.figures, is_over));
+    // In a session that came to its end, a server has had the time to connect.
+    let is_silent = |tap: &ServerTap| is_over && tap.starts > 0 && tap.connected == 0;
+    let broken =
+        servers.find(|(_, server)| server.figures.is_broken() || is_silent(&server.figures));
     if let (true, Some((name, server))) = (may_be_server, broken) {
         reading.ending = Ending::Failed(broken_server(name, server));
     }
@@ -184,12 +183,6 @@ fn add(tapped: Tapped, reading: &mut Reading) {
         }
         reading.mcp_servers.insert(name, McpDelivery::seen(figures));
     }
-}
-
-/// Returns whether a server was started and did not connect. In a session that came to its end, it has had the time.
-fn is_broken(figures: &ServerTap, is_over: bool) -> bool {
-    let is_silent = is_over && figures.starts > 0 && figures.connected == 0;
-    figures.is_broken() || is_silent
 }
 
 /// Returns the error of a session without one of its servers.

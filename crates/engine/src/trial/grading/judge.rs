@@ -16,7 +16,6 @@ use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, NoVerdict, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
 use terca_core::process::Exit;
-use terca_core::text::mask::Masked;
 use terca_core::transcript::Stats;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::Network;
@@ -34,39 +33,18 @@ use crate::trial::trial_run::TrialRun;
 /// Longer than any verdict.
 const LARGEST_VERDICT: u64 = 1024 * 1024;
 
-/// The parts of the trial that its judge is shown.
-struct Shown {
-    task: Masked,
-    diff: Masked,
-    message: Masked,
-}
-
-impl Shown {
-    fn read(run: &TrialRun<'_>) -> io::Result<Self> {
-        let agent = run.spec.case.variant.agent.agent.profile();
-        let mask = &run.context.mask;
-        Ok(Shown {
-            task: mask.masked(&run.spec.case.eval.prompt),
-            diff: mask.masked(&read_text(fs_err::File::open(run.folder.diff())?.file())?),
-            message: mask.masked(&last_words(
-                agent,
-                &run.folder.transcript(),
-                &run.folder.artifacts(),
-            )?),
-        })
-    }
-
-    /// Returns the judge's prompt, with the trial's secrets masked.
-    fn prompt(&self, rubric: &str, run: &TrialRun<'_>) -> String {
-        let brief = Brief {
-            rubric: &run.context.mask.masked(rubric),
-            task: &self.task,
-            diff: &self.diff,
-            message: &self.message,
-        };
-        let fence = format!("{:032x}", fastrand::u128(..));
-        judge_prompt(&brief, &fence)
-    }
+/// Reads the parts of the trial that its judge is shown, with the trial's secrets masked.
+fn read_brief(run: &TrialRun<'_>, rubric: &str) -> io::Result<Brief> {
+    let agent = run.spec.case.variant.agent.agent.profile();
+    let (folder, mask) = (&run.folder, &run.context.mask);
+    let diff = fs_err::File::open(folder.diff())?;
+    let message = last_words(agent, &folder.transcript(), &folder.artifacts())?;
+    Ok(Brief {
+        rubric: mask.masked(rubric),
+        task: mask.masked(&run.spec.case.eval.prompt),
+        diff: mask.masked(&read_text(diff.file())?),
+        message: mask.masked(&message),
+    })
 }
 
 /// Asks the judge of a test, and once more if it comes to its end without a verdict: a model's slip is no reason
@@ -98,8 +76,8 @@ fn ask_once(
     let judge = case.judge(asked);
     let profile = judge.agent.profile();
     let model = case.judge_model(asked);
-    let shown = Shown::read(run)?;
-    let prompt = shown.prompt(&asked.rubric, run);
+    let brief = read_brief(run, &asked.rubric)?;
+    let prompt = judge_prompt(&brief, &format!("{:032x}", fastrand::u128(..)));
     let artifacts = new_artifacts_dir(&run.folder.artifacts(), &test.name)?;
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
     let dirs = context.work.trial_dirs_apart()?;
@@ -140,7 +118,7 @@ fn ask_once(
         let mask = &context.mask;
         let said = mask.masked(&last_words(profile, &transcript, &artifacts)?);
         let file = verdict_file(&dirs.workspace).map(|text| mask.masked(&text));
-        let quotable = [&shown.task, &shown.diff, &shown.message];
+        let quotable = [&brief.task, &brief.diff, &brief.message];
         Some(Opinion::find(&said, file.as_ref(), &quotable))
     } else {
         None
@@ -159,7 +137,7 @@ fn make_ready(
 ) -> Result<AgentSession, StageError> {
     let case = &run.spec.case;
     let sandbox = case.variant.sandbox.as_ref();
-    let contained_by = run.context.sandboxes.contained_by(sandbox);
+    let contained_by = run.contained_by();
     let network = match case.variant.network_in(contained_by) {
         Network::Open => Network::Open,
         Network::Off | Network::Model | Network::Hosts(_) => Network::Model,

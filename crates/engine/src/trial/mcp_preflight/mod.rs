@@ -20,7 +20,7 @@ use terca_core::mcp_tap::OfferedTool;
 use terca_core::plan::Case;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
-use terca_gateway::{NoAnswer, ToolsQuestion};
+use terca_gateway::NoAnswer;
 
 use super::Context;
 use super::attachments::network::{NetworkRequest, is_behind_plain_proxy};
@@ -77,7 +77,7 @@ pub(super) fn check(
             ServerAnswer::NotAsked(why) => {
                 run.log.line(&format!("`{name}` was not asked: {why}"))?;
             }
-            ServerAnswer::Failed { why, .. } => {
+            ServerAnswer::Failed(why) | ServerAnswer::Silent(why) => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
                 return Err(StageError::new(ErrorKind::Mcp, message));
             }
@@ -136,7 +136,9 @@ pub fn offered_tools(
         Ok(ServerAnswer::Ready(tools)) => {
             tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
         }
-        Ok(ServerAnswer::NotAsked(why) | ServerAnswer::Failed { why, .. }) => Err(why),
+        Ok(ServerAnswer::NotAsked(why) | ServerAnswer::Failed(why) | ServerAnswer::Silent(why)) => {
+            Err(why)
+        }
         Err(StageError::Interrupted) => Err("it was interrupted".to_owned()),
         Err(StageError::Error(error)) => Err(error.message),
     }
@@ -152,18 +154,12 @@ fn ask(
     let context = run.context;
     let first = ask_apart(context, case, server, limit)?;
     // Files that are missing end a program; they do not silence it.
-    let is_tried_again = matches!(server, McpServer::Stdio { .. })
-        && matches!(
-            first,
-            ServerAnswer::Failed {
-                is_silent: false,
-                ..
-            }
-        );
-    if !is_tried_again {
-        return Ok(first);
+    match (server, first) {
+        (McpServer::Stdio { .. }, ServerAnswer::Failed(_)) => {
+            ask_program(context, case, server, &run.dirs, agent_env.clone(), limit)
+        }
+        (_, first) => Ok(first),
     }
-    ask_program(context, case, server, &run.dirs, agent_env.clone(), limit)
 }
 
 /// Asks a server from outside of a trial: a program in an empty directory.
@@ -182,46 +178,28 @@ fn ask_apart(
     );
     match server {
         McpServer::Stdio { .. } => ask_program(context, case, server, &scratch, env, limit),
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            let question = ToolsQuestion {
-                url,
-                headers,
-                transport: *transport,
-                limit,
-            };
-            ask_by_http(context, &question, &env)
+        McpServer::Remote { url, .. } if is_behind_plain_proxy(url, &env) => {
+            let why = "it may be behind an `http` proxy; only the agent can try it";
+            Ok(ServerAnswer::NotAsked(why.to_owned()))
         }
+        McpServer::Remote { .. } => ask_by_http(context, server, limit),
     }
 }
 
 /// Asks a server by HTTP, as the gateway will.
 fn ask_by_http(
     context: &Context,
-    question: &ToolsQuestion<'_>,
-    env: &Variables,
+    server: &McpServer<String>,
+    limit: Duration,
 ) -> Result<ServerAnswer, StageError> {
-    if is_behind_plain_proxy(question.url, env) {
-        let why = "it may be behind an `http` proxy; only the agent can try it";
-        return Ok(ServerAnswer::NotAsked(why.to_owned()));
-    }
     let gateway = context.gateway.get(&context.host)?;
     let is_stopped = || context.interrupt.is_stop();
-    Ok(match gateway.ask_tools(question, &is_stopped) {
+    Ok(match gateway.ask_tools(server, limit, &is_stopped) {
         Ok(tools) => ServerAnswer::Ready(tools),
         Err(NoAnswer::Stopped) => return Err(StageError::Interrupted),
-        Err(NoAnswer::Silent) => ServerAnswer::Failed {
-            why: silence(question.limit),
-            is_silent: true,
-        },
+        Err(NoAnswer::Silent) => ServerAnswer::Silent(silence(limit)),
         Err(NoAnswer::NotAsked(error)) => ServerAnswer::NotAsked(error.to_string()),
-        Err(NoAnswer::Failed(why)) => ServerAnswer::Failed {
-            why,
-            is_silent: false,
-        },
+        Err(NoAnswer::Failed(why)) => ServerAnswer::Failed(why),
     })
 }
 
@@ -263,7 +241,7 @@ fn ask_program(
         words,
     };
     let mut answer = program::ask(context, server, contained, limit)?;
-    if let ServerAnswer::Failed { why, .. } = &mut answer
+    if let ServerAnswer::Failed(why) | ServerAnswer::Silent(why) = &mut answer
         && let Some(note) = network.report(true).and_then(|network| network.note())
     {
         *why = format!("{why}; {note}");

@@ -1,7 +1,7 @@
 //! Asks a server that is a program.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -15,8 +15,8 @@ use terca_core::text::mask::Mask;
 
 use super::silence;
 use crate::host::environment::{Variables, find_program};
-use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, SuperviseError, Turn};
+use crate::process::output_file::{Output, read_text};
+use crate::process::supervise::{Ended, Job, SuperviseError, Turn};
 use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
@@ -27,8 +27,6 @@ use crate::trial::stage_error::StageError;
 const GRACE: Duration = Duration::from_secs(2);
 /// The most of its output that is looked at.
 const MOST_OUTPUT: u64 = 16 * 1024 * 1024;
-/// The end of its standard error that is shown, in bytes.
-const LAST_ERRORS: u64 = 2048;
 /// The longest part of its words that is shown, in characters.
 const LONGEST_WORDS: usize = 300;
 
@@ -56,12 +54,14 @@ pub(super) fn ask(
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
     if !dir.is_dir() {
-        return Ok(failed(format!("its directory {dir} is not there")));
+        return Ok(ServerAnswer::Failed(format!(
+            "its directory {dir} is not there"
+        )));
     }
     let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
         let why = format!("`{command}` is not installed, or not on the trial's PATH");
-        return Ok(failed(why));
+        return Ok(ServerAnswer::Failed(why));
     };
     let stdout = Output::create(io_dir)?;
     let stderr = Output::create(io_dir)?;
@@ -80,7 +80,15 @@ pub(super) fn ask(
         sweep: true,
     };
     let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
-    let ended = run(context, &job, enclosure.as_ref(), &mut handshake)?;
+    // Under a supervisor of its own: what `before` has left running stays.
+    let mut supervisor = context.supervisors.acquire(&context.interrupt)?;
+    let ended = supervisor.run(&job, enclosure.as_ref(), &mut |_| {
+        handshake.read();
+        match handshake.talk.outcome {
+            Some(_) => Turn::Stop,
+            None => Turn::Wait,
+        }
+    });
     if context.interrupt.is_stop() {
         return Err(StageError::Interrupted);
     }
@@ -88,37 +96,11 @@ pub(super) fn ask(
         Ok(ended) => ended,
         Err(SuperviseError::Program { reason, .. }) => {
             let why = not_started(context, command, cwd.as_ref(), &reason);
-            return Ok(failed(why));
+            return Ok(ServerAnswer::Failed(why));
         }
         Err(error) => return Err(error.into()),
     };
     Ok(handshake.outcome(&ended, &stderr, limit, &context.mask))
-}
-
-fn failed(why: String) -> ServerAnswer {
-    ServerAnswer::Failed {
-        why,
-        is_silent: false,
-    }
-}
-
-/// Runs a server until its handshake is over, under a supervisor of its own: what `before` has left running stays.
-fn run(
-    context: &Context,
-    job: &Job,
-    walls: Option<&Enclosure>,
-    handshake: &mut Handshake,
-) -> io::Result<Result<Ended, SuperviseError>> {
-    let supervisor = context.supervisors.acquire(&context.interrupt);
-    let mut supervisor = supervisor.map_err(io::Error::other)?;
-    Ok(supervisor.run(job, walls, &mut |_| {
-        handshake.read();
-        if handshake.talk.outcome.is_some() {
-            Turn::Stop
-        } else {
-            Turn::Wait
-        }
-    }))
 }
 
 /// Says why a program could not be started.
@@ -222,9 +204,10 @@ impl Handshake {
             let beginning = beginning(&mask.text(&text), LONGEST_WORDS);
             why += &format!("; its standard output is not the protocol: {beginning}");
         }
-        ServerAnswer::Failed {
-            why: with_last_errors(why, stderr, mask),
-            is_silent: ended.timed_out,
+        let why = with_last_errors(why, stderr, mask);
+        match ended.timed_out {
+            true => ServerAnswer::Silent(why),
+            false => ServerAnswer::Failed(why),
         }
     }
 
@@ -250,22 +233,14 @@ impl Handshake {
 
 /// Adds the end of standard error, without secrets.
 fn with_last_errors(why: String, stderr: &Output, mask: &Mask) -> String {
-    let mut bytes = Vec::new();
-    let read = stderr.rewound().and_then(|mut file| {
-        let size = file.metadata()?.len();
-        file.seek(SeekFrom::Start(size.saturating_sub(LAST_ERRORS)))?;
-        file.take(LAST_ERRORS).read_to_end(&mut bytes)
-    });
-    let text = mask.text(String::from_utf8_lossy(&bytes).trim());
-    if read.is_err() || text.is_empty() {
+    let text = stderr.rewound().and_then(read_text).unwrap_or_default();
+    let text = mask.text(text.trim());
+    if text.is_empty() {
         return why;
     }
     let skipped = text.chars().count().saturating_sub(LONGEST_WORDS);
     let end: String = text.chars().skip(skipped).collect();
-    let lines: Vec<&str> = end
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines = end.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
     format!("{why}: {}", lines.join(" / "))
 }

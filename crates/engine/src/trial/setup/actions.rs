@@ -94,16 +94,12 @@ fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result
     let target = open_target(&run.dirs, destination).map_err(refused)?;
     let source = &run.context.sealed.open(source)?;
     let meta = fs_err::metadata(source).map_err(refused)?;
-    let is_dir = match target.symlink_metadata() {
-        // A link to a directory leads to one, as for a shell.
-        Ok(there) if there.is_symlink() => target.metadata().ok().map(|there| there.is_dir()),
-        Ok(there) => Some(there.is_dir()),
-        Err(_) => None,
-    };
-    if let Some(is_dir) = is_dir
-        && is_dir != meta.is_dir()
+    // A link to a directory leads to one, as for a shell.
+    if let Ok(there) = target.metadata()
+        && there.is_dir() != meta.is_dir()
     {
-        return Err(StageError::setup(&step, &clash(is_dir, destination)));
+        let clash = clash(there.is_dir(), destination);
+        return Err(StageError::setup(&step, &clash));
     }
     if meta.is_dir() {
         fs_err::create_dir_all(&target).map_err(refused)?;

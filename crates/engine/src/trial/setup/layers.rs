@@ -53,19 +53,11 @@ pub(super) fn keep(run: &mut TrialRun<'_>, dirs: &[Utf8PathBuf]) -> Result<(), S
     Ok(())
 }
 
-/// Returns whether the trial's workspace may be mounted.
-fn may_mount(run: &TrialRun<'_>) -> bool {
-    let context = run.context;
-    let sandbox = run.spec.case.variant.sandbox.as_ref();
-    let contained_by = context.sandboxes.contained_by(sandbox);
-    context.overlays.may_mount(contained_by)
-}
-
 /// Mounts the layers as the workspace, where this machine can and it pays. Returns whether it did.
 pub(super) fn mount(run: &mut TrialRun<'_>) -> Result<bool, StageError> {
     let context = run.context;
     let layers = run.layers.clone();
-    if !context.overlays.pays(&layers) || !may_mount(run) {
+    if !context.overlays.pays(&layers) || !context.overlays.may_mount(run.contained_by()) {
         return Ok(false);
     }
     let Some(space) = context.overlays.space(&context.work) else {
@@ -107,9 +99,11 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
     let interrupt = &context.interrupt;
     let tree = context.layers.get(&key, interrupt, make, lasting, failed)?;
     match took {
-        Some(took) => run
-            .progress
-            .step_made(layer.eval.clone(), took.as_secs_f64()),
+        Some(took) => (run.progress.emit)(EventKind::StepMade {
+            trial: run.spec.id,
+            eval: layer.eval.clone(),
+            seconds: took.as_secs_f64(),
+        }),
         None => run
             .log
             .section(&format!("prepare: cached step {key}, made before"))?,

@@ -80,7 +80,7 @@ fn make_ready(
     let context = run.context;
     let variant = &case.variant;
     let dirs = AgentDirs::new(&run.dirs, run.folder.artifacts(), run.folder.transcript());
-    let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
+    let contained_by = run.contained_by();
     let network = variant.network_in(contained_by);
     let allow = variant.hosts_beside(&network, &context.package_hosts);
     let request = AgentRequest {
