@@ -364,7 +364,10 @@ fn a_hostile_archive_makes_nothing_outside_of_the_trial() {
     session.finish().expect_status(3);
     let error = &project.only_trial()["error"];
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("does not name a place beneath the directory"), "{error}");
+    assert!(
+        message.contains("does not name a place beneath the directory"),
+        "{error}"
+    );
     let mut found = std::process::Command::new("find");
     let found = found.args([project.dir().as_str(), "-name", "escaped"]);
     assert_eq!(found.output().unwrap().stdout, b"");
