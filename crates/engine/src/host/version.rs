@@ -95,6 +95,7 @@ pub fn ask(
         stderr: stderr.path.clone(),
         timeout: TIMEOUT,
         stop_signal: Signal::Terminate,
+        fixed_root: None,
         grace: GRACE,
         sweep: true,
     };

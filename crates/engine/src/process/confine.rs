@@ -11,6 +11,7 @@ use camino::Utf8PathBuf;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
+use super::fixed_root::FixedRoot;
 use super::mount_holder;
 use super::walls::Walls;
 
@@ -34,6 +35,8 @@ pub struct Confinement {
     pub user_processes: Option<u64>,
     /// The process whose mounts it sees, in the place of the machine's own.
     pub mounts_of: Option<u32>,
+    /// The directory that it finds at another path, too.
+    pub fixed_root: Option<FixedRoot>,
     /// Rules for files and the network.
     pub walls: Option<Walls>,
     /// It is asked to end when the thread that started it does. That is for the process alone, not for what it starts.
@@ -92,6 +95,11 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
     if let Some(Err(error)) = confinement.mounts_of.map(mount_holder::os::enter) {
         let kind = error.kind();
         return io::Error::new(kind, format!("the workspace cannot be reached: {error}"));
+    }
+    if let Some(FixedRoot { real, shown }) = &confinement.fixed_root
+        && let Err(error) = mount_holder::os::show(real, shown)
+    {
+        return io::Error::new(error.kind(), format!("{shown} cannot be mounted: {error}"));
     }
     let Some(program) = args.next() else {
         return io::Error::other("there is no program to start");

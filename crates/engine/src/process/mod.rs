@@ -2,6 +2,7 @@
 
 pub mod cgroup;
 pub mod confine;
+pub mod fixed_root;
 pub mod interrupt;
 mod json_lines;
 pub mod mount_holder;

@@ -78,6 +78,7 @@ pub(super) mod os {
     use std::io;
     use std::os::fd::AsFd;
 
+    use camino::Utf8Path;
     use nix::sched::{CloneFlags, setns, unshare};
     use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount_change};
     use rustix::process::{getegid, geteuid};
@@ -95,7 +96,7 @@ pub(super) mod os {
         Ok(setns(io::stdout().as_fd(), CloneFlags::CLONE_NEWNS)?)
     }
 
-    /// Makes the namespaces of a run. Mounts that are made outside later are seen inside, and never the other way round.
+    /// Makes namespaces. Mounts that are made outside later are seen inside, and never the other way round.
     fn make_namespaces() -> io::Result<()> {
         let (user, group) = (geteuid(), getegid());
         if user.is_root() {
@@ -121,6 +122,13 @@ pub(super) mod os {
         Ok(setns(mounts.file(), CloneFlags::CLONE_NEWNS)?)
     }
 
+    /// Shows a directory at another path, to this process and those that it starts.
+    pub(in crate::process) fn show(real: &Utf8Path, shown: &Utf8Path) -> io::Result<()> {
+        make_namespaces()?;
+        let [real, shown] = [real, shown].map(Utf8Path::as_std_path);
+        Ok(rustix::mount::mount_bind_recursive(real, shown)?)
+    }
+
     pub(super) fn perform(request: &Request) -> io::Result<()> {
         let overlay = match request {
             Request::Mount(overlay) => overlay,
@@ -144,6 +152,8 @@ pub(super) mod os {
 pub(super) mod os {
     use std::io;
 
+    use camino::Utf8Path;
+
     use super::Request;
 
     fn unsupported() -> io::Result<()> {
@@ -156,6 +166,10 @@ pub(super) mod os {
     }
 
     pub(in crate::process) fn enter(_holder: u32) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub(in crate::process) fn show(_real: &Utf8Path, _shown: &Utf8Path) -> io::Result<()> {
         unsupported()
     }
 

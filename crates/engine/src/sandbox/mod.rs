@@ -1,7 +1,7 @@
 //! Sandboxes: each command of a trial runs behind a wall of its own.
 //!
 //! Inside there is the system's software (read-only), the programs on the trial's `PATH` wherever they are installed
-//! (read-only), the trial's own directories **at the same paths as outside**, and nothing else: not the user's home, not
+//! (read-only), the trial's own directories, and nothing else: not the user's home, not
 //! the suite (for agents), not the run, not other trials. It is a list of what is there, never of what is hidden: a list
 //! of secrets is always one behind.
 //!
@@ -36,6 +36,7 @@ use terca_core::run::run_file::SettledSandboxes;
 use thiserror::Error;
 
 use crate::host::environment::{Host, Variables};
+use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
 use crate::process::walls;
 use crate::process::walls::TooWeak;
@@ -132,6 +133,8 @@ pub enum SandboxError {
 pub struct View<'a> {
     /// Its home, its temporary directory, and the workspace.
     pub dirs: CommandDirs<'a>,
+    /// The path at which it finds them.
+    pub fixed_root: Option<&'a FixedRoot>,
     /// Its environment: `PATH`, and the places of toolchains and certificates.
     pub env: &'a Variables,
     /// Other directories that it can write to.
@@ -204,6 +207,8 @@ impl Wall {
         };
         Enclosure {
             supervisor: self.own_program.clone(),
+            // Rules mount nothing.
+            has_fixed_root: !matches!(self.means, Means::Landlock(_)),
             ..enclosure
         }
     }

@@ -102,7 +102,10 @@ impl Mounts {
     /// Shows the directories that a command writes to.
     pub(super) fn show_what_is_written(&mut self, view: &View<'_>) {
         for path in view.own_dirs() {
-            self.set(path, Place::Writable);
+            match view.fixed_root {
+                Some(root) => self.set(root.path(path), Place::WritableFrom(path.to_owned())),
+                None => self.set(path, Place::Writable),
+            }
         }
         // Not in memory, and seen by the agent where set-up has left something there.
         self.set(TMP, Place::WritableFrom(view.dirs.tmp.to_owned()));
@@ -167,6 +170,7 @@ impl Mounts {
                 Place::ReadOnly => self.around_hidden(path, &mut readable),
                 Place::Writable => self.around_hidden(path, &mut writable),
                 Place::ReadOnlyFrom(source) => readable.push(source.clone()),
+                Place::WritableFrom(source) => writable.push(source.clone()),
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use serde_json::Value;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{AgentChoice, Stdin};
@@ -12,6 +12,7 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::wire::network::{HostPattern, Network};
 use terca_core::wire::sent_parts::Sought;
 
+use crate::process::fixed_root::{FixedRoot, shown};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The work that an agent is asked to do, and the means for it.
@@ -44,6 +45,8 @@ pub(in crate::trial) struct AgentDirs {
     pub(in crate::trial) here: Utf8PathBuf,
     pub(in crate::trial) home: Utf8PathBuf,
     pub(in crate::trial) tmp: Utf8PathBuf,
+    /// The path at which the agent finds these directories.
+    pub(in crate::trial) fixed_root: Option<FixedRoot>,
     /// For files that the agent reads and writes through Terca.
     pub(in crate::trial) io: Utf8PathBuf,
     /// For the program when it is asked for its version.
@@ -64,6 +67,7 @@ impl AgentDirs {
             here: dirs.here(),
             home: dirs.home.clone(),
             tmp: dirs.tmp.clone(),
+            fixed_root: dirs.fixed_root.clone(),
             io: dirs.io.clone(),
             probe: dirs.root.join("probe"),
             artifacts,
@@ -80,9 +84,14 @@ impl AgentDirs {
         }
     }
 
-    /// Returns the directory that has all others of the agent.
-    pub(in crate::trial) fn root(&self) -> &Utf8Path {
-        self.workspace.parent().unwrap_or(&self.workspace)
+    /// Returns a text as the agent reads it: its directories have the paths that it finds.
+    pub(in crate::trial) fn shown(&self, text: &str) -> String {
+        shown(self.fixed_root.as_ref(), text)
+    }
+
+    /// Returns the directory that has all others, as the agent finds it.
+    pub(in crate::trial) fn root(&self) -> String {
+        self.shown(self.workspace.parent().unwrap_or(&self.workspace).as_str())
     }
 
     pub(in crate::trial) fn prompt_file(&self) -> Utf8PathBuf {

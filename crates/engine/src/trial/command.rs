@@ -105,6 +105,7 @@ impl TrialRun<'_> {
             stop_signal: Signal::Terminate,
             grace: GRACE,
             sweep: shell.sweep,
+            fixed_root: self.dirs.fixed_root.clone(),
         }
     }
 
@@ -119,6 +120,14 @@ impl TrialRun<'_> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
+        let placed;
+        let job = match &job.fixed_root {
+            Some(root) => {
+                (placed, walls) = root.applied(job, walls);
+                &placed
+            }
+            None => job,
+        };
         for attachment in attached.iter_mut() {
             walls = attachment.enclose(walls)?;
         }

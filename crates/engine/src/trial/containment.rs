@@ -11,6 +11,7 @@ use super::context::Context;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::host::package_caches::store;
+use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
 use crate::suite::commit::Repository;
@@ -73,6 +74,7 @@ pub(super) fn command_enclosure(
             Side::Solution => dirs.for_agent(),
             Side::Tests => dirs.for_tests(),
         },
+        fixed_root: dirs.fixed_root.as_ref(),
         env,
         writable,
         readable,
@@ -91,6 +93,8 @@ pub(super) fn command_enclosure(
 pub(super) struct ContainedAgent<'a> {
     pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) dirs: CommandDirs<'a>,
+    /// The path at which it finds them.
+    pub(super) fixed_root: Option<&'a FixedRoot>,
     /// The directory for files that it reads and writes through Terca.
     pub(super) io: &'a Utf8Path,
     pub(super) env: &'a Variables,
@@ -103,6 +107,7 @@ impl ContainedAgent<'_> {
     pub(super) fn enclosure(self, context: &Context) -> Option<Enclosure> {
         let view = View {
             dirs: self.dirs,
+            fixed_root: self.fixed_root,
             env: self.env,
             writable: vec![self.io.to_owned()],
             readable: Vec::new(),

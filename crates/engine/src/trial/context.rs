@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use terca_core::config::sandbox::Sandbox;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 use terca_core::wire::network::HostPattern;
@@ -13,6 +13,7 @@ use super::model_source::{ReplaySource, RunGateway};
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::mcp_tap::KeptProgram;
+use crate::process::fixed_root::FixedRoot;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
@@ -24,7 +25,7 @@ use crate::workspace::merged_layers::{MergedLayers, MergedLayersOfRun};
 use crate::workspace::overlays::Overlays;
 use crate::workspace::saved::restore::CheckedLayers;
 use crate::workspace::sealed_suite::SealedSuite;
-use crate::workspace::trial_dirs::WorkDir;
+use crate::workspace::trial_dirs::{TrialDirs, WorkDir};
 
 /// The things that all trials of a run share.
 #[derive(Debug)]
@@ -84,6 +85,25 @@ impl Context {
     pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         let kept = || self.tap_program.get(|| self.work.new_dir());
         self.sandboxes.tap_program(sandbox).or_else(kept)
+    }
+
+    /// Returns the path at which commands find the directory of their trial, which all trials have in common. `None` where
+    /// that is impossible. Without a sandbox it is done where it is `needed`, for steps whose results are kept: it takes
+    /// time, and `sudo` does not work there.
+    pub(super) fn shown_root(&self, asked: Option<&Sandbox>, needed: bool) -> Option<Utf8PathBuf> {
+        let contained_by = self.sandboxes.contained_by(asked);
+        let is_wanted = needed || contained_by != ContainedBy::None;
+        let can_be = is_wanted && self.overlays.can_show(contained_by, &self.work);
+        can_be.then(|| self.work.shown_root())
+    }
+
+    /// Lets the commands of a trial find its directories at the path that all trials have in common.
+    pub(super) fn fix_root(&self, dirs: &mut TrialDirs, asked: Option<&Sandbox>, needed: bool) {
+        let shown = self.shown_root(asked, needed);
+        dirs.fixed_root = shown.map(|shown| FixedRoot {
+            real: dirs.root.clone(),
+            shown,
+        });
     }
 
     /// Returns whether workspaces are saved as what changed in the layers that they started from.

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image};
-use terca_core::plan::TrialSpec;
+use terca_core::plan::{Layer, TrialSpec};
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::TrialReport;
 use terca_core::transcript::Usage;
@@ -127,6 +127,11 @@ impl<'a> TrialRun<'a> {
         folder: TrialFolder,
         log: RunLog,
     ) -> io::Result<Self> {
+        let mut dirs = context.work.trial_dirs()?;
+        let case = &spec.case;
+        let is_prepared = |layer: &Layer| matches!(layer, Layer::Prepared(_));
+        let is_needed = case.layers.iter().any(is_prepared);
+        context.fix_root(&mut dirs, case.variant.sandbox.as_ref(), is_needed);
         Ok(TrialRun {
             spec,
             context,
@@ -144,7 +149,7 @@ impl<'a> TrialRun<'a> {
             is_keepable: true,
             layers: Arc::default(),
             snapshot: None,
-            dirs: context.work.trial_dirs()?,
+            dirs,
             supervisor: context
                 .supervisors
                 .acquire(&context.interrupt)

@@ -8,6 +8,8 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use terca_core::config::sandbox::ContainedBy;
 
+use crate::process::confine::Confinement;
+use crate::process::fixed_root::FixedRoot;
 use crate::process::mount_space::MountSpace;
 use crate::process::supervise::Launcher;
 use crate::tree;
@@ -70,6 +72,8 @@ pub struct Overlays {
     launcher: Arc<Launcher>,
     /// The namespace, or the reason why there is none. It is made when it is first needed.
     space: OnceLock<Result<Arc<MountSpace>, String>>,
+    /// Commands outside of a sandbox can be shown a directory at another path.
+    shows: OnceLock<bool>,
 }
 
 impl Overlays {
@@ -79,6 +83,7 @@ impl Overlays {
             wish,
             launcher,
             space: OnceLock::new(),
+            shows: OnceLock::new(),
         }
     }
 
@@ -121,6 +126,24 @@ impl Overlays {
     /// Returns the namespace for workspaces.
     pub fn space(&self, work: &WorkDir) -> Option<Arc<MountSpace>> {
         self.tried(work).as_ref().ok().cloned()
+    }
+
+    /// Returns whether commands that are contained so can find the directory of their trial at its fixed path.
+    pub fn can_show(&self, contained_by: ContainedBy, work: &WorkDir) -> bool {
+        matches!(contained_by, ContainedBy::Bwrap)
+            || contained_by.is_container()
+            || *self.shows.get_or_init(|| self.try_to_show(work).is_some())
+    }
+
+    fn try_to_show(&self, work: &WorkDir) -> Option<()> {
+        let shown = work.shown_root();
+        fs_err::create_dir_all(&shown).ok()?;
+        let real = work.new_dir().ok()?;
+        let confinement = Confinement {
+            fixed_root: Some(FixedRoot { real, shown }),
+            ..Confinement::default()
+        };
+        self.launcher.can_confine(&confinement).then_some(())
     }
 
     /// Returns whether mounting these layers costs less than copying them.

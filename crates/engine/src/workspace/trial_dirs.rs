@@ -26,6 +26,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::confine::Confinement;
+use crate::process::fixed_root::FixedRoot;
 use crate::process::mount_space::MountSpace;
 use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::files_above::{self, FilesAbove};
@@ -40,6 +41,8 @@ use crate::workspace::stale_dirs::Draft;
 const TRIALS: &str = "t";
 /// Its permissions: things can be made and found in it, but not listed.
 const UNLISTED: u32 = 0o311;
+/// The place beside the runs' directories at which the directory of a trial is mounted for its commands.
+const SHOWN: &str = "trial";
 /// The directory in a trial's directory that the agent works in.
 const WORKSPACE: &str = "workspace";
 
@@ -121,6 +124,11 @@ impl WorkDir {
         fs_err::write(self.path.join(stale_dirs::CGROUPS), list)
     }
 
+    /// Returns the path at which commands find the directory of their trial, in this run as in all others.
+    pub fn shown_root(&self) -> Utf8PathBuf {
+        self.path.with_file_name(SHOWN)
+    }
+
     /// Makes a directory of the run's own, under a name that nobody can foresee.
     pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
         secret_dir(&self.path.join(TRIALS))
@@ -179,6 +187,8 @@ pub struct TrialDirs {
     pub left: Utf8PathBuf,
     /// The temporary directory of the tests, which is not there before [`TrialDirs::begin_tests`].
     tests_tmp: Utf8PathBuf,
+    /// The path at which commands find `root`, where it is another.
+    pub fixed_root: Option<FixedRoot>,
     /// The device and number of `root`, by which it is known.
     identity: (u64, u64),
     /// The directory above, which has the directories of all trials.
@@ -227,6 +237,7 @@ impl TrialDirs {
             io: root.join("io"),
             left: root.join(format!("left-{}", secret_name()?)),
             tests_tmp: root.join(format!("tmp-{}", secret_name()?)),
+            fixed_root: None,
             identity: (meta.dev(), meta.ino()),
             trials: trials.to_owned(),
             sealed: None,
@@ -265,7 +276,11 @@ impl TrialDirs {
 
     /// Returns both ways to the workspace, by which links in it are followed.
     pub fn paths(&self) -> Workspace {
-        Workspace::new(&self.workspace, self.here())
+        let shown = match &self.fixed_root {
+            Some(root) => root.path(&self.workspace),
+            None => self.workspace.clone(),
+        };
+        Workspace::new(&shown, self.here())
     }
 
     /// Returns the rules by which a command sees the workspace, where it is mounted.

@@ -60,6 +60,7 @@ impl Place {
             stop_signal: Signal::Terminate,
             grace: Duration::from_secs(60),
             sweep: true,
+            fixed_root: None,
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Enclosure {
     pub args: Vec<String>,
     /// The file of the supervisor's program, as it is found inside.
     pub supervisor: Utf8PathBuf,
+    /// Its processes find the directory of their trial at its fixed path.
+    pub has_fixed_root: bool,
     /// The way out of an enclosure that has a network of its own.
     pub outlet: Option<Arc<dyn Outlet>>,
     /// Set if the supervisor is started by a service, as no child of the program's.
@@ -212,6 +214,15 @@ impl Launcher {
         let mut command = Command::new(&self.program);
         command.arg0("terca").env_clear();
         command
+    }
+
+    /// Tries whether a process can be confined so.
+    pub fn can_confine(&self, confinement: &Confinement) -> bool {
+        let mut command = self.own_command();
+        command.args(confinement.args()).arg("/bin/true");
+        let null = Stdio::null;
+        command.stdin(null()).stdout(null()).stderr(null());
+        command.status().is_ok_and(|status| status.success())
     }
 
     /// Starts another process of Terca's own, in a group of its own: it is no stray.

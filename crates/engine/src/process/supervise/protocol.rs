@@ -8,6 +8,8 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use terca_core::process::{Exit, Signal};
 
+use crate::process::fixed_root::FixedRoot;
+
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
 pub const ARGUMENT: &str = "__supervise";
 /// The third argument of a supervisor in an enclosure, which says when it is ready. A fourth is the path of the socket to
@@ -40,6 +42,9 @@ pub struct Job {
     /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
+    /// The path at which it finds the directory of its trial.
+    #[serde(skip)]
+    pub fixed_root: Option<FixedRoot>,
 }
 
 /// A message to the supervisor.

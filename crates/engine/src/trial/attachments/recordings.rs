@@ -35,7 +35,7 @@ pub(super) fn open_replay(start: &mut AgentStart<'_>) -> Result<Option<Replay>, 
     let replay = Replay {
         recording: source.open(place.unwrap_or(artifacts))?,
         on_miss: source.on_miss,
-        directory: start.dirs.root().to_string(),
+        directory: start.dirs.root(),
         agent_version: start.version.map(str::to_owned),
         mask: context.mask.clone(),
     };
@@ -70,7 +70,7 @@ impl RecordingFile {
             header: Header {
                 format: recording::FORMAT.to_owned(),
                 version: recording::VERSION,
-                directory: dirs.root().to_string(),
+                directory: dirs.root(),
                 agent_version: agent_version.map(str::to_owned),
                 addresses: addresses
                     .map(|(name, address)| (name, mask.text(&address)))

@@ -80,7 +80,8 @@ fn ask_once(
     let prompt = judge_prompt(&brief, &format!("{:032x}", fastrand::u128(..)));
     let artifacts = new_artifacts_dir(&run.folder.artifacts(), &test.name)?;
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
-    let dirs = context.work.trial_dirs_apart()?;
+    let mut dirs = context.work.trial_dirs_apart()?;
+    context.fix_root(&mut dirs, case.variant.sandbox.as_ref(), false);
     let transcript = artifacts.join("transcript.jsonl");
     let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
         dirs.for_agent(),

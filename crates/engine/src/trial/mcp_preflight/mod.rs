@@ -236,6 +236,7 @@ fn ask_program(
         network: &network,
         sandbox,
         dirs: dirs.for_agent(),
+        fixed_root: dirs.fixed_root.as_ref(),
         io: &dirs.io,
         env: &env,
         words,

@@ -78,6 +78,11 @@ pub(super) fn ask(
         stop_signal: Signal::Terminate,
         grace: GRACE,
         sweep: true,
+        fixed_root: contained.fixed_root.cloned(),
+    };
+    let (job, enclosure) = match contained.fixed_root {
+        Some(root) => root.applied(&job, enclosure),
+        None => (job, enclosure),
     };
     let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
     // Under a supervisor of its own: what `before` has left running stays.

@@ -198,6 +198,7 @@ fn ask_version(
             workspace: &dirs.probe,
             ..dirs.for_agent()
         },
+        fixed_root: None,
         io: &dirs.probe,
         env,
         network: &AgentNetwork::without_exit(request.network),
@@ -277,13 +278,14 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
     };
     let invocation = request.agent.agent.invocation(&inputs);
     if let Stdin::Text(text) = &invocation.stdin {
-        fs_err::write(dirs.stdin_file(), text)?;
+        fs_err::write(dirs.stdin_file(), dirs.shown(text))?;
     }
     for file in &invocation.files {
         fs_err::create_dir_all(file.path.parent().unwrap_or(&dirs.home))?;
-        fs_err::write(&file.path, &file.content)?;
+        let content = dirs.shown(&file.content);
+        fs_err::write(&file.path, &content)?;
         let copy = dirs.artifacts.join(file.artifact);
-        fs_err::write(copy, start.context.mask.text(&file.content))?;
+        fs_err::write(copy, start.context.mask.text(&content))?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
 }

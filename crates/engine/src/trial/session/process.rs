@@ -143,6 +143,7 @@ impl AgentProcess {
         let contained = ContainedAgent {
             sandbox: self.sandbox.as_ref(),
             dirs: self.dirs.for_agent(),
+            fixed_root: self.dirs.fixed_root.as_ref(),
             io: &self.dirs.io,
             env: &self.env,
             network: &self.network,
@@ -167,6 +168,7 @@ impl AgentProcess {
             stop_signal: self.profile.stop_signal,
             grace: GRACE,
             sweep: true,
+            fixed_root: self.dirs.fixed_root.clone(),
         }
     }
 }

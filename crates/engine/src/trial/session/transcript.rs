@@ -51,7 +51,7 @@ impl Transcript {
             headlines: String::new(),
             activity: Activity::default(),
             servers: BTreeSet::new(),
-            workspace: dirs.workspace.to_string(),
+            workspace: dirs.shown(dirs.workspace.as_str()),
             failed: None,
         })
     }

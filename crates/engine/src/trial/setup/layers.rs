@@ -4,25 +4,29 @@
 //! else is there.
 
 use std::collections::{BTreeSet, HashSet};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use memchr::memmem::Finder;
 use terca_core::plan::fingerprint::Fingerprinter;
 use terca_core::plan::{Case, Layer, PreparedLayer};
 use terca_core::run::event::EventKind;
+use terca_core::text::sha256;
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
 use crate::host::steady_clock;
-use crate::tree::{Dir, Limits, make_readable, move_dir, remove};
+use crate::tree::{Dir, Kind, Limits, TreeError, Visit, make_readable, move_dir, remove, walk};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::base_layers::copy_visible;
 use crate::workspace::tree_hash::TreeHashes;
 
-/// The digits of an image's hash in the name of a layer.
-const IMAGE_DIGITS: usize = 16;
+/// The digits of the hashes of image and path in the name of a layer.
+const DIGITS: usize = 16;
 
 /// Returns the directories that layers are copied from, lowest first.
 pub(super) fn directories(
@@ -86,8 +90,7 @@ pub(super) fn copy(run: &TrialRun<'_>, layer: &Utf8Path) -> Result<(), StageErro
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
     let below = directories(run, &layer.below)?;
     let context = run.context;
-    let image = image_of(context, &run.spec.case);
-    let key = name_in_cache(context, image, layer);
+    let key = name_in_cache(context, &run.spec.case, layer);
     let mut took = None;
     let make = |tree: &Utf8Path| -> Result<(), StageError> {
         let begun = steady_clock::now();
@@ -120,10 +123,12 @@ pub(crate) fn found<'a>(
     // Cases share their layers.
     let mut seen = HashSet::new();
     for case in cases {
-        let image = image_of(context, case);
+        let sandbox = case.variant.sandbox.as_ref();
+        let image = context.sandboxes.image_id(sandbox);
+        let path = context.shown_root(sandbox, true);
         for layer in all_prepared(&case.layers) {
-            if seen.insert((Arc::as_ptr(layer), image)) {
-                names.insert(name_in_cache(context, image, layer));
+            if seen.insert((Arc::as_ptr(layer), image, path.clone())) {
+                names.insert(name_in_cache(context, case, layer));
             }
         }
     }
@@ -150,18 +155,19 @@ fn all_prepared(layers: &[Layer]) -> Vec<&Arc<PreparedLayer>> {
     all
 }
 
-/// Returns the id of the image whose programs make the layers of a case.
-fn image_of<'a>(context: &'a Context, case: &Case) -> Option<&'a str> {
-    context.sandboxes.image_id(case.variant.sandbox.as_ref())
-}
-
-/// Returns the name of a layer in the cache. The programs that make it are those of the image.
-fn name_in_cache(context: &Context, image: Option<&str>, layer: &PreparedLayer) -> String {
-    let key = key(context, layer);
-    match image.and_then(|id| id.strip_prefix("sha256:")) {
-        Some(hash) => format!("{key}-{}", &hash[..hash.len().min(IMAGE_DIGITS)]),
-        None => key,
+/// Returns the name of a layer in the cache. The programs that make it are those of the image, and it may name the path of
+/// the workspace.
+fn name_in_cache(context: &Context, case: &Case, layer: &PreparedLayer) -> String {
+    let sandbox = case.variant.sandbox.as_ref();
+    let image = context.sandboxes.image_id(sandbox);
+    let image = image.and_then(|id| id.strip_prefix("sha256:"));
+    let path = context.shown_root(sandbox, true);
+    let path = path.map(|path| sha256(path.as_str().as_bytes()));
+    let mut name = key(context, layer);
+    for hash in image.into_iter().chain(path.as_deref()) {
+        name = format!("{name}-{}", &hash[..hash.len().min(DIGITS)]);
     }
+    name
 }
 
 /// Returns the hash of everything that a layer is made from.
@@ -237,7 +243,51 @@ fn fill_workspace(
     }
     // A layer is files: a process that runs on would be there for one trial alone.
     run.supervisor.sweep()?;
+    check_portable(run)?;
     check_unchanged(run.context, layer)
+}
+
+/// Refuses a layer that names the path of this trial's directory, which other trials do not have.
+fn check_portable(run: &TrialRun<'_>) -> Result<(), StageError> {
+    if run.dirs.fixed_root.is_some() {
+        return Ok(());
+    }
+    let root = Finder::new(run.dirs.root.as_str());
+    let mut found = None;
+    let options = run.context.own_tree(Limits::NONE);
+    walk(
+        &Dir::open_no_link(&run.dirs.workspace)?,
+        &options,
+        &mut |entry, meta| {
+            let names_root = match entry.kind {
+                Kind::Link => root
+                    .find(entry.read_link()?.as_os_str().as_bytes())
+                    .is_some(),
+                _ if meta.is_file() => {
+                    let mut bytes = Vec::new();
+                    let read = entry.open()?.read_to_end(&mut bytes);
+                    read.map_err(|error| TreeError::io(entry.path, error))?;
+                    root.find(&bytes).is_some()
+                }
+                _ => false,
+            };
+            if names_root {
+                found = Some(entry.path.display().to_string());
+                return Ok(Visit::End);
+            }
+            Ok(Visit::Continue)
+        },
+    )?;
+    match found {
+        None => Ok(()),
+        Some(path) => Err(StageError::setup(
+            "prepare",
+            &format!(
+                "its file {path} names the path of this trial's workspace, which other trials do not have, and this machine \
+                 gives all workspaces the same path only in a sandbox: write `sandbox: auto`, or move the step to `before`"
+            ),
+        )),
+    }
 }
 
 /// Moves the files of the workspace into the layer.

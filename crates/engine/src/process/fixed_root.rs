@@ -1,0 +1,67 @@
+//! The one path at which the commands of every trial find its directory.
+//!
+//! A trial's directory has a name that nobody can foresee. Programs write the path of the workspace down, in a virtual
+//! environment for one, and such files are kept for other trials. So commands see the directory at a path that is the same
+//! in all trials of all runs. A sandbox mounts it there; without one, `process::confine` does. Terca itself stays with the
+//! real path.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
+use super::confine::Confinement;
+use super::supervise::{Enclosure, Job};
+
+/// The directory of a trial, and the path at which its commands find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedRoot {
+    /// Its own path.
+    pub real: Utf8PathBuf,
+    /// The path for commands.
+    pub shown: Utf8PathBuf,
+}
+
+impl FixedRoot {
+    /// Returns a text with the paths that commands find.
+    pub fn text(&self, text: &str) -> String {
+        text.replace(self.real.as_str(), self.shown.as_str())
+    }
+
+    /// Returns the path that commands find.
+    pub fn path(&self, path: &Utf8Path) -> Utf8PathBuf {
+        match path.strip_prefix(&self.real) {
+            Ok(relative) => self.shown.join(relative),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// Returns a command with the paths that it finds, and the enclosure in which it does.
+    pub fn applied(&self, job: &Job, walls: Option<Enclosure>) -> (Job, Option<Enclosure>) {
+        let texts = |texts: &[String]| texts.iter().map(|text| self.text(text)).collect();
+        let env = job.env.iter();
+        let job = Job {
+            program: self.path(&job.program),
+            args: texts(&job.args),
+            env: env
+                .map(|(name, value)| (name.clone(), self.text(value)))
+                .collect(),
+            dir: self.path(&job.dir),
+            stdin: job.stdin.as_deref().map(|path| self.path(path)),
+            stdout: self.path(&job.stdout),
+            stderr: self.path(&job.stderr),
+            ..job.clone()
+        };
+        if walls.as_ref().is_some_and(|walls| walls.has_fixed_root) {
+            return (job, walls);
+        }
+        let confinement = Confinement {
+            fixed_root: Some(self.clone()),
+            ..Confinement::default()
+        };
+        (job, Some(Enclosure::confined(walls, &confinement)))
+    }
+}
+
+/// Returns a text as the commands of a trial read it.
+pub fn shown(fixed_root: Option<&FixedRoot>, text: &str) -> String {
+    fixed_root.map_or_else(|| text.to_owned(), |fixed_root| fixed_root.text(text))
+}
