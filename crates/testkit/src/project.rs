@@ -338,11 +338,15 @@ impl Project {
         let entries = self.work_dir().read_dir_utf8();
         let entries = entries.expect("the work directory").flatten();
         let entries = entries.map(|entry| entry.path().to_owned());
-        // The directory that workers make in it stays.
+        // The directory that workers make in it stays, and so does the place at which trials are mounted.
+        let is_place = |path: &Utf8Path| path.file_name() == Some("trial");
         let is_left = |path: &Utf8PathBuf| {
-            let inside = path.read_dir_utf8().map_or(1, Iterator::count);
-            let name = path.file_name().unwrap_or_default();
-            !name.starts_with("terca-") || inside > 0
+            let inside = path.read_dir_utf8().expect("a directory").flatten();
+            let is_kept = path
+                .file_name()
+                .is_some_and(|name| name.starts_with("terca-"));
+            !(is_kept || is_place(path))
+                || inside.filter(|entry| !is_place(entry.path())).count() > 0
         };
         let rooms: Vec<_> = entries.filter(is_left).collect();
         assert!(rooms.is_empty(), "directories were left behind: {rooms:?}");

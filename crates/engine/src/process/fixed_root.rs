@@ -65,3 +65,28 @@ impl FixedRoot {
 pub fn shown(fixed_root: Option<&FixedRoot>, text: &str) -> String {
     fixed_root.map_or_else(|| text.to_owned(), |fixed_root| fixed_root.text(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_trial_are_shown_elsewhere_and_others_stay() {
+        let root = FixedRoot {
+            real: "/work/run-1/t/secret".into(),
+            shown: "/work/trial".into(),
+        };
+        let text = "PATH=/bin:/work/run-1/t/secret/workspace/bin:/work/run-2";
+        assert_eq!(
+            root.text(text),
+            "PATH=/bin:/work/trial/workspace/bin:/work/run-2"
+        );
+        let shown = |path: &str| root.path(path.into()).into_string();
+        assert_eq!(shown("/work/run-1/t/secret/home"), "/work/trial/home");
+        assert_eq!(
+            shown("/work/run-1/t/secret-too"),
+            "/work/run-1/t/secret-too"
+        );
+        assert_eq!(shown("/bin/sh"), "/bin/sh");
+    }
+}

@@ -68,6 +68,35 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
     assert_eq!(times(&project, "suite"), 5);
 }
 
+#[test]
+fn a_workspace_has_the_same_path_in_every_trial_and_run() {
+    let project = project()
+        .executable("own", "#!/bin/sh\necho done\n")
+        .file(
+            "terca.yaml",
+            "repetitions: 2\n\
+             prepare: [{command: 'pwd > path; mkdir bin; ln -s \"$PWD/own\" bin/link; \
+             { echo \"#!$PWD/bin/link\"; cat $TERCA_SUITE_DIR/own; } > bin/program; cp /bin/sh own; chmod +x bin/program'}]\n\
+             environments: [{name: e, agent: {name: command, command: 'bin/program > said; pwd > seen'}}]\n\
+             experiments: [{name: a}, {name: b, env: {ARM: b}}]\n\
+             evals: [{name: task, prompt: x, tests: [\
+             {fileContains: {path: said, text: done}}, \
+             {commandSuccess: 'bin/program && test \"$(cat path)\" = \"$PWD\" && cmp path seen'}]}]\n",
+        );
+    let first = project.terca(&["--format", "plain"]);
+    if first
+        .stdout
+        .contains("names the path of this trial's workspace")
+    {
+        // This machine has no mount namespaces for its users.
+        assert_eq!(first.status, 3, "{}", first.stdout);
+        return;
+    }
+    assert_eq!(first.status, 0, "{}{}", first.stdout, first.stderr);
+    passes(&project, &[]);
+    passes(&project, &["--no-cache"]);
+}
+
 /// A library with its suite in `evals/`, whose `prepare` reads the library.
 fn library(inputs: &str) -> Project {
     let project = project().directory("notes");

@@ -124,10 +124,10 @@ pub(crate) fn found<'a>(
     let mut seen = HashSet::new();
     for case in cases {
         let sandbox = case.variant.sandbox.as_ref();
+        let contained_by = context.sandboxes.contained_by(sandbox);
         let image = context.sandboxes.image_id(sandbox);
-        let path = context.shown_root(sandbox, true);
         for layer in all_prepared(&case.layers) {
-            if seen.insert((Arc::as_ptr(layer), image, path.clone())) {
+            if seen.insert((Arc::as_ptr(layer), contained_by, image)) {
                 names.insert(name_in_cache(context, case, layer));
             }
         }
