@@ -144,6 +144,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let confinement = Confinement {
+            fixed_root: None,
             groups: vec!["/a/cgroup.procs".into(), "--".into()],
             user_processes: Some(700),
             ends_with_parent: true,

@@ -8,9 +8,6 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::confine::Confinement;
-use super::supervise::{Enclosure, Job};
-
 /// The directory of a trial, and the path at which its commands find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedRoot {
@@ -32,32 +29,6 @@ impl FixedRoot {
             Ok(relative) => self.shown.join(relative),
             Err(_) => path.to_owned(),
         }
-    }
-
-    /// Returns a command with the paths that it finds, and the enclosure in which it does.
-    pub fn applied(&self, job: &Job, walls: Option<Enclosure>) -> (Job, Option<Enclosure>) {
-        let texts = |texts: &[String]| texts.iter().map(|text| self.text(text)).collect();
-        let env = job.env.iter();
-        let job = Job {
-            program: self.path(&job.program),
-            args: texts(&job.args),
-            env: env
-                .map(|(name, value)| (name.clone(), self.text(value)))
-                .collect(),
-            dir: self.path(&job.dir),
-            stdin: job.stdin.as_deref().map(|path| self.path(path)),
-            stdout: self.path(&job.stdout),
-            stderr: self.path(&job.stderr),
-            ..job.clone()
-        };
-        if walls.as_ref().is_some_and(|walls| walls.has_fixed_root) {
-            return (job, walls);
-        }
-        let confinement = Confinement {
-            fixed_root: Some(self.clone()),
-            ..Confinement::default()
-        };
-        (job, Some(Enclosure::confined(walls, &confinement)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Containers: an engine such as Docker, found and tried once, and asked for a container for every command.
 //!
-//! The software inside is the image's; the trial's directories are shown at the same paths as outside. The first process is
+//! The software inside is the image's; the trial's directories are shown at the path that all trials have. The first process is
 //! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
 
 use std::process::{Command, Stdio};

@@ -66,7 +66,7 @@ impl TrialRun<'_> {
                 live.push(LiveOutput::open(output, mask, None, Some(part))?);
             }
         }
-        let ended = self.run_job(&job, walls, &mut attached, &mut |log| {
+        let ended = self.run_job(job, walls, &mut attached, &mut |log| {
             let mut turn = Turn::Wait;
             for output in &mut live {
                 // A read that fails now is tried again at the end, where failing counts.
@@ -112,27 +112,20 @@ impl TrialRun<'_> {
     /// Runs a command to its end, unless the run has been interrupted before it starts. Each turn may write to the log.
     pub(super) fn run_job(
         &mut self,
-        job: &Job,
-        mut walls: Option<Enclosure>,
+        job: Job,
+        walls: Option<Enclosure>,
         attached: &mut Attachments<'_>,
         on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
-        let placed;
-        let job = match &job.fixed_root {
-            Some(root) => {
-                (placed, walls) = root.applied(job, walls);
-                &placed
-            }
-            None => job,
-        };
+        let (job, mut walls) = Enclosure::with_fixed_root(job, walls);
         for attachment in attached.iter_mut() {
             walls = attachment.enclose(walls)?;
         }
         let log = &mut self.log;
-        let ended = self.supervisor.run(job, walls.as_ref(), &mut |root| {
+        let ended = self.supervisor.run(&job, walls.as_ref(), &mut |root| {
             let mut turns = attached.iter_mut().map(|one| one.on_turn(root));
             match turns.find(|turn| *turn != Turn::Wait) {
                 Some(turn) => turn,

@@ -15,6 +15,8 @@
 //! Names cannot be foreseen, so an agent does not come upon other trials or the sealed directory by their paths. The
 //! superuser can list everything; [`TrialDirs::take_back`] checks what an agent may have changed.
 //!
+//! Commands find the trial's directory at a path that all trials have (`crate::process::fixed_root`).
+//!
 //! Set-up, agent and tests have the same path for their home, because programs that set-up installs there write it
 //! down. A copy is sealed after set-up; the agent works in the original, and the copy takes its place when it is gone.
 

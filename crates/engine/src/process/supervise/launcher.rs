@@ -18,7 +18,7 @@ use rustix::process::Pid;
 
 use super::keeper::KEEPER;
 use super::os;
-use super::protocol::{ARGUMENT, ENCLOSED};
+use super::protocol::{ARGUMENT, ENCLOSED, Job};
 use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::json_lines::Messages;
@@ -96,6 +96,37 @@ impl Enclosure {
             supervisor: OWN_PROGRAM.into(),
             ..Enclosure::default()
         }
+    }
+
+    /// Returns a command with the paths that it finds, and the enclosure in which it finds the directory of its trial.
+    pub fn with_fixed_root(job: Job, walls: Option<Enclosure>) -> (Job, Option<Enclosure>) {
+        let Some(root) = &job.fixed_root else {
+            return (job, walls);
+        };
+        let walls = match walls {
+            Some(walls) if walls.has_fixed_root => walls,
+            walls => {
+                let confinement = Confinement {
+                    fixed_root: Some(root.clone()),
+                    ..Confinement::default()
+                };
+                Enclosure::confined(walls, &confinement)
+            }
+        };
+        let env = job.env.iter();
+        let job = Job {
+            program: root.path(&job.program),
+            args: job.args.iter().map(|arg| root.text(arg)).collect(),
+            env: env
+                .map(|(name, value)| (name.clone(), root.text(value)))
+                .collect(),
+            dir: root.path(&job.dir),
+            stdin: job.stdin.as_deref().map(|path| root.path(path)),
+            stdout: root.path(&job.stdout),
+            stderr: root.path(&job.stderr),
+            ..job.clone()
+        };
+        (job, Some(walls))
     }
 }
 

@@ -288,6 +288,7 @@ mod tests {
     #[test]
     fn the_engine_of_a_container_keeps_its_limits() {
         let enclosure = Enclosure {
+            has_fixed_root: false,
             program: "docker".into(),
             args: vec!["run".to_owned(), "image".to_owned()],
             supervisor: "/terca".into(),

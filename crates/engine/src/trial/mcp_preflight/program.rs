@@ -16,7 +16,7 @@ use terca_core::text::mask::Mask;
 use super::silence;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::{Output, read_text};
-use crate::process::supervise::{Ended, Job, SuperviseError, Turn};
+use crate::process::supervise::{Enclosure, Ended, Job, SuperviseError, Turn};
 use crate::process::tail::{Lines, Tail};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
@@ -80,10 +80,7 @@ pub(super) fn ask(
         sweep: true,
         fixed_root: contained.fixed_root.cloned(),
     };
-    let (job, enclosure) = match contained.fixed_root {
-        Some(root) => root.applied(&job, enclosure),
-        None => (job, enclosure),
-    };
+    let (job, enclosure) = Enclosure::with_fixed_root(job, enclosure);
     let mut handshake = Handshake::begin(requests, Tail::new(File::open(&stdout.path)?));
     // Under a supervisor of its own: what `before` has left running stays.
     let mut supervisor = context.supervisors.acquire(&context.interrupt)?;

@@ -87,7 +87,7 @@ impl AgentProcess {
         }
         let mask = &run.context.mask;
         let mut listener = self.listener(decoder, &outputs, mask)?;
-        let ended = run.run_job(&job, walls, &mut attached, &mut |log| {
+        let ended = run.run_job(job, walls, &mut attached, &mut |log| {
             listener.on_turn(log, on_progress)
         })?;
         run.folder.tidy(&run.dirs)?;
