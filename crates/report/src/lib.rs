@@ -63,7 +63,7 @@ pub use text::compared::compared;
 pub use text::failures::{brief_failures, failures};
 pub use text::footer::footer;
 pub use text::forecast::forecast;
-pub use text::mined::mined;
+pub use text::mined::{mined, mined_line};
 pub use text::plan::{plan_overview, plan_trials};
 pub use text::regraded::regraded;
 pub use text::runs::{ListedStatus, RunRow, runs_table};

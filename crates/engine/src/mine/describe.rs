@@ -3,7 +3,6 @@
 //! Each question is a trial, so its sandbox, its network, its sign-in, its time, its errors and
 //! its cost are those of any trial. The suite has no rules, skills or servers, and nothing of the repository but the question.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -14,13 +13,15 @@ use terca_core::new_suite::mine::describe::{
 };
 use terca_core::new_suite::mine::draft::Draft;
 use terca_core::run::outcome::Status;
+use terca_core::run::retry::is_hopeless;
 use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
 use terca_core::run::state::Trial;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::Network;
 
 use super::prove::{plan, run};
-use super::{MineError, Request};
+use super::{Bench, MineError, Request, Stage};
+use crate::locked;
 use crate::run::files::open_run;
 use crate::run::scheduler::FinishedRun;
 use crate::suite::discover::SUITE_FILE;
@@ -44,7 +45,7 @@ pub struct Describing {
 }
 
 impl Describing {
-    fn settings(&self, request: &Request<'_>, spent: Option<f64>) -> RunSettings {
+    fn settings(&self, request: &Request, spent: Option<f64>) -> RunSettings {
         RunSettings {
             selection: SelectionSettings {
                 repetitions: Some(1),
@@ -65,26 +66,15 @@ impl Describing {
 }
 
 /// The reason why there is no answer, and its particulars.
-type NoAnswer = (NoTask, Option<String>);
-
-/// The answers to the questions about some drafts.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    /// The new prompts, and what became of each question, by the names of the drafts.
-    pub(super) by_draft: BTreeMap<String, (Option<String>, Described)>,
-    /// The cost of all, where some of it is known.
-    pub(super) cost_usd: Option<f64>,
-    /// Tells whether a signal came.
-    pub(super) is_interrupted: bool,
-}
+pub(super) type NoAnswer = (NoTask, Option<String>);
 
 /// Plans a question, so that an agent or a model that cannot be asked is known before anything is proven.
 pub(super) fn check(
     describing: &Describing,
     dir: &Utf8Path,
-    request: &Request<'_>,
+    request: &Request,
 ) -> Result<(), MineError> {
-    write_room(dir, [("task", "Describe it.")])?;
+    write_room(dir, "task", "Describe it.")?;
     plan(dir, &describing.settings(request, None), request).map_err(|error| match error {
         MineError::Drafts(problems) => MineError::Describing(problems),
         other => other,
@@ -92,68 +82,65 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Asks an agent for the tasks of drafts, in a directory that is empty. A question that has no answer is no error: the
-/// draft has been proven, and keeps the prompt that it has.
+/// Asks an agent for the task of a draft, in a directory that is empty. A question that has no answer is no error: the
+/// draft has been proven, and keeps the prompt that it has. One is asked after the other, since each costs.
 pub(super) fn describe(
     describing: &Describing,
-    spent: Option<f64>,
-    proven: &[(usize, Draft)],
+    draft: &Draft,
     dir: &Utf8Path,
-    request: &Request<'_>,
-) -> Answers {
-    let mut answers = Answers::default();
-    let mut asked: Vec<(&Draft, String)> = Vec::new();
-    let not = |answers: &mut Answers, draft: &Draft, why: NoAnswer| {
-        answers.note(describing.by.clone(), None, draft, Err(why));
+    bench: &Bench,
+) -> (Option<String>, Described) {
+    let mut described = Described {
+        by: describing.by.clone(),
+        cost_usd: None,
+        reason: None,
+        detail: None,
     };
-    for (_, draft) in proven {
-        let chosen = &draft.chosen;
-        let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
-        let fence = format!("{:032x}", fastrand::u128(..));
-        match question(&chosen.commit.message, &source, &tests, &fence) {
-            Ok(question) => asked.push((draft, question)),
-            Err((reason, detail)) => not(&mut answers, draft, (reason, Some(detail))),
-        }
-    }
-    if !asked.is_empty()
-        && let Err(error) = ask(describing, spent, &asked, dir, request, &mut answers)
+    let mut hopeless = locked(&bench.hopeless);
+    let answer = match &*hopeless {
+        _ if bench.is_interrupted() => Err((NoTask::Interrupted, None)),
+        Some(why) => Err(why.clone()),
+        None => ask(describing, draft, dir, bench, &mut described),
+    };
+    if let Err(why @ (NoTask::Error(kind), _)) = &answer
+        && is_hopeless(*kind)
     {
-        for (draft, _) in asked {
-            let reason = NoTask::Error(ErrorKind::Internal);
-            not(&mut answers, draft, (reason, Some(error.to_string())));
-        }
+        *hopeless = Some(why.clone());
     }
-    answers
+    let (reason, detail) = answer.as_ref().err().cloned().unzip();
+    (described.reason, described.detail) = (reason, detail.flatten());
+    (answer.ok(), described)
 }
 
 fn ask(
     describing: &Describing,
-    spent: Option<f64>,
-    asked: &[(&Draft, String)],
+    draft: &Draft,
     dir: &Utf8Path,
-    request: &Request<'_>,
-    answers: &mut Answers,
-) -> Result<(), MineError> {
-    let questions = asked.iter();
-    write_room(
-        dir,
-        questions.map(|(draft, question)| (draft.folder.as_str(), question.as_str())),
-    )?;
+    bench: &Bench,
+    described: &mut Described,
+) -> Result<String, NoAnswer> {
+    let request = &bench.request;
+    (request.tell)(Stage::Describing(&draft.folder));
+    let chosen = &draft.chosen;
+    let (source, tests) = (diffs(&chosen.solution), diffs(&chosen.tests));
+    let fence = format!("{:032x}", fastrand::u128(..));
+    let question = question(&chosen.commit.message, &source, &tests, &fence)
+        .map_err(|(reason, detail)| (reason, Some(detail)))?;
+    let internal = |error: MineError| (NoTask::Error(ErrorKind::Internal), Some(error.to_string()));
+    write_room(dir, &draft.folder, &question).map_err(internal)?;
+    let spent = *locked(&bench.spent);
     let settings = describing.settings(request, spent);
-    let finished = run(dir, &settings, request)?;
-    answers.cost_usd = finished.state.spent().spent.cost_usd;
-    answers.is_interrupted = finished.interrupted;
-    for trial in finished.state.trials() {
-        let mut drafts = asked.iter().map(|(draft, _)| *draft);
-        let Some(draft) = drafts.find(|draft| draft.folder == trial.head.eval) else {
-            continue;
-        };
-        let mut by = describing.by.clone();
-        by.model = trial.report.delivery.model_observed.clone().or(by.model);
-        let cost = trial.report.stats.usage.cost_usd;
-        answers.note(by, cost, draft, answer(trial, &finished, draft));
+    let finished = run(dir, &settings, request).map_err(internal)?;
+    if let Some(cost) = finished.state.spent().spent.cost_usd {
+        *locked(&bench.spent) = Some(spent.unwrap_or(0.0) + cost);
     }
-    Ok(())
+    let Some(trial) = finished.state.trials().first() else {
+        return Err((NoTask::Empty, None));
+    };
+    let observed = trial.report.delivery.model_observed.clone();
+    described.by.model = observed.or(described.by.model.take());
+    described.cost_usd = trial.report.stats.usage.cost_usd;
+    answer(trial, &finished, draft)
 }
 
 /// Returns the prompt that a trial has ended with, or the reason why there is none.
@@ -164,7 +151,8 @@ fn answer(trial: &Trial, run: &FinishedRun, draft: &Draft) -> Result<String, NoA
     }
     match report.status {
         Status::Interrupted => return Err((NoTask::Interrupted, None)),
-        Status::Pending => return Err(not_started(run)),
+        Status::Pending if run.interrupted => return Err((NoTask::Interrupted, None)),
+        Status::Pending => return Err((NoTask::Budget, None)),
         _ if report.timed_out => return Err((NoTask::Timeout, None)),
         _ => {}
     }
@@ -180,51 +168,13 @@ fn answer(trial: &Trial, run: &FinishedRun, draft: &Draft) -> Result<String, NoA
     task(&written, &draft.chosen).map_err(|(reason, detail)| (reason, Some(detail)))
 }
 
-fn not_started(run: &FinishedRun) -> NoAnswer {
-    // The first question has met an error that each would have met.
-    if let [stopped, ..] = run.state.stopped_variants() {
-        let error = &stopped.error;
-        return (NoTask::Error(error.kind), Some(error.message.clone()));
-    }
-    match run.interrupted {
-        true => (NoTask::Interrupted, None),
-        false => (NoTask::Budget, None),
-    }
-}
-
-impl Answers {
-    /// Notes the answer about a draft. Without one, the prompt stays the commit's message.
-    fn note(
-        &mut self,
-        by: Writer,
-        cost_usd: Option<f64>,
-        draft: &Draft,
-        answer: Result<String, NoAnswer>,
-    ) {
-        let (reason, detail) = answer.as_ref().err().cloned().unzip();
-        let described = Described {
-            by,
-            cost_usd,
-            reason,
-            detail: detail.flatten(),
-        };
-        let folder = draft.folder.clone();
-        self.by_draft.insert(folder, (answer.ok(), described));
-    }
-}
-
-/// Writes the suite of the questions: each is an eval without a file.
-fn write_room<'a>(
-    dir: &Utf8Path,
-    questions: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<(), MineError> {
+/// Writes the suite of a question, which is an eval without a file.
+fn write_room(dir: &Utf8Path, name: &str, question: &str) -> Result<(), MineError> {
     fs_err::write(dir.join(SUITE_FILE), room_file("room"))?;
-    for (name, question) in questions {
-        let eval = dir.join(name);
-        fs_err::create_dir(&eval)?;
-        fs_err::write(eval.join("prompt.md"), question)?;
-        fs_err::write(eval.join("eval.terca.yaml"), room_eval())?;
-    }
+    let eval = dir.join(name);
+    fs_err::create_dir(&eval)?;
+    fs_err::write(eval.join("prompt.md"), question)?;
+    fs_err::write(eval.join("eval.terca.yaml"), room_eval())?;
     Ok(())
 }
 

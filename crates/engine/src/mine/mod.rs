@@ -10,14 +10,17 @@ mod staged;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::choice::{Chosen, choose, parent_of};
 use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
-use terca_core::new_suite::mine::describe::Described;
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
 use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
 use terca_core::new_suite::mine::{
@@ -26,20 +29,27 @@ use terca_core::new_suite::mine::{
 use thiserror::Error;
 
 use crate::host::environment::{Host, find_program};
+use crate::locked;
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
 use crate::suite::commit::Repository;
 use crate::suite::discover::{DiscoverError, SUITE_FILE};
+use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::trial_dirs::WorkDir;
-use describe::Answers;
 pub use describe::Describing;
+use describe::NoAnswer;
 use git::Git;
 
-/// Drafts that are proven at the same time.
-const BATCH: usize = 10;
-/// Drafts that are proven for each eval that is wanted, at most.
-const TRIES: usize = 5;
+/// The most drafts that are proven at the same time.
+const MOST_AT_ONCE: usize = 10;
+/// The trials of a draft that can run at the same time: the commit itself, doing nothing, and cheating.
+const TRIALS: usize = 3;
+/// The time between two looks at drafts that are being proven.
+const GLANCE: Duration = Duration::from_millis(50);
+/// After an interrupt, how long drafts have to end before Terca leaves anyway, and then how long their files have to go.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+const LAST_REMOVAL: Duration = Duration::from_secs(1);
 /// A larger tree is no project to copy for every eval.
 const MOST_FILES: usize = 20_000;
 const MOST_BYTES: u64 = 200 << 20;
@@ -55,6 +65,14 @@ pub enum MineError {
     /// Git is missing.
     #[error("git is not installed")]
     NoGit,
+    /// A program is missing that the newest draft needs.
+    #[error("`{tool}` is not installed, and the commit {commit} needs it")]
+    NoTool {
+        /// Its name.
+        tool: &'static str,
+        /// The beginning of the commit's hash.
+        commit: String,
+    },
     /// The directory for the evals is something else.
     #[error("{0} exists, and `terca mine` did not make it")]
     Taken(Utf8PathBuf),
@@ -79,18 +97,20 @@ pub enum MineError {
 }
 
 /// The wishes for evals from a history.
-#[allow(missing_debug_implementations, reason = "it holds a function")]
-pub struct Request<'a> {
+#[derive(Debug)]
+pub struct Request {
     /// A directory in the repository.
-    pub repository: &'a Utf8Path,
+    pub repository: Utf8PathBuf,
     /// The directory of the suite. Default: a new one in `here`, named after the repository.
-    pub into: Option<&'a Utf8Path>,
+    pub into: Option<Utf8PathBuf>,
     /// The directory that the command is about.
-    pub here: &'a Utf8Path,
+    pub here: Utf8PathBuf,
     /// The time of the oldest commit, in seconds since 1970.
     pub since: Option<i64>,
     /// The most evals to make.
     pub limit: usize,
+    /// The most drafts to prove.
+    pub max_tries: usize,
     /// The most lines of code that a commit may change.
     pub most_lines: usize,
     /// How drafts are set up and tested.
@@ -102,33 +122,20 @@ pub struct Request<'a> {
     /// The agent that writes prompts, if one does.
     pub describing: Option<Describing>,
     /// The environment of this process.
-    pub host: &'a Host,
-    /// Told what is done.
-    pub tell: &'a (dyn Fn(Stage) + Sync),
+    pub host: Host,
+    /// Told what is done, by several threads.
+    pub tell: fn(Stage<'_>),
 }
 
 /// What is going on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// So many drafts are being proven; so many commits were looked at.
-    Proving {
-        /// The drafts.
-        drafts: usize,
-        /// The commits.
-        looked_at: usize,
-    },
-    /// An agent is asked for the prompts of so many proven drafts.
-    Describing {
-        /// The drafts.
-        drafts: usize,
-    },
-    /// So many trials of them have ended.
-    Trials {
-        /// Those that have ended.
-        ended: usize,
-        /// All.
-        of: usize,
-    },
+#[derive(Debug, Clone, Copy)]
+pub enum Stage<'a> {
+    /// A draft of this name is being proven.
+    Proving(&'a str),
+    /// An agent is asked for the prompt of an eval that is written.
+    Describing(&'a str),
+    /// A draft has ended: the eval is in the suite, or the commit is refused.
+    Ended(&'a MinedCommit),
 }
 
 /// What became of the commits.
@@ -138,52 +145,59 @@ pub struct Mining {
     pub mined: Mined,
     /// Tells whether a signal ended it. Evals that were written before are whole.
     pub interrupted: bool,
+    /// Tells whether files of drafts were left for the next run to remove.
+    pub leaves_files: bool,
+    /// The number of drafts that were proven, if that ended the search.
+    pub tries_spent: Option<usize>,
     /// A line for each thing that could not be removed.
     pub not_removed: Vec<String>,
 }
 
 /// Makes evals from a history.
-pub fn mine(request: &Request<'_>) -> Result<Mining, MineError> {
-    let host = request.host;
-    let none = || MineError::NoRepository(request.repository.to_owned());
-    let repository = Repository::around(request.repository).ok_or_else(none)?;
+pub fn mine(mut request: Request) -> Result<Mining, MineError> {
+    let none = || MineError::NoRepository(request.repository.clone());
+    let repository = Repository::around(&request.repository).ok_or_else(none)?;
     let head = repository.commit().ok_or_else(none)?;
-    let path = host.get("PATH").unwrap_or_default();
+    let path = request.host.get("PATH").unwrap_or_default();
     if find_program("git", path).is_none() {
         return Err(MineError::NoGit);
     }
     let name = format!("{}-evals", repository.root.file_name().unwrap_or("mined"));
-    let suite = match request.into {
-        Some(into) => into.to_owned(),
+    let suite = match &request.into {
+        Some(into) => into.clone(),
         None => request.here.join(&name),
     };
     let known = evals_in(&suite)?;
     let interrupted = signals::noted().map_err(StartError::Signals)?;
-    let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
+    let work_dir = request.host.get("TERCA_WORK_DIR");
+    let work = WorkDir::create(work_dir).map_err(StartError::NoWorkDir)?;
     let git = Git::new(&repository, &head, work.new_dir()?, path)?;
+    // Several drafts share the trials that may run at once.
+    let trials = match request.concurrency {
+        Some(number) => number as usize,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let at_once = trials.div_ceil(TRIALS).min(MOST_AT_ONCE);
+    request.concurrency = u32::try_from(trials / at_once).ok();
     let mut miner = Miner {
-        request,
         git,
-        name,
-        suite,
         known,
         work,
-        interrupted,
-        commits: Vec::new(),
-        written: 0,
+        at_once,
+        in_flight: Vec::new(),
         tried: 0,
-        spent: None,
+        bench: Arc::new(Bench {
+            request,
+            name,
+            suite,
+            interrupted,
+            ended: Mutex::new(Some(Vec::new())),
+            spent: Mutex::default(),
+            hopeless: Mutex::default(),
+        }),
     };
-    let mined = miner.mine(&head);
-    let not_removed = miner.work.remove();
-    let interrupted = !mined?;
-    miner.commits.sort_by_key(|(place, _)| *place);
-    let commits = miner.commits.into_iter().map(|(_, commit)| commit);
-    Ok(Mining {
-        mined: Mined::new(miner.suite, commits.collect(), miner.spent),
-        interrupted,
-        not_removed,
-    })
+    let tries_spent = miner.mine(&head);
+    miner.end(tries_spent)
 }
 
 /// Returns the names of the evals that a suite has already. A directory that is something else is refused.
@@ -202,58 +216,131 @@ fn evals_in(suite: &Utf8Path) -> Result<BTreeSet<String>, MineError> {
         .ok_or_else(taken)
 }
 
-struct Miner<'a> {
-    request: &'a Request<'a>,
+struct Miner {
     git: Git,
-    name: String,
-    suite: Utf8PathBuf,
     known: BTreeSet<String>,
     work: WorkDir,
-    interrupted: Arc<AtomicBool>,
-    /// The commits that were looked at, with their places in the history.
-    commits: Vec<(usize, MinedCommit)>,
-    written: usize,
+    /// The most drafts that are proven at the same time.
+    at_once: usize,
+    in_flight: Vec<JoinHandle<Result<(), MineError>>>,
     tried: usize,
-    /// The cost of the agent that writes prompts, where some of it is known.
-    spent: Option<f64>,
+    bench: Arc<Bench>,
 }
 
-impl Miner<'_> {
-    /// Looks at commits until there are enough evals. Returns false when it was interrupted.
-    fn mine(&mut self, head: &str) -> Result<bool, MineError> {
-        if let Some(describing) = &self.request.describing {
-            describe::check(describing, &self.work.new_dir()?, self.request)?;
+impl Miner {
+    /// Looks at commits until there are enough evals. Returns the number of drafts, if that ended the search.
+    fn mine(&mut self, head: &str) -> Result<Option<usize>, MineError> {
+        let bench = self.bench.clone();
+        let request = &bench.request;
+        if let Some(describing) = &request.describing {
+            describe::check(describing, &self.work.new_dir()?, request)?;
         }
-        let ids = self.git.commits(head, self.request.since)?;
-        let mut batch = Vec::new();
-        for (place, id) in ids.iter().enumerate() {
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Ok(false);
+        let ids = self.git.commits(head, request.since)?;
+        let mut ids = ids.iter().enumerate();
+        let mut leave_at = None;
+        let mut result = Ok(());
+        loop {
+            while result.is_ok() && self.has_room() {
+                let Some((place, id)) = ids.next() else { break };
+                result = self.look_at(place, id);
             }
-            let Ok(Some(commit)) = self.git.commit(id) else {
-                continue;
-            };
-            match self.drafted(&commit) {
-                Ok(draft) => batch.push((place, draft)),
-                Err(refusal) => self.refuse(place, &commit, refusal),
+            if self.in_flight.is_empty() {
+                break;
             }
-            let wanted = self.request.limit - self.written;
-            if batch.len() >= wanted.min(BATCH) {
-                if !self.prove(std::mem::take(&mut batch))? {
-                    return Ok(false);
-                }
-                let is_enough = self.written >= self.request.limit;
-                if is_enough || self.tried >= self.request.limit.saturating_mul(TRIES) {
-                    return Ok(true);
+            if bench.is_interrupted() {
+                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
+                if Instant::now() >= leave_at {
+                    break;
                 }
             }
+            std::thread::sleep(GLANCE);
+            for ended in self.in_flight.extract_if(.., |draft| draft.is_finished()) {
+                let ended = ended.join().unwrap_or_else(|panic| resume_unwind(panic));
+                result = result.and(ended);
+            }
         }
-        self.prove(batch)
+        result?;
+        let is_spent = self.tried >= request.max_tries && bench.written() < request.limit;
+        Ok(Some(self.tried).filter(|_| is_spent && ids.len() > 0))
     }
 
-    fn refuse(&mut self, place: usize, commit: &Commit, refusal: Refusal) {
-        self.commits
-            .push((place, MinedCommit::refused(commit, refusal)));
+    fn has_room(&self) -> bool {
+        let request = &self.bench.request;
+        let wanted = request.limit.saturating_sub(self.bench.written());
+        let at_once = self.at_once.min(wanted);
+        self.in_flight.len() < at_once
+            && self.tried < request.max_tries
+            && !self.bench.is_interrupted()
+    }
+
+    /// Makes a draft of a commit and begins to prove it, or refuses it.
+    fn look_at(&mut self, place: usize, id: &str) -> Result<(), MineError> {
+        let Ok(Some(commit)) = self.git.commit(id) else {
+            return Ok(());
+        };
+        let started = match self.drafted(&commit) {
+            Ok(draft) => self.start(place, draft)?,
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(refusal) = started {
+            self.bench
+                .end(place, MinedCommit::refused(&commit, refusal));
+        }
+        Ok(())
+    }
+
+    /// Begins to prove a draft. The inner error is the reason why it cannot be one.
+    fn start(&mut self, place: usize, draft: Draft) -> Result<Result<(), Refusal>, MineError> {
+        let bench = self.bench.clone();
+        if let Some(tool) = bench.missing(&draft.tools) {
+            if self.tried == 0 {
+                let commit = draft.chosen.commit.short().to_owned();
+                return Err(MineError::NoTool { tool, commit });
+            }
+            let detail = format!("`{tool}` is not installed");
+            return Ok(Err(Refusal::with(Reason::Setup, detail)));
+        }
+        let staging = self.work.new_dir()?;
+        fs_err::write(staging.join(SUITE_FILE), proof_file(&bench.name))?;
+        let written = staged::write(&draft, &staging.join(&draft.folder), &mut self.git)?;
+        if let Err(refusal) = written {
+            remove_and_tell(&staging);
+            return Ok(Err(refusal));
+        }
+        self.tried += 1;
+        let room = self.work.new_dir()?;
+        let prove = move || {
+            let ended = bench.prove(place, &draft, &staging, &room);
+            // Nobody waits for this. What is left is removed with the work directory.
+            std::thread::spawn(move || remove_and_tell(&staging));
+            ended
+        };
+        self.in_flight.push(std::thread::spawn(prove));
+        Ok(Ok(()))
+    }
+
+    /// Tells what became of the commits, and removes the rest. After an interrupt, what takes long is left to the next run,
+    /// which finds that nobody holds it.
+    fn end(self, tries_spent: Result<Option<usize>, MineError>) -> Result<Mining, MineError> {
+        let bench = self.bench;
+        let mut commits = locked(&bench.ended).take().unwrap_or_default();
+        commits.sort_by_key(|(place, _)| *place);
+        let commits = commits.into_iter().map(|(_, commit)| commit).collect();
+        let interrupted = bench.is_interrupted();
+        let (sender, removed) = channel();
+        let work = self.work;
+        std::thread::spawn(move || sender.send(work.remove()));
+        let not_removed = match interrupted {
+            true => removed.recv_timeout(LAST_REMOVAL).ok(),
+            false => removed.recv().ok(),
+        };
+        Ok(Mining {
+            tries_spent: tries_spent?,
+            mined: Mined::new(bench.suite.clone(), commits, *locked(&bench.spent)),
+            interrupted,
+            leaves_files: not_removed.is_none() || !self.in_flight.is_empty(),
+            not_removed: not_removed.unwrap_or_default(),
+        })
     }
 
     /// Makes a draft of a commit, or says why not.
@@ -268,11 +355,11 @@ impl Miner<'_> {
                 object.text = text.ok_or_else(|| Refusal::with(Reason::Binary, path.as_str()))?;
             }
         }
-        contents::check(&chosen, self.request.most_lines)?;
+        contents::check(&chosen, self.bench.request.most_lines)?;
         let tree = self.git.tree(&chosen.parent)?;
         check_size(&tree)?;
         let recipes = self.recipes(&chosen, &tree);
-        draft(chosen, &tree, &recipes, &self.request.wishes)
+        draft(chosen, &tree, &recipes, &self.bench.request.wishes)
     }
 
     fn chosen(&self, commit: &Commit) -> Result<Chosen, Refusal> {
@@ -306,73 +393,106 @@ impl Miner<'_> {
         };
         recipes(&chosen.run, &project)
     }
+}
 
-    /// Proves drafts, and puts those that hold into the suite. Returns false when it was interrupted.
-    fn prove(&mut self, batch: Vec<(usize, Draft)>) -> Result<bool, MineError> {
-        let staging = self.work.new_dir()?;
-        fs_err::write(staging.join(SUITE_FILE), proof_file(&self.name))?;
-        let mut drafts = Vec::new();
-        for (place, draft) in batch {
-            match staged::write(&draft, &staging.join(&draft.folder), &mut self.git)? {
-                Ok(()) => drafts.push((place, draft)),
-                Err(refusal) => {
-                    let left = staging.join(&draft.folder);
-                    let _ = crate::tree::remove(&left, &crate::tree::Options::default());
-                    self.refuse(place, &draft.chosen.commit, refusal);
-                }
-            }
-        }
-        if drafts.is_empty() {
-            return Ok(true);
-        }
-        self.tried += drafts.len();
-        (self.request.tell)(Stage::Proving {
-            drafts: drafts.len(),
-            looked_at: self.commits.len() + drafts.len(),
-        });
-        let Some(mut refusals) = prove::prove(&staging, self.request)? else {
-            return Ok(false);
-        };
-        let mut proven = Vec::new();
-        for (place, draft) in drafts {
-            match refusals.remove(&draft.folder) {
-                Some(refusal) => self.refuse(place, &draft.chosen.commit, refusal),
-                None => proven.push((place, draft)),
-            }
-        }
-        let mut answers = self.described(&proven)?;
-        for (place, draft) in proven {
-            let staged = staging.join(&draft.folder);
-            let (prompt, described) = answers.by_draft.remove(&draft.folder).unzip();
-            if let (Some(prompt), Some(Described { by, .. })) = (prompt.flatten(), &described) {
-                for (name, text) in draft.described(prompt, by) {
-                    fs_err::write(staged.join(name), text)?;
-                }
-            }
-            staged::publish(&staged, &self.suite, &self.name)?;
-            self.written += 1;
-            let written = MinedCommit::written(&draft.chosen.commit, &draft.folder, described);
-            self.commits.push((place, written));
-        }
-        Ok(!answers.is_interrupted)
+/// What the drafts share that are proven at the same time.
+struct Bench {
+    request: Request,
+    name: String,
+    suite: Utf8PathBuf,
+    interrupted: Arc<AtomicBool>,
+    /// The commits that were looked at, with their places in the history; `None` when Terca leaves. Who puts an eval into the
+    /// suite holds it, so that it is whole then, and told.
+    ended: Mutex<Option<Vec<(usize, MinedCommit)>>>,
+    /// The cost of the agent that writes prompts, where some of it is known.
+    spent: Mutex<Option<f64>>,
+    /// Held by who asks the agent. It is the error that each further question would meet.
+    hopeless: Mutex<Option<NoAnswer>>,
+}
+
+impl Bench {
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Has an agent write the prompts of proven drafts, if one is to.
-    fn described(&mut self, proven: &[(usize, Draft)]) -> Result<Answers, MineError> {
-        let request = self.request;
-        let wanted = request.describing.as_ref();
-        let Some(describing) = wanted.filter(|_| !proven.is_empty()) else {
-            return Ok(Answers::default());
-        };
-        let dir = self.work.new_dir()?;
-        (request.tell)(Stage::Describing {
-            drafts: proven.len(),
-        });
-        let answers = describe::describe(describing, self.spent, proven, &dir, request);
-        if let Some(cost) = answers.cost_usd {
-            self.spent = Some(self.spent.unwrap_or(0.0) + cost);
+    fn written(&self) -> usize {
+        let ended = locked(&self.ended);
+        let commits = ended.iter().flatten();
+        commits.filter(|(_, commit)| commit.eval.is_some()).count()
+    }
+
+    fn end(&self, place: usize, commit: MinedCommit) {
+        if let Some(ended) = &mut *locked(&self.ended) {
+            ended.push((place, commit));
         }
-        Ok(answers)
+    }
+
+    /// Returns the first of these programs that this machine does not have. What an image has is not known.
+    fn missing(&self, tools: &[&'static str]) -> Option<&'static str> {
+        let path = self.request.host.get("PATH").unwrap_or_default();
+        let is_known = self.request.sandbox.container().is_none();
+        let mut tools = tools.iter().filter(|_| is_known);
+        tools
+            .find(|tool| find_program(tool, path).is_none())
+            .copied()
+    }
+
+    /// Proves a draft, and puts it into the suite if it holds. `room` is an empty directory for the agent that writes prompts.
+    fn prove(
+        &self,
+        place: usize,
+        draft: &Draft,
+        staging: &Utf8Path,
+        room: &Utf8Path,
+    ) -> Result<(), MineError> {
+        let tell = self.request.tell;
+        tell(Stage::Proving(&draft.folder));
+        let commit = &draft.chosen.commit;
+        let Some(proven) = prove::prove(staging, &self.request)? else {
+            return Ok(());
+        };
+        let mut ended = locked(&self.ended);
+        let Some(commits) = &mut *ended else {
+            return Ok(());
+        };
+        let is_proven = proven.is_ok();
+        let end = match proven {
+            Err(refusal) => MinedCommit::refused(commit, refusal),
+            Ok(()) => {
+                staged::publish(&staging.join(&draft.folder), &self.suite, &self.name)?;
+                MinedCommit::written(commit, &draft.folder, None)
+            }
+        };
+        tell(Stage::Ended(&end));
+        commits.push((place, end));
+        drop(ended);
+        match &self.request.describing {
+            Some(describing) if is_proven => self.describe(place, draft, describing, room),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has an agent write the prompt of an eval that is in the suite.
+    fn describe(
+        &self,
+        place: usize,
+        draft: &Draft,
+        describing: &Describing,
+        room: &Utf8Path,
+    ) -> Result<(), MineError> {
+        let (prompt, described) = describe::describe(describing, draft, room, self);
+        let mut ended = locked(&self.ended);
+        let mut commits = ended.iter_mut().flatten();
+        let Some((_, commit)) = commits.find(|(own, _)| *own == place) else {
+            return Ok(());
+        };
+        if let Some(prompt) = prompt {
+            for (name, text) in draft.described(prompt, &described.by) {
+                fs_err::write(self.suite.join(&draft.folder).join(name), text)?;
+            }
+        }
+        commit.described = Some(described);
+        Ok(())
     }
 }
 

@@ -1,7 +1,5 @@
 //! Proves drafts in a sandbox: the commit passes its tests, doing nothing and cheating do not, every time.
 
-use std::collections::BTreeMap;
-
 use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::analysis::results::Results;
@@ -14,7 +12,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::Style;
 use terca_core::trial_error::ErrorKind;
 
-use super::{MineError, Request, Stage};
+use super::{MineError, Request};
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
@@ -24,60 +22,50 @@ use crate::run::start::{PreparedRun, StartOptions};
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 3;
 
-/// Returns the refusals by the names of the evals in a suite; `None` when it was interrupted.
+/// Proves the only eval of a suite. Returns why it is not proven, if it is not; `None` when it was interrupted.
 pub(super) fn prove(
     suite: &Utf8Path,
-    request: &Request<'_>,
-) -> Result<Option<BTreeMap<String, Refusal>>, MineError> {
+    request: &Request,
+) -> Result<Option<Result<(), Refusal>>, MineError> {
     let finished = run(suite, &settings(request), request)?;
     if finished.interrupted {
         return Ok(None);
     }
-    let results = Results::of(&finished.state);
-    let mut refusals = BTreeMap::new();
-    let mut sound = Vec::new();
-    for proof in proofs(&results) {
-        match refusal(&proof, request) {
-            Some(refusal) => {
-                refusals.insert(proof.eval.to_owned(), refusal);
-            }
-            None => sound.push(proof.eval.to_owned()),
-        }
+    let refused = |state: &RunState| {
+        let results = Results::of(state);
+        proofs(&results)
+            .iter()
+            .find_map(|proof| refusal(proof, request))
+    };
+    if let Some(refusal) = refused(&finished.state) {
+        return Ok(Some(Err(refusal)));
     }
     for _ in 0..REGRADES {
-        if sound.is_empty() {
-            break;
-        }
-        let Some(after) = graded_again(suite, &finished.dir, &sound, request)? else {
+        let Some(after) = graded_again(suite, &finished.dir, request)? else {
             return Ok(None);
         };
-        let results = Results::of(&after);
-        for proof in proofs(&results) {
-            let is_sound = sound.iter().any(|name| name == proof.eval);
-            if let Some(refusal) = refusal(&proof, request).filter(|_| is_sound) {
-                sound.retain(|name| name != proof.eval);
-                let detail = refusal.reason.words();
-                refusals.insert(proof.eval.to_owned(), Refusal::with(Reason::Flaky, detail));
-            }
+        if let Some(refusal) = refused(&after) {
+            let detail = refusal.reason.words();
+            return Ok(Some(Err(Refusal::with(Reason::Flaky, detail))));
         }
     }
-    Ok(Some(refusals))
+    Ok(Some(Ok(())))
 }
 
 /// Runs a suite that was made for a while.
 pub(super) fn run(
     suite: &Utf8Path,
     settings: &RunSettings,
-    request: &Request<'_>,
+    request: &Request,
 ) -> Result<FinishedRun, MineError> {
     let plan = plan(suite, settings, request)?;
     let options = StartOptions::default();
     let run = PreparedRun::new(&plan, settings, options, request.host.clone())?;
     let store = run.create_dir()?;
-    Ok(run.execute(store, None, &mut Counter(request.tell))?)
+    Ok(run.execute(store, None, &mut Nobody)?)
 }
 
-fn settings(request: &Request<'_>) -> RunSettings {
+fn settings(request: &Request) -> RunSettings {
     RunSettings {
         selection: SelectionSettings {
             repetitions: Some(1),
@@ -95,9 +83,9 @@ fn settings(request: &Request<'_>) -> RunSettings {
 pub(super) fn plan(
     suite: &Utf8Path,
     settings: &RunSettings,
-    request: &Request<'_>,
+    request: &Request,
 ) -> Result<RunPlan, MineError> {
-    let loaded = load::load(suite, settings, request.host)?;
+    let loaded = load::load(suite, settings, &request.host)?;
     let problems = loaded.problems.render(&loaded.sources, Style::PLAIN);
     loaded.plan.ok_or(MineError::Drafts(problems))
 }
@@ -106,14 +94,10 @@ pub(super) fn plan(
 fn graded_again(
     suite: &Utf8Path,
     run: &Utf8Path,
-    evals: &[String],
-    request: &Request<'_>,
+    request: &Request,
 ) -> Result<Option<RunState>, MineError> {
     let open = OpenRun::open(run)?;
-    let names = SelectionSettings {
-        evals: evals.to_vec(),
-        ..SelectionSettings::default()
-    };
+    let names = SelectionSettings::default();
     let settings = RunSettings {
         offline_tests: true,
         ..open.settings_for(&names, request.concurrency)
@@ -121,19 +105,12 @@ fn graded_again(
     let mut plan = plan(suite, &settings, request)?;
     plan.adopt(&open.past.state);
     let prepared = open.prepare(&plan, &settings, request.host.clone())?;
-    let regrading = Regrading::new(open, prepared, &plan);
-    let total = regrading.trials();
-    let regraded = regrading.run(&|done| {
-        (request.tell)(Stage::Trials {
-            ended: done,
-            of: total,
-        });
-    })?;
+    let regraded = Regrading::new(open, prepared, &plan).run(&|_| {})?;
     Ok(regraded.map(|regraded| regraded.after))
 }
 
 /// Returns why an eval is not proven, if it is not.
-fn refusal(proof: &Proof<'_>, request: &Request<'_>) -> Option<Refusal> {
+fn refusal(proof: &Proof<'_>, request: &Request) -> Option<Refusal> {
     let flaws = proof.flaws();
     let has = |flaw: Flaw| flaws.contains(&flaw);
     if has(Flaw::Unknown) {
@@ -167,20 +144,11 @@ fn refusal(proof: &Proof<'_>, request: &Request<'_>) -> Option<Refusal> {
     has(Flaw::Gameable).then(|| Reason::Gameable.into())
 }
 
-/// Counts trials that have ended.
-struct Counter<'a>(&'a (dyn Fn(Stage) + Sync));
+/// Watches nothing: the end of a draft is told.
+struct Nobody;
 
-impl Observer for Counter<'_> {
-    fn event(&mut self, _: &Event, state: &RunState) {
-        let trials = state.trials();
-        let ended = trials
-            .iter()
-            .filter(|trial| trial.report.status.is_judged());
-        (self.0)(Stage::Trials {
-            ended: ended.count(),
-            of: trials.len(),
-        });
-    }
+impl Observer for Nobody {
+    fn event(&mut self, _: &Event, _: &RunState) {}
 
     fn tick(&mut self, _: Timestamp, _: &RunState) {}
 }

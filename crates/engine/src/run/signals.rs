@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, kill_process};
@@ -43,37 +43,57 @@ fn tidy_up() {
     }
 }
 
-/// Receives signals from now on: the first asks agents to end, the second kills them. This thread raises the
+/// The runs that signals are for: those that go on, and the last one.
+static RUNS: Mutex<Vec<Suspension>> = Mutex::new(Vec::new());
+
+/// Receives signals from now on: the first asks agents to end, the second kills them. The thread for signals raises the
 /// interrupt itself, since the scheduler may be stuck writing to a pipe that nobody reads. The third ends the program
 /// at once; the supervisors kill what is left. The result does the same for somebody who presses a key.
 pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<Stopper> {
-    let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
-    let mut signals = Signals::new(all.into_iter().filter(is_wanted))?;
     let stopper = Stopper {
         to: to.clone(),
-        interrupt: interrupt.clone(),
+        interrupt: Arc::downgrade(interrupt),
         heard: Arc::default(),
     };
-    let mut suspension = Suspension {
+    let mut runs = locked(&RUNS);
+    if runs.is_empty() {
+        listen()?;
+    }
+    runs.retain(|suspension| suspension.run.interrupt.strong_count() > 0);
+    runs.push(Suspension {
         run: stopper.clone(),
         go_on: None,
+    });
+    Ok(stopper)
+}
+
+/// Starts the thread for signals. There is one for all runs: a program may have thousands, one after the other.
+fn listen() -> io::Result<()> {
+    let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
+    let mut signals = Signals::new(all.into_iter().filter(is_wanted))?;
+    let hear = move || {
+        for signal in signals.forever() {
+            let mut runs = locked(&RUNS);
+            match signal {
+                // Where no shell could continue it, nothing happens, as the kernel has it.
+                SIGTSTP if own_process::is_orphaned() => {}
+                SIGTSTP => {
+                    runs.iter_mut().for_each(Suspension::begin);
+                    let _ = kill_process(getpid(), Signal::STOP);
+                }
+                SIGCONT => runs.iter_mut().for_each(Suspension::end),
+                SIGQUIT => {
+                    tidy_up();
+                    let _ = emulate_default_handler(signal);
+                }
+                _ => runs.iter().for_each(|one| one.run.hear(Some(signal))),
+            }
+        }
     };
     std::thread::Builder::new()
         .name("signals".into())
-        .spawn(move || {
-            for signal in signals.forever() {
-                match signal {
-                    SIGTSTP => suspension.begin(),
-                    SIGCONT => suspension.end(),
-                    SIGQUIT => {
-                        tidy_up();
-                        let _ = emulate_default_handler(signal);
-                    }
-                    _ => suspension.run.hear(Some(signal)),
-                }
-            }
-        })?;
-    Ok(stopper)
+        .spawn(hear)?;
+    Ok(())
 }
 
 /// Notes Ctrl+C, SIGTERM and SIGHUP from now on, for a program that looks when it has the time.
@@ -89,7 +109,7 @@ pub fn noted() -> io::Result<Arc<AtomicBool>> {
 #[derive(Debug, Clone)]
 pub struct Stopper {
     to: Sender<Message>,
-    interrupt: Arc<Interrupt>,
+    interrupt: Weak<Interrupt>,
     heard: Arc<Mutex<Heard>>,
 }
 
@@ -110,9 +130,11 @@ impl Stopper {
     }
 
     fn act(&self, count: usize) {
+        // It is gone when the run is over.
+        let interrupt = self.interrupt.upgrade();
         match count {
-            1 => self.interrupt.stop(),
-            2 => self.interrupt.kill(),
+            1 => interrupt.iter().for_each(|interrupt| interrupt.stop()),
+            2 => interrupt.iter().for_each(|interrupt| interrupt.kill()),
             _ => {
                 tidy_up();
                 std::process::exit(INTERRUPTED);
@@ -132,15 +154,12 @@ struct Suspension {
 }
 
 impl Suspension {
-    /// Stops agents, gives the screen back, and stops this program. Where no shell could continue it, nothing happens,
-    /// as the kernel has it.
+    /// Stops agents, and gives the screen back.
     fn begin(&mut self) {
-        if own_process::is_orphaned() {
-            return;
-        }
-        if self.go_on.is_none() {
+        let interrupt = self.run.interrupt.upgrade();
+        if let Some(interrupt) = interrupt.filter(|_| self.go_on.is_none()) {
             pause::begin();
-            self.run.interrupt.pause(BEFORE_A_PAUSE);
+            interrupt.pause(BEFORE_A_PAUSE);
             let (ready, is_ready) = channel();
             let (sender, go_on) = channel();
             self.go_on = Some(sender);
@@ -149,14 +168,15 @@ impl Suspension {
                 let _ = is_ready.recv_timeout(BEFORE_A_PAUSE);
             }
         }
-        let _ = kill_process(getpid(), Signal::STOP);
     }
 
     /// Goes on where it was stopped.
     fn end(&mut self) {
         if self.go_on.is_some() {
             pause::end();
-            self.run.interrupt.go_on();
+            if let Some(interrupt) = self.run.interrupt.upgrade() {
+                interrupt.go_on();
+            }
             self.go_on = None;
         }
     }

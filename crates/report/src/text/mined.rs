@@ -16,7 +16,7 @@ use terca_core::new_suite::mine::describe::{Described, NoTask};
 use terca_core::new_suite::mine::{Mined, MinedCommit};
 use terca_core::text::prose;
 
-use crate::term::{Answer, Grid, Role, StyledLine, bold, dim, styled};
+use crate::term::{Answer, Grid, Palette, Role, StyledLine, bold, dim, styled};
 
 /// The characters of a hash by which people name a commit.
 const SHORT: usize = 9;
@@ -57,6 +57,13 @@ pub fn mined(mined: &Mined, columns: usize) -> Answer {
     answer
 }
 
+/// Tells in a line what became of a draft, for those who wait.
+pub fn mined_line(commit: &MinedCommit) -> String {
+    let [id, _, end] = row(commit).map(|part| part.render(Palette { colour: false }));
+    let detail = commit.detail.as_deref().map(|detail| format!(": {detail}"));
+    format!("{id} {end}{}", detail.unwrap_or_default())
+}
+
 /// Says who wrote the prompt, or why the agent did not.
 fn prompt_lines(described: &Described) -> Vec<String> {
     let cost = described.cost_usd.map(prose::dollars);
@@ -91,7 +98,6 @@ mod tests {
     use terca_core::trial_error::ErrorKind;
 
     use super::*;
-    use crate::term::Palette;
 
     #[test]
     fn usual_reasons_are_counted_and_others_are_listed() {
@@ -111,6 +117,13 @@ mod tests {
             MinedCommit::refused(&commit("4"), Reason::NoTests.into()),
             MinedCommit::refused(&commit("5"), Reason::Merge.into()),
         ];
+        assert_eq!(
+            [&commits[0], &commits[2]].map(mined_line),
+            [
+                "111111111 written: fix-it-111111111",
+                "333333333 refused: its tests fail after the commit, too: 2 failed\u{1b}[1m",
+            ]
+        );
         let text = mined(&Mined::new("evals".into(), commits, None), 100)
             .render(Palette { colour: false });
         insta::assert_snapshot!(text, @r"

@@ -32,9 +32,12 @@ pub struct MineArgs {
     /// Look at commits of this time only, such as 90d, 8w or 1y
     #[arg(long, value_name = "AGE", default_value = "1y", value_parser = age)]
     since: Duration,
-    /// The most evals to make
+    /// The most evals to write
     #[arg(long, value_name = "N", default_value = "20", value_parser = within(1..=1_000))]
     limit: u32,
+    /// The most drafts to prove before the search ends (default: 20 for each eval of `--limit`)
+    #[arg(long, value_name = "N", value_parser = within(1..=1_000_000))]
+    max_tries: Option<u32>,
     /// Write the evals into this suite, which is new or was made by `terca mine` (default: NAME-evals)
     #[arg(long, value_name = "DIR")]
     into: Option<Utf8PathBuf>,
@@ -73,6 +76,9 @@ pub struct MineArgs {
     format: TableFormat,
 }
 
+/// Drafts for each eval that is wanted. Real repositories have some dozens of drafts in five years, so this ends only a search in
+/// which nearly all are refused.
+const TRIES: u32 = 20;
 /// No commit became an eval.
 const NOTHING: u8 = 1;
 
@@ -110,11 +116,12 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     let now = jiff::Timestamp::now().as_second();
     let age = i64::try_from(args.since.as_secs()).unwrap_or(now);
     let request = Request {
-        repository: &repository,
-        into: args.into.as_deref(),
-        here: &here,
+        repository,
+        into: args.into.clone(),
+        here,
         since: Some(now.saturating_sub(age).max(0)),
         limit: args.limit as usize,
+        max_tries: args.max_tries.unwrap_or(args.limit.saturating_mul(TRIES)) as usize,
         most_lines: args.max_lines as usize,
         wishes: Wishes {
             setup: args.setup.clone(),
@@ -124,18 +131,26 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         sandbox: args.sandbox.clone(),
         concurrency: args.concurrency,
         describing: describing(args)?,
-        host: &Host::of_this_process(),
-        tell: &tell,
+        host: Host::of_this_process(),
+        tell,
     };
     let Mining {
         mined,
         interrupted,
+        leaves_files,
+        tries_spent,
         not_removed,
-    } = dig(&request)?;
+    } = dig(request)?;
     output::warn_of_leftovers(&not_removed);
-    output::table_or_json(args.format, common, &mined, |columns| {
-        terca_report::mined(&mined, columns)
+    output::table_or_json(args.format, common, &mined, |_| {
+        terca_report::mined(&mined, screen::max_width())
     })?;
+    if let Some(tries) = tries_spent {
+        let drafts = prose::count(tries, "draft");
+        screen::err(&format!(
+            "stopped after {drafts}: --max-tries; older commits were not looked at"
+        ));
+    }
     if mined.written > 0 {
         let suite = screen::short(&mined.suite);
         let suite = shell::quoted(suite.as_str());
@@ -156,26 +171,23 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     }
     if interrupted {
         screen::err("interrupted: evals that were written before are whole");
+        if leaves_files {
+            screen::err("the next run removes the files of the drafts that were not done");
+        }
         return Ok(INTERRUPTED);
     }
     Ok(if mined.written == 0 { NOTHING } else { 0 })
 }
 
-fn tell(stage: Stage) {
+fn tell(stage: Stage<'_>) {
     match stage {
-        Stage::Proving { drafts, looked_at } => screen::err(&format!(
-            "{} looked at; proving {} in a sandbox",
-            prose::count(looked_at, "commit"),
-            prose::count(drafts, "draft")
-        )),
-        Stage::Describing { drafts } => screen::err(&format!(
-            "{} proven; an agent writes the prompts",
-            prose::count(drafts, "draft")
-        )),
-        Stage::Trials { ended, of } if std::io::stderr().is_terminal() => {
-            screen::count(&format!("trials: {ended}/{of}"), ended == of);
+        Stage::Ended(commit) => screen::err(&terca_report::mined_line(commit)),
+        // People wonder what goes on; a log needs only what came of it.
+        _ if !std::io::stderr().is_terminal() => {}
+        Stage::Proving(draft) => screen::err(&format!("proving {draft} in a sandbox")),
+        Stage::Describing(draft) => {
+            screen::err(&format!("an agent writes the prompt of {draft}"));
         }
-        Stage::Trials { .. } => {}
     }
 }
 
@@ -186,6 +198,9 @@ impl From<MineError> for CliError {
                 .help("name a directory of a git repository"),
             MineError::NoGit => CliError::misuse(Code::NoRepository, error)
                 .help("install git (`apt-get install git`)"),
+            MineError::NoTool { tool, .. } => CliError::misuse(Code::Usage, error).help(format!(
+                "install `{tool}`, or say with `--setup COMMAND` how the project is set up ('' for not at all)"
+            )),
             MineError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
                 .help("choose another directory with `--into`"),
             MineError::Files(_) => CliError::trouble(Code::CannotWrite, error)

@@ -341,3 +341,50 @@ fn only_an_agent_that_writes_can_describe() {
         }
     }
 }
+
+/// A tool that is missing is told once, and before anything runs.
+#[test]
+fn a_missing_tool_is_named_before_the_first_draft() {
+    let project = project();
+    let mut history = History::new(&project);
+    let manifest = "[project]\nname = \"a\"\n";
+    history.commit(
+        "Start the whole project",
+        &[("pyproject.toml", manifest), ("uv.lock", ""), ("a.py", "")],
+    );
+    let mut last = String::new();
+    for number in 0..2 {
+        last = history.commit(
+            "Give another number back",
+            &[
+                ("a.py", &format!("A = {number}\n")),
+                ("tests/test_a.py", &format!("assert {number} == {number}\n")),
+            ],
+        );
+    }
+    let path = project.path("bin");
+    std::fs::create_dir(&path).unwrap();
+    for program in ["git", "sh"] {
+        let found = std::env::var("PATH").unwrap();
+        let mut found = found.split(':').map(|dir| format!("{dir}/{program}"));
+        let found = found.find(|file| std::path::Path::new(file).exists());
+        std::os::unix::fs::symlink(found.unwrap(), path.join(program)).unwrap();
+    }
+    let all = ["mine", "repository", "--since", "100y"];
+    let outcome = project
+        .terca_with(&[("PATH", path.as_str())], &all)
+        .expect_status(2);
+    let error = format!(
+        "`uv` is not installed, and the commit {} needs it",
+        &last[..9]
+    );
+    for part in [&error, "help: install `uv`, or say with `--setup COMMAND`"] {
+        assert_eq!(
+            outcome.stderr.matches(part).count(),
+            1,
+            "{}",
+            outcome.stderr
+        );
+    }
+    assert!(!project.path("repository-evals").exists());
+}

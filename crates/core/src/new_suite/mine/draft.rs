@@ -65,6 +65,8 @@ pub struct Draft {
     pub written: Vec<(Utf8PathBuf, String)>,
     /// Files with their objects.
     pub placed: Vec<Placed>,
+    /// The programs that it needs.
+    pub tools: Vec<&'static str>,
     /// The keys of its file.
     keys: String,
 }
@@ -142,6 +144,7 @@ pub fn draft(
         folder,
         written,
         placed,
+        tools: tools(recipes, wishes),
         keys,
     })
 }
@@ -199,6 +202,16 @@ fn check_script(chosen: &Chosen, recipes: &[Recipe], removed: &Paths, wishes: &W
         script += &format!("rm -f \"$TMPDIR/ran\"\n(\n{})\n", recipe.check);
     }
     script + "echo the tests of the commit have passed\n"
+}
+
+/// Returns the programs that recipes need, as far as commands of the user do not take their place.
+fn tools(recipes: &[Recipe], wishes: &Wishes) -> Vec<&'static str> {
+    let is_needed = |recipe: &&Recipe| {
+        let is_used = wishes.test_command.is_none() || !recipe.setup.is_empty();
+        wishes.setup.is_none() && is_used && !recipe.tool.is_empty()
+    };
+    let needed = recipes.iter().filter(is_needed);
+    needed.map(|recipe| recipe.tool).collect()
 }
 
 /// Makes a name of the message's first words and the commit.

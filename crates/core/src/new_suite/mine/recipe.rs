@@ -48,6 +48,8 @@ impl Project<'_> {
 pub struct Recipe {
     /// The word by which evals are selected.
     pub tag: &'static str,
+    /// The program that sets it up or runs it; empty where every machine has it.
+    pub tool: &'static str,
     /// Commands that run once, before all trials.
     pub setup: Vec<String>,
     /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `script`.
@@ -187,6 +189,7 @@ mod tests {
         let recipes = made(&files, &[(Language::Node, "packages/a b/x.test.ts")]);
         assert_eq!(recipes.len(), 1);
         assert_eq!(recipes[0].setup, ["pnpm install --frozen-lockfile"]);
+        assert_eq!(recipes[0].tool, "pnpm");
         assert!(
             recipes[0].check.starts_with("cd 'packages/a b'\n"),
             "{}",
@@ -202,6 +205,7 @@ mod tests {
             &[(Language::Node, "test/a.js")],
         );
         assert_eq!(plain[0].setup, [""; 0]);
+        assert_eq!(plain[0].tool, "node");
         assert!(plain[0].check.contains("node --test-reporter=tap"));
         let package = r#"{"devDependencies": {"ava": "^6"}}"#;
         let ava = [("package.json", package), ("test.js", "")];
@@ -235,6 +239,7 @@ mod tests {
         let uv = [("uv.lock", ""), ("a_test.py", "import pytest\n")];
         let uv = made(&uv, &[(Language::Python, "a_test.py")]);
         assert_eq!(uv[0].setup, ["uv sync --frozen"]);
+        assert_eq!((with[0].tool, uv[0].tool), ("python3", "uv"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use terca_testkit::{Outcome, Project};
+use terca_testkit::{Outcome, Project, Session};
 
 use crate::common::history::History;
 use crate::common::project;
@@ -265,6 +265,119 @@ fn commands_of_the_user_and_the_limit() {
         ],
     );
     assert_eq!(entry(&answer, &commits[1])["reason"], "setup", "{answer:#}");
+}
+
+/// Adds commits, the newest last, whose tests end with these lines.
+fn commits_that_end(history: &mut History, ends: &[&str]) -> Vec<String> {
+    let commit = |(number, end): (usize, &&str)| {
+        let test = format!("[ \"$(sh ./greet.sh)\" = {number} ] || exit 1\n{end}\n");
+        let code = format!("echo {number}\n");
+        history.commit(
+            "Say another number instead",
+            &[
+                ("greet.sh", &code),
+                (&format!("tests/t{number}_test.sh"), &test),
+            ],
+        )
+    };
+    ends.iter().enumerate().map(commit).collect()
+}
+
+/// Starts to mine, and waits until the tests of a draft sleep.
+fn mining_until_it_sleeps(project: &Project) -> Session {
+    let mut session = project.start(&["mine", "repository", "--since", "100y", "-c", "1"]);
+    session.wait_until("the tests run", || {
+        let processes = project.processes();
+        processes
+            .iter()
+            .any(|process| format!("{process:?}").contains("sleep"))
+    });
+    session
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn an_interrupt_keeps_what_is_proven() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    let commits = commits_that_end(&mut history, &["sleep 600", "true", "exit 1"]);
+    let session = mining_until_it_sleeps(&project);
+    let eval = format!("say-another-number-instead-{}", &commits[1][..9]);
+    assert!(
+        project
+            .path(&format!("repository-evals/{eval}/eval.terca.yaml"))
+            .exists()
+    );
+    session.signal(Signal::INT);
+    let outcome = session.finish();
+    assert_eq!(outcome.status, 130, "{}", outcome.stderr);
+    let refused = format!(
+        "{} refused: its tests fail after the commit, too: exit status 1\n",
+        &commits[2][..9]
+    );
+    let written = format!("{} written: {eval}\n", &commits[1][..9]);
+    let told = format!("{refused}{written}");
+    assert!(outcome.stderr.starts_with(&told), "{}", outcome.stderr);
+    let total = "1 eval written, 1 commit refused";
+    assert!(outcome.stdout.contains(total), "{}", outcome.stdout);
+    assert_eq!(
+        names(&project, "repository-evals"),
+        [eval.as_str(), "terca.yaml"]
+    );
+    project.assert_nothing_left();
+}
+
+/// A program that does not hear a signal is not waited for, and the next run removes what it has left.
+#[test]
+#[ignore = "needs bubblewrap"]
+fn an_interrupt_waits_for_nobody() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    commits_that_end(
+        &mut history,
+        &["trap '' TERM INT HUP\nwhile :; do sleep 600; done"],
+    );
+    let session = mining_until_it_sleeps(&project);
+    session.signal(Signal::INT);
+    let outcome = session.finish();
+    assert_eq!(outcome.status, 130, "{}", outcome.stderr);
+    project.wait_until_nothing_runs();
+    project
+        .terca(&["mine", "repository", "--since", "1h"])
+        .expect_status(1);
+    project.assert_nothing_left();
+}
+
+#[test]
+#[ignore = "needs bubblewrap"]
+fn tries_are_counted_apart_from_evals() {
+    let project = project();
+    let mut history = History::new(&project);
+    history.commit("Start the whole project", &START);
+    let reason = format!("echo 'error: {}'; exit 1", "very ".repeat(30) + "long");
+    let commits = commits_that_end(
+        &mut history,
+        &["true", &reason, "echo '}'; exit 1", "exit 1"],
+    );
+    let all = ["mine", "repository", "--since", "100y", "--limit", "1"];
+    let tried = |tries: &str| project.terca(&[&all[..], &["--max-tries", tries]].concat());
+    let outcome = tried("3").expect_status(1);
+    let message = "stopped after 3 drafts: --max-tries";
+    assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+    // Nothing cuts a reason where there is no terminal.
+    for text in [&outcome.stdout, &outcome.stderr] {
+        assert!(text.contains("very very long\n"), "{text}");
+    }
+    let outcome = project.terca(&all).expect_status(0);
+    assert!(
+        !outcome.stderr.contains("--max-tries"),
+        "{}",
+        outcome.stderr
+    );
+    let written = format!("{} written: ", &commits[0][..9]);
+    assert!(outcome.stderr.contains(&written), "{}", outcome.stderr);
 }
 
 #[test]

@@ -159,3 +159,19 @@ fn steps_are_there_once_and_unknown_tests_are_refused() {
     assert_eq!(refused.reason, Reason::UnknownTests);
     assert_eq!(chosen().run[0].0, Language::Python);
 }
+
+#[test]
+fn tools_that_commands_of_the_user_do_not_need() {
+    let needed = |setup: Option<&str>, test: Option<&str>| {
+        let wishes = Wishes {
+            setup: setup.map(str::to_owned),
+            test_command: test.map(str::to_owned),
+            test_seconds: 1.0,
+        };
+        made(&wishes).tools
+    };
+    assert_eq!(needed(None, None), ["python3"]);
+    assert_eq!(needed(Some("make"), None), [""; 0]);
+    // There is nothing to install, so that nothing needs it.
+    assert_eq!(needed(None, Some("make check")), [""; 0]);
+}

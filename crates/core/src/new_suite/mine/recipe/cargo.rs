@@ -34,6 +34,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let setup = [vendor.as_str(), KEEP].map(|command| within(&root, command));
     Recipe {
         tag: "rust",
+        tool: "cargo",
         setup: setup.into_iter().filter(|_| needs_crates).collect(),
         // Cargo looks for its settings from the directory that it is started in.
         check: enter(&root) + &runs,

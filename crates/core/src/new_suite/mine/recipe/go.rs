@@ -19,6 +19,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let command = format!("go test -count=1 -v {}", Vec::from_iter(packages).join(" "));
     Recipe {
         tag: "go",
+        tool: "go",
         setup: Vec::from_iter(has_modules.then(|| within(part.dir, "go mod vendor"))),
         // A `TestMain` of the work can end the process before a test has run.
         check: enter(part.dir) + &traced(&command, "^ *--- PASS: "),

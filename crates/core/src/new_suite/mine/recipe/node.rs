@@ -51,11 +51,15 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
         .unwrap_or_default();
     let lock = LOCKS.iter().find_map(|(lock, install)| {
         let dir = project.nearest(&part.dir.join("package.json"), &[lock])?;
-        Some(within(&dir, install))
+        Some((dir, *install))
     });
     let dependencies = ["dependencies", "devDependencies"].map(|key| package[key].as_object());
     let has_packages = dependencies.iter().flatten().any(|map| !map.is_empty());
-    let install = || has_packages.then(|| within(part.dir, "npm install"));
+    let install = || has_packages.then(|| (part.dir.to_owned(), "npm install"));
+    let setup = lock.or_else(install);
+    let tool = setup
+        .as_ref()
+        .and_then(|(_, install)| install.split(' ').next());
     let root = project
         .text(Utf8Path::new(""), "package.json")
         .unwrap_or_default();
@@ -73,7 +77,8 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     };
     Recipe {
         tag: "node",
-        setup: Vec::from_iter(lock.or_else(install)),
+        tool: tool.unwrap_or("node"),
+        setup: Vec::from_iter(setup.map(|(dir, install)| within(&dir, install))),
         check: enter(part.dir) + &lines,
         settings: part.paths(&SETTINGS),
         script: None,

@@ -66,6 +66,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let setup = commands.iter().map(|command| within(part.dir, command));
     Recipe {
         tag: "python",
+        tool: if has("uv.lock") { "uv" } else { "python3" },
         setup: setup.collect(),
         check: format!(
             "{}{python} -I \"$mined/{}\" {runner} \"$TMPDIR/ran\" {}\ntest -s \"$TMPDIR/ran\"\n",
