@@ -73,7 +73,6 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         return Err(error.help("nothing was written; choose another directory with `--to`"));
     }
     let unwritten = write(&evals, &to, args.verbose, common);
-    let is_whole = |notes: &[Note]| notes.iter().all(|note| note.loss.is_none());
     let are_whole = evals.iter().all(|(_, eval)| is_whole(&eval.notes));
     let mut codes = Vec::new();
     if !complaints.is_empty() {
@@ -94,6 +93,10 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
     } else {
         INCOMPLETE
     })
+}
+
+fn is_whole(notes: &[Note]) -> bool {
+    notes.iter().all(|note| note.loss.is_none())
 }
 
 /// Returns one complaint about all tasks in the older format.
@@ -129,7 +132,7 @@ fn write(
         }
     }
     screen::out(&summary(&written));
-    if !written.is_empty() {
+    if written.iter().any(|notes| is_whole(notes)) {
         screen::err("`terca validate` shows which of them work here");
     }
     evals.len() - written.len()

@@ -192,9 +192,10 @@ fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
 #[test]
 fn nothing_runs_where_every_eval_is_incomplete() {
     let project = service(project());
-    project
+    let outcome = project
         .terca(&["import", "harbor", "tasks"])
         .expect_status(1);
+    assert!(!outcome.stderr.contains("validate"), "{}", outcome.stderr);
     let outcome = project.terca(&["--agent", "oracle"]).expect_status(2);
     let error = "every eval is incomplete: service";
     assert!(outcome.stderr.contains(error), "{}", outcome.stderr);
