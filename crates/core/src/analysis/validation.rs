@@ -70,6 +70,8 @@ pub fn without_missing_solutions(mut plan: Plan) -> Plan {
 pub struct Proof<'a> {
     /// The eval's name.
     pub eval: &'a str,
+    /// What the eval lacks, where it is incomplete.
+    pub lacks: &'a [String],
     /// The trial of the solution.
     pub oracle: Option<&'a TrialResult>,
     /// The trial that does nothing.
@@ -82,6 +84,8 @@ pub struct Proof<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Flaw {
+    /// It says itself that it lacks something.
+    Incomplete,
     /// There is no solution to prove it with.
     NoSolution,
     /// Its own solution does not pass.
@@ -98,6 +102,7 @@ impl Flaw {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
+            Flaw::Incomplete => "incomplete",
             Flaw::NoSolution => "no solution",
             Flaw::Broken => "broken",
             Flaw::Trivial => "trivial",
@@ -118,6 +123,9 @@ impl Proof<'_> {
         let [oracle, nop, cheat] = self.statuses();
         let passed = Some(Status::Passed);
         let mut flaws = Vec::new();
+        if !self.lacks.is_empty() {
+            flaws.push(Flaw::Incomplete);
+        }
         match oracle {
             None => flaws.push(Flaw::NoSolution),
             Some(status) if status.is_judged() && status != Status::Passed => {
@@ -148,6 +156,7 @@ pub fn validated(results: &Results) -> Value {
             "eval": proof.eval,
             "proven": flaws.is_empty(),
             "flaws": flaws,
+            "incomplete": proof.lacks,
             "oracle": oracle,
             "nop": nop,
             "cheat": cheat,
@@ -180,6 +189,11 @@ pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
         .into_iter()
         .map(|eval| Proof {
             eval,
+            lacks: results
+                .descriptions
+                .incomplete
+                .get(eval)
+                .map_or(&[], Vec::as_slice),
             oracle: of(eval, ORACLE),
             nop: of(eval, NOP),
             cheat: of(eval, CHEAT),

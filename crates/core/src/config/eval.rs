@@ -52,6 +52,8 @@ pub struct Eval {
     pub env: Variables,
     /// Labels for selections.
     pub tags: Vec<String>,
+    /// What it still lacks. Such an eval runs only where a selection names it.
+    pub incomplete: Vec<String>,
     /// Warnings that are not shown.
     pub allowed_warnings: Vec<Code>,
     /// The place of its prompt, for messages.
@@ -180,6 +182,12 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
                 "tags",
                 one_or_more(filled_text().value()),
                 "Labels for selections: `terca -t tag:smoke`.",
+            ),
+        incomplete: fields.defaulted(
+                "incomplete",
+                one_or_more(filled_text().value()),
+                "What the eval still lacks, such as files or packages. `terca` leaves out an eval with this key unless `-t` \
+                 selects it, and `terca validate` never calls it proven. Remove the key when nothing is missing.",
             ),
         allowed_warnings: fields.defaulted("allowWarnings", allowed_warnings(), ABOUT),
         ..Eval::default()

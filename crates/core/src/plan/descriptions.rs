@@ -17,6 +17,9 @@ pub struct Descriptions {
     /// Those of evals.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evals: BTreeMap<String, String>,
+    /// What incomplete evals lack.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub incomplete: BTreeMap<String, Vec<String>>,
     /// Those of environments.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environments: BTreeMap<String, String>,
@@ -50,6 +53,10 @@ impl Descriptions {
             ] {
                 known.extend(text.map(|text| (name.clone(), text)));
             }
+            if !eval.incomplete.is_empty() {
+                let lacks = eval.incomplete.clone();
+                found.incomplete.insert(eval.name.clone(), lacks);
+            }
             for test in &eval.tests {
                 if let Some(text) = filled(&test.description) {
                     let tests = found.tests.entry(eval.name.clone()).or_default();
@@ -76,6 +83,7 @@ impl Descriptions {
         self.suite
             .iter_mut()
             .chain(self.evals.values_mut())
+            .chain(self.incomplete.values_mut().flatten())
             .chain(self.environments.values_mut())
             .chain(self.experiments.values_mut())
             .chain(tests)

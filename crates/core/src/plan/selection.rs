@@ -10,7 +10,7 @@ use crate::text::{Code, Diagnostic, Diagnostics, globs, prose};
 
 /// Patterns: names, globs, and for evals also paths, parts of names and paths, and `tag:NAME`. One with a `!`
 /// before it leaves out. An empty list
-/// selects all, and so does one that only leaves out, apart from these.
+/// selects all that is complete, and so does one that only leaves out, apart from these.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Patterns of `-t`.
@@ -34,6 +34,8 @@ pub struct Selected<'a> {
 
 /// The kind of item that is also found by a part of its name.
 const EVAL: &str = "eval";
+/// Incomplete evals that a message names.
+const NAMED: usize = 3;
 
 /// Selects parts of a suite, and reports patterns that match nothing.
 pub fn select<'a>(
@@ -67,6 +69,7 @@ struct Called<'a> {
     tags: &'a [String],
     /// The path of an eval's own directory.
     path: Option<&'a Utf8Path>,
+    is_incomplete: bool,
 }
 
 fn eval(eval: &Arc<Eval>) -> Called<'_> {
@@ -74,6 +77,7 @@ fn eval(eval: &Arc<Eval>) -> Called<'_> {
         name: &eval.name,
         tags: &eval.tags,
         path: eval.path.as_deref(),
+        is_incomplete: !eval.incomplete.is_empty(),
     }
 }
 
@@ -82,6 +86,7 @@ fn setup(setup: &Setup) -> Called<'_> {
         name: &setup.name,
         tags: &[],
         path: None,
+        is_incomplete: false,
     }
 }
 
@@ -108,14 +113,11 @@ fn pick<'a, T>(
         .iter()
         .flat_map(|pattern| parts(pattern, &called))
         .collect();
-    if parts.is_empty() {
-        if !patterns.is_empty() {
-            problems.push(
-                Diagnostic::error(Code::NoMatch, format!("an empty selection of {what}s"))
-                    .help(format!("name at least one {what}, or omit the option")),
-            );
-        }
-        return items.iter().collect();
+    if parts.is_empty() && !patterns.is_empty() {
+        problems.push(
+            Diagnostic::error(Code::NoMatch, format!("an empty selection of {what}s"))
+                .help(format!("name at least one {what}, or omit the option")),
+        );
     }
     let mut patterns: Vec<Pattern<'_>> = parts
         .into_iter()
@@ -135,17 +137,46 @@ fn pick<'a, T>(
             chosen[position] = !pattern.leaves_out;
         }
     }
-    if is_known && !chosen.contains(&true) {
+    if is_known && !patterns.is_empty() && !chosen.contains(&true) {
         problems.push(
             Diagnostic::error(Code::NoMatch, format!("the selection has no {what}"))
                 .help("names after `!` are excluded, even if another pattern selects them"),
         );
+    }
+    if only_leaves_out {
+        leave_out_incomplete(&called, &mut chosen, problems);
     }
     items
         .iter()
         .zip(chosen)
         .filter_map(|(item, chosen)| chosen.then_some(item))
         .collect()
+}
+
+/// Leaves out the evals that lack something, which only run when they are asked for, and says so.
+fn leave_out_incomplete(called: &[Called<'_>], chosen: &mut [bool], problems: &mut Diagnostics) {
+    let mut names = Vec::new();
+    for (item, chosen) in called.iter().zip(chosen.iter_mut()) {
+        if *chosen && item.is_incomplete {
+            *chosen = false;
+            names.push(item.name);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    let listed = prose::few(&names, NAMED);
+    problems.push(if chosen.contains(&true) {
+        let evals = match names.len() {
+            1 => "1 incomplete eval is".to_owned(),
+            many => format!("{many} incomplete evals are"),
+        };
+        let message = format!("{evals} left out: {listed}; `-t NAME` runs one as it is");
+        Diagnostic::warning(Code::IncompleteEval, message)
+    } else {
+        let message = format!("every eval is incomplete: {listed}");
+        Diagnostic::error(Code::IncompleteEval, message).help("`-t NAME` runs one as it is")
+    });
 }
 
 /// Splits a pattern at its commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.

@@ -23,7 +23,7 @@ pub fn plan_overview(
     }
     answer.line(plan_title(heads));
     let parts = [
-        ("evals", evals(heads, &descriptions.evals)),
+        ("evals", evals(heads, descriptions)),
         ("variants", variants(heads, remarks)),
         ("environments", setups(&descriptions.environments)),
         ("experiments", setups(&descriptions.experiments)),
@@ -75,7 +75,7 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize]) -> Answer {
     answer
 }
 
-fn evals(heads: &[TrialHead], descriptions: &BTreeMap<String, String>) -> Grid {
+fn evals(heads: &[TrialHead], descriptions: &Descriptions) -> Grid {
     let mut grid = Grid::default();
     for (eval, repetitions) in grouped(heads.iter().map(|head| (&head.eval, head))) {
         let numbers = repetitions.iter().map(|head| head.repetition);
@@ -85,8 +85,11 @@ fn evals(heads: &[TrialHead], descriptions: &BTreeMap<String, String>) -> Grid {
             repeated += &format!(", {}", prose::count(most as usize, "repetition"));
         }
         grid.row([plain(eval), dim(&repeated)]);
-        if let Some(description) = descriptions.get(eval) {
+        if let Some(description) = descriptions.evals.get(eval) {
             grid.line(described(description, "  "));
+        }
+        for lack in descriptions.incomplete.get(eval).into_iter().flatten() {
+            grid.line(styled(Role::Fair, &format!("  incomplete: {lack}")));
         }
     }
     grid

@@ -95,6 +95,13 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path) -> Answer {
 /// Returns what a flaw means, and the trial that shows it.
 pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'a TrialResult>) {
     match flaw {
+        Flaw::Incomplete => (
+            format!(
+                "{}; add what is missing, then remove `incomplete` from the eval",
+                proof.lacks.join("; ")
+            ),
+            None,
+        ),
         Flaw::NoSolution => (
             "it is not known whether it can be passed; add a `_solution` directory".into(),
             None,

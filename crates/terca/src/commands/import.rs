@@ -5,8 +5,8 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
-use terca_core::new_suite::harbor::Imported;
-use terca_core::text::{Code, prose};
+use terca_core::new_suite::harbor::{Imported, Note, summary};
+use terca_core::text::Code;
 use terca_engine::suite::{discover, harbor};
 
 use crate::args::Common;
@@ -33,9 +33,12 @@ pub struct HarborArgs {
     /// Write the evals here, each into its own directory (default: the suite's directory)
     #[arg(long, value_name = "DIR")]
     to: Option<Utf8PathBuf>,
+    /// Also show the changes that take nothing from a task
+    #[arg(short = 'v', long)]
+    verbose: bool,
 }
 
-/// Some tasks could not become evals.
+/// Some tasks could not become evals, or not whole ones.
 const INCOMPLETE: u8 = 1;
 
 pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
@@ -47,13 +50,7 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
     };
     let unread = |error: io::Error| CliError::trouble(Code::UnreadableFile, error);
     let found = harbor::find(&tasks).map_err(unread)?;
-    let old = found.old.iter().map(|task| {
-        format!(
-            "{task} is in the format before Harbor's (task.yaml)\n\
-             help: `harbor tasks migrate` converts it"
-        )
-    });
-    let mut complaints: Vec<String> = old.collect();
+    let mut complaints: Vec<String> = old_tasks(&found.old).into_iter().collect();
     let mut evals = Vec::new();
     for task in &found.tasks {
         match harbor::read(task).map_err(unread)? {
@@ -75,13 +72,17 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         let error = CliError::misuse(Code::AlreadyThere, reason);
         return Err(error.help("nothing was written; choose another directory with `--to`"));
     }
-    let unwritten = write(&evals, &to, common);
+    let unwritten = write(&evals, &to, args.verbose, common);
+    let are_whole = evals.iter().all(|(_, eval)| is_whole(&eval.notes));
     let mut codes = Vec::new();
     if !complaints.is_empty() {
         codes.push(Code::NotATask);
     }
     if unwritten > 0 {
         codes.push(Code::CannotWrite);
+    }
+    if !are_whole {
+        codes.push(Code::IncompleteEval);
     }
     if codes.is_empty() {
         return Ok(0);
@@ -94,25 +95,47 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
     })
 }
 
+fn is_whole(notes: &[Note]) -> bool {
+    notes.iter().all(|note| note.loss.is_none())
+}
+
+/// Returns one complaint about all tasks in the older format.
+fn old_tasks(old: &[Utf8PathBuf]) -> Option<String> {
+    let (tasks, them) = match old {
+        [] => return None,
+        [task] => (format!("{task} is"), "it"),
+        [first, ..] => (format!("{} tasks, such as {first}, are", old.len()), "them"),
+    };
+    Some(format!(
+        "{tasks} in the format before Harbor's (task.yaml)\nhelp: `harbor tasks migrate` converts {them}"
+    ))
+}
+
 /// Writes evals. One that cannot be written does not keep the others from it. Returns how many could not.
-fn write(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path, common: &Common) -> usize {
-    let mut unwritten = 0;
+fn write(
+    evals: &[(&Utf8PathBuf, Imported)],
+    to: &Utf8Path,
+    verbose: bool,
+    common: &Common,
+) -> usize {
+    let mut written: Vec<&[Note]> = Vec::new();
     for (task, eval) in evals {
         match harbor::write(eval, task, to) {
-            Ok(()) => tell(eval, to),
+            Ok(()) => {
+                tell(eval, to, verbose);
+                written.push(&eval.notes);
+            }
             Err(error) => {
-                unwritten += 1;
                 let text = format!("{task} could not be written as an eval: {error}");
                 screen::error(Code::CannotWrite, &text, common.color);
             }
         }
     }
-    let written = evals.len() - unwritten;
-    screen::out(&format!("{} imported", prose::count(written, "eval")));
-    if written > 0 {
+    screen::out(&summary(&written));
+    if written.iter().any(|notes| is_whole(notes)) {
         screen::err("`terca validate` shows which of them work here");
     }
-    unwritten
+    evals.len() - written.len()
 }
 
 /// Nothing is overwritten, and no two tasks become one.
@@ -130,13 +153,18 @@ fn in_the_way(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<Strin
     None
 }
 
-fn tell(eval: &Imported, to: &Utf8Path) {
+fn tell(eval: &Imported, to: &Utf8Path, verbose: bool) {
     screen::out(screen::short(&to.join(&eval.folder)).as_str());
     for note in &eval.notes {
         let line: String = note
+            .text
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
-        screen::out(&format!("  changed: {line}"));
+        match note.loss {
+            Some(_) => screen::out(&format!("  lost: {line}")),
+            None if verbose => screen::out(&format!("  changed: {line}")),
+            None => {}
+        }
     }
 }

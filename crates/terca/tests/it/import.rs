@@ -96,12 +96,12 @@ fn statuses(project: &Project) -> Vec<(String, String, String)> {
 
 #[test]
 fn imported_tasks_are_proven() {
-    let project = tasks();
+    let project = table(hello(project()));
     let outcome = project
         .terca(&["import", "harbor", "tasks", "--to", "evals"])
         .expect_status(0);
     assert!(
-        outcome.stdout.ends_with("3 evals imported\n"),
+        outcome.stdout.ends_with("\n2 evals imported\n"),
         "{}",
         outcome.stdout
     );
@@ -109,15 +109,132 @@ fn imported_tasks_are_proven() {
         .terca(&["-C", "evals", "check", "--agent", "oracle"])
         .expect_status(0);
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
-    for eval in ["hello", "service", "table"] {
-        let line = outcome
-            .stdout
-            .lines()
-            .find(|line| line.starts_with(eval))
-            .unwrap();
-        assert!(line.trim_end().ends_with("proven"), "{line}");
+    for eval in ["hello", "table"] {
+        assert!(verdict(&outcome.stdout, eval).ends_with("proven"));
     }
     project.assert_nothing_left();
+}
+
+/// Returns the line of an eval in the table of `terca validate`.
+fn verdict<'a>(stdout: &'a str, eval: &str) -> &'a str {
+    let mut lines = stdout.lines();
+    lines
+        .find(|line| line.starts_with(eval))
+        .unwrap()
+        .trim_end()
+}
+
+#[test]
+fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
+    let project = tasks();
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(1);
+    let summary = "3 evals imported: 1 lost files, 1 needs packages, 1 needs services, 1 needs more for the tests; \
+                   1 is incomplete and does not run until it is completed\n";
+    assert!(outcome.stdout.ends_with(summary), "{}", outcome.stdout);
+
+    let left_out = "1 incomplete eval is left out: service; `-t NAME` runs one as it is";
+    let outcome = project.terca(&["--agent", "oracle"]).expect_status(0);
+    assert_eq!(
+        outcome.stderr.matches(left_out).count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(project.results()["trials"].as_array().unwrap().len(), 2);
+    let outcome = project
+        .terca(&["check", "--agent", "oracle"])
+        .expect_status(0);
+    assert!(outcome.stderr.contains(left_out), "{}", outcome.stderr);
+    let outcome = project.terca(&["validate"]).expect_status(0);
+    assert_eq!(
+        outcome.stderr.matches(left_out).count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
+
+    // Who asks for it gets it, and is told.
+    project
+        .terca(&["--agent", "oracle", "-t", "service"])
+        .expect_status(0);
+    let outcome = project
+        .terca(&["check", "-t", "service", "--agent", "oracle"])
+        .expect_status(0);
+    assert!(!outcome.stderr.contains("left out"), "{}", outcome.stderr);
+    let packages =
+        "environment/Dockerfile, line 2: RUN pip install flask: packages are not installed";
+    assert!(
+        outcome.stdout.contains(&format!("incomplete: {packages}")),
+        "{}",
+        outcome.stdout
+    );
+    let outcome = project
+        .terca(&["validate", "-t", "service"])
+        .expect_status(1);
+    assert!(verdict(&outcome.stdout, "service").ends_with("incomplete"));
+    assert!(
+        outcome.stdout.contains("service is incomplete: ") && outcome.stdout.contains(packages)
+    );
+
+    let text = project.read("service/eval.terca.yaml");
+    let (before, rest) = text.split_once("incomplete:\n").unwrap();
+    let (_, after) = rest.split_once("promptFile").unwrap();
+    let project = project.file(
+        "service/eval.terca.yaml",
+        format!("{before}promptFile{after}"),
+    );
+    let outcome = project.terca(&["validate"]).expect_status(0);
+    assert!(verdict(&outcome.stdout, "service").ends_with("proven"));
+}
+
+#[test]
+fn nothing_runs_where_every_eval_is_incomplete() {
+    let project = service(project());
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(1);
+    assert!(!outcome.stderr.contains("validate"), "{}", outcome.stderr);
+    let outcome = project.terca(&["--agent", "oracle"]).expect_status(2);
+    let error = "every eval is incomplete: service";
+    assert!(outcome.stderr.contains(error), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("help: `-t NAME` runs one as it is"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_reward_is_found_where_figures_have_other_names() {
+    for (json, text, score) in [
+        (
+            r#"{"score": 0.5, "passed": 1, "total": 2}"#,
+            Some("0.75"),
+            Some(0.75),
+        ),
+        (
+            r#"{"passed": 1, "total": 2, "score": 0.5}"#,
+            None,
+            Some(0.5),
+        ),
+        (r#"{"score": 0.5, "reward": 0.25}"#, Some("1"), Some(0.25)),
+        (r#"{"accuracy": 0.5}"#, Some("1"), Some(0.5)),
+        (r#"{"passed": 1, "total": 2}"#, None, None),
+    ] {
+        let rewards = text.map_or(String::new(), |text| {
+            format!("echo {text} > /logs/verifier/reward.txt\n")
+        });
+        let tests = format!("#!/bin/sh\n{rewards}echo '{json}' > /logs/verifier/reward.json\n");
+        let project = hello(project()).file("tasks/hello/tests/test.sh", tests);
+        project
+            .terca(&["import", "harbor", "tasks"])
+            .expect_status(0);
+        let status = if score.is_none() { 3 } else { 1 };
+        project.terca(&["--agent", "nop"]).expect_status(status);
+        assert_eq!(project.only_trial()["score"].as_f64(), score, "{json}");
+    }
 }
 
 #[test]
@@ -125,7 +242,7 @@ fn everything_has_its_place_and_what_has_none_is_told() {
     let project = tasks();
     let outcome = project
         .terca(&["import", "harbor", "tasks"])
-        .expect_status(0);
+        .expect_status(1);
     assert_eq!(
         project.read("hello/instruction.md"),
         "Create ./out/hello.txt with the greeting that ./who.txt asks for.\n"
@@ -139,6 +256,11 @@ fn everything_has_its_place_and_what_has_none_is_told() {
     );
     insta::assert_snapshot!("import_service", project.read("service/eval.terca.yaml"));
     insta::assert_snapshot!("import_told", outcome.stdout);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks", "--to", "again", "-v"])
+        .expect_status(1);
+    let change = "  changed: environment/Dockerfile, line 1: FROM debian: there is no container";
+    assert!(outcome.stdout.contains(change), "{}", outcome.stdout);
     assert!(
         !project
             .read("service/eval.terca.yaml")
@@ -210,7 +332,7 @@ fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
         );
     project
         .terca(&["import", "harbor", "tasks"])
-        .expect_status(0);
+        .expect_status(1);
     project
         .terca(&["--agent", "oracle", "-t", "hello,table"])
         .expect_status(3);
@@ -266,7 +388,8 @@ fn nothing_is_overwritten_and_nothing_is_written_by_halves() {
 fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
     let project = hello(project())
         .file("tasks/steps/task.toml", "[[steps]]\nname = \"one\"\n")
-        .file("tasks/old/task.yaml", "instruction: x\n");
+        .file("tasks/old/task.yaml", "instruction: x\n")
+        .file("tasks/older/task.yaml", "instruction: x\n");
     let outcome = project
         .terca(&["import", "harbor", "tasks"])
         .expect_status(1);
@@ -277,8 +400,15 @@ fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
         "{}",
         outcome.stderr
     );
+    assert_eq!(
+        outcome.stderr.matches("task.yaml").count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
     assert!(
-        outcome.stderr.contains("help: `harbor tasks migrate`"),
+        outcome.stderr.contains("2 tasks, such as ")
+            && outcome.stderr.contains("help: `harbor tasks migrate`"),
         "{}",
         outcome.stderr
     );

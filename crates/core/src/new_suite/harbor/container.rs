@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use regex::{Captures, Regex};
 
-use super::Task;
-use crate::text::{excerpt, globs};
+use super::losses::{Loss, Note};
+use super::{Task, build_commands};
+use crate::text::{excerpt, globs, prose};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instruction {
@@ -125,7 +126,17 @@ impl Places {
 
     /// Returns whether a script that names this path finds something there.
     pub(super) fn knows(&self, path: &Utf8Path) -> bool {
-        self.below_root(path).is_some() || MOVED.iter().any(|(from, _)| path.starts_with(from))
+        self.below_root(path).is_some() || self.is_moved(path)
+    }
+
+    /// Returns whether a directory of the container is there from the beginning.
+    pub(super) fn has_directory(&self, path: &str) -> bool {
+        self.root.starts_with(path) || self.is_moved(Utf8Path::new(path))
+    }
+
+    /// Returns whether it is below one of Harbor's own directories.
+    fn is_moved(&self, path: &Utf8Path) -> bool {
+        MOVED.iter().any(|(from, _)| path.starts_with(from))
     }
 
     /// Rewrites the prompt with paths that exist: `/app/src` becomes `./src`. The path is not a part of another one (`/apple`,
@@ -144,79 +155,139 @@ impl Places {
 
 /// Characters of an instruction that a note shows.
 const LONGEST_SHOWN: usize = 100;
+/// Files that a note names.
+const FEW: usize = 4;
 /// Files that make the container and are not part of it, although `COPY . .` copies them.
 const BUILD_FILES: [&str; 5] = [
     "Dockerfile", ".dockerignore", "docker-compose.yaml", "docker-compose.yml", "compose.yaml",
 ];
 
+/// The directories that a Dockerfile may copy from: the usual one, and that of the task.
+const CONTEXTS: [&str; 2] = ["environment", ""];
+
 pub(super) fn base(
     task: &Task<'_>,
     dockerfile: &[Instruction],
     places: &Places,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
-    let files = task.files.iter();
-    let files = files.filter_map(|file| file.strip_prefix("environment").ok());
-    let (build, context): (Vec<&Utf8Path>, Vec<&Utf8Path>) =
-        files.partition(|file| BUILD_FILES.contains(&file.as_str()));
+    let is_build_file = |file: &&Utf8PathBuf| {
+        let inside = file.strip_prefix("environment");
+        inside.is_ok_and(|file| BUILD_FILES.contains(&file.as_str()))
+    };
+    let (build, files): (Vec<&Utf8PathBuf>, Vec<&Utf8PathBuf>) =
+        task.files.iter().partition(is_build_file);
     for file in build {
-        match file.as_str() {
-            "Dockerfile" => {}
-            ".dockerignore" => notes.push(format!("environment/{file}: it is not applied")),
-            _ => notes.push(format!("environment/{file}: no services are started")),
+        match file.file_name() {
+            Some("Dockerfile") => {}
+            Some(".dockerignore") => notes.push(Note::change(format!("{file}: it is not applied"))),
+            _ => notes.push(Note::lost(
+                Loss::Services,
+                format!("{file}: no services are started"),
+            )),
         }
     }
     // By destination: a later COPY replaces the files of an earlier one.
     let mut copied = BTreeMap::new();
+    let mut differences: BTreeMap<Difference, Vec<&Instruction>> = BTreeMap::new();
     for instruction in dockerfile {
-        match copies(instruction, &context, places) {
-            Ok(pairs) => copied.extend(pairs.into_iter().map(|(from, to)| (to, from))),
-            Err(reason) => notes.push(format!(
-                "environment/Dockerfile, line {}: {}: {reason}",
-                instruction.line,
-                excerpt::beginning(
-                    &format!("{} {}", instruction.word, instruction.rest),
-                    LONGEST_SHOWN,
-                )
-            )),
+        let found = match instruction.word.as_str() {
+            "COPY" | "ADD" => match copy(instruction, &files, places) {
+                Ok(pairs) => {
+                    copied.extend(pairs.into_iter().map(|(from, to)| (to, from)));
+                    Vec::new()
+                }
+                Err(reason) => vec![(Some(Loss::Files), reason)],
+            },
+            _ => differences_by(instruction, places),
+        };
+        for difference in found {
+            differences.entry(difference).or_default().push(instruction);
         }
     }
+    notes.extend(differences.iter().map(as_note));
     let used: BTreeSet<&Utf8Path> = copied.values().copied().collect();
-    for file in context.iter().filter(|file| !used.contains(*file)) {
-        notes.push(format!(
-            "environment/{file}: it is not copied into the workspace"
-        ));
+    let unused = files
+        .into_iter()
+        .filter(|file| file.starts_with("environment") && !used.contains(file.as_path()));
+    let unused: Vec<&Utf8PathBuf> = unused.collect();
+    if !unused.is_empty() {
+        // What no instruction copies is not in the container either.
+        notes.push(Note {
+            loss: dockerfile.is_empty().then_some(Loss::Files),
+            text: format!(
+                "{}: not copied into the workspace",
+                prose::few(&unused, FEW)
+            ),
+        });
     }
-    let pair = |(to, from): (Utf8PathBuf, &Utf8Path)| {
-        (
-            Utf8Path::new("environment").join(from),
-            Utf8Path::new("_base").join(to),
-        )
-    };
+    let pair =
+        |(to, from): (Utf8PathBuf, &Utf8Path)| (from.to_owned(), Utf8Path::new("_base").join(to));
     copied.into_iter().map(pair).collect()
 }
 
-/// Returns the files that an instruction puts into the workspace, or a note about what is lost.
-fn copies<'a>(
-    instruction: &Instruction,
-    context: &[&'a Utf8Path],
-    places: &Places,
-) -> Result<Vec<(&'a Utf8Path, Utf8PathBuf)>, &'static str> {
+/// What is lost, if anything, and why.
+type Difference = (Option<Loss>, &'static str);
+
+/// Returns one note about all instructions of a Dockerfile with the same difference.
+fn as_note((difference, instructions): (&Difference, &Vec<&Instruction>)) -> Note {
+    let (loss, reason) = *difference;
+    let first = instructions[0];
+    let shown = format!("{} {}", first.word, first.rest);
+    let more = match instructions.len() {
+        1 => String::new(),
+        many => format!(", and {} more", many - 1),
+    };
+    let text = format!(
+        "environment/Dockerfile, line {}: {}{more}: {reason}",
+        first.line,
+        excerpt::beginning(&shown, LONGEST_SHOWN)
+    );
+    Note { loss, text }
+}
+
+/// Returns what an instruction would have done to the container.
+fn differences_by(instruction: &Instruction, places: &Places) -> Vec<Difference> {
+    let rest = instruction.rest.as_str();
     match instruction.word.as_str() {
-        "COPY" | "ADD" => copy(instruction, context, places),
-        "WORKDIR" | "LABEL" | "MAINTAINER" => Ok(Vec::new()),
-        "FROM" => Err(
+        "WORKDIR" | "LABEL" | "MAINTAINER" => Vec::new(),
+        // Images with a plain name are those of systems and languages.
+        "FROM" if rest.contains('/') => {
+            vec![(
+                Some(Loss::Files),
+                "the files and programs of this image are not there",
+            )]
+        }
+        "FROM" => vec![(
+            None,
             "there is no container: the agent works on this machine, with its installed programs",
-        ),
-        "RUN" => Err("it is not run; use `prepare` or `before` instead"),
-        "ENV" | "ARG" => Err("it is not set; use `env` instead"),
-        _ => Err("there is no container"),
+        )],
+        "RUN" => {
+            let losses = build_commands::losses(rest, |path| places.has_directory(path));
+            if losses.is_empty() {
+                return vec![(None, "not run")];
+            }
+            let told = |loss| match loss {
+                Loss::Packages => "packages are not installed; install them on your machine",
+                _ => "not run; use `prepare` or `before` instead",
+            };
+            losses
+                .into_iter()
+                .map(|loss| (Some(loss), told(loss)))
+                .collect()
+        }
+        "ENV" | "ARG" => vec![(None, "not set; use `env` instead")],
+        "ENTRYPOINT" => vec![(
+            Some(Loss::Services),
+            "not started, because there is no container",
+        )],
+        _ => vec![(None, "there is no container")],
     }
 }
 
 fn copy<'a>(
     instruction: &Instruction,
-    context: &[&'a Utf8Path],
+    files: &[&'a Utf8PathBuf],
     places: &Places,
 ) -> Result<Vec<(&'a Utf8Path, Utf8PathBuf)>, &'static str> {
     let rest = &instruction.rest;
@@ -244,6 +315,10 @@ fn copy<'a>(
     }
     let whole =
         joined(instruction.workdir.as_deref(), to).ok_or("its destination depends on variables")?;
+    if places.is_moved(&whole) {
+        // The task's own tests, which come with the eval.
+        return Ok(Vec::new());
+    }
     let below = places
         .below_root(&whole)
         .ok_or("its destination is outside of where the agent works")?;
@@ -251,48 +326,60 @@ fn copy<'a>(
         to.ends_with('/') || to.ends_with("/.") || to == "." || sources.len() > 1 || below == "";
     let mut pairs = Vec::new();
     for source in sources {
-        let found = matching(source, context, below, into);
-        if found.is_empty() {
-            return Err("there is no such file in environment/");
+        let found = CONTEXTS.map(|context| matching(source, context, files, below, into));
+        match found.into_iter().find(|found| !found.is_empty()) {
+            Some(found) => pairs.extend(found),
+            // Of all files, none is a loss.
+            None if plain_source(source).is_empty() => {}
+            None => return Err("there is no such file in the task"),
         }
-        pairs.extend(found);
     }
     Ok(pairs)
+}
+
+/// Returns a source without the signs that it may begin or end with. It is empty for the whole context.
+fn plain_source(source: &str) -> &str {
+    let source = source.trim_start_matches("./").trim_start_matches('/');
+    let source = source.trim_end_matches("/.").trim_end_matches('/');
+    if source == "." { "" } else { source }
 }
 
 /// Returns the path of a copied file. A directory's content goes into the destination; a file goes there under
 /// its name, or becomes it.
 fn matching<'a>(
     source: &str,
-    context: &[&'a Utf8Path],
+    context: &str,
+    files: &[&'a Utf8PathBuf],
     to: &Utf8Path,
     into: bool,
 ) -> Vec<(&'a Utf8Path, Utf8PathBuf)> {
-    let source = source
-        .trim_start_matches("./")
-        .trim_start_matches('/')
-        .trim_end_matches('/');
-    if source.is_empty() || source == "." {
-        return context.iter().map(|file| (*file, to.join(file))).collect();
+    let inside = files
+        .iter()
+        .filter_map(|file| Some((file.as_path(), file.strip_prefix(context).ok()?)));
+    let source = plain_source(source);
+    if source.is_empty() {
+        // Nobody copies the task with its tests and its solution.
+        let inside = inside.filter(|_| !context.is_empty());
+        return inside.map(|(file, name)| (file, to.join(name))).collect();
     }
     let Ok(matcher) = globs::compiled(source, true) else {
         return Vec::new();
     };
     let is_pattern = source.contains(['*', '?', '[']);
     let mut found = Vec::new();
-    for file in context {
-        for part in file
+    for (file, name) in inside {
+        for part in name
             .ancestors()
             .filter(|part| !part.as_str().is_empty() && matcher.is_match(part))
         {
-            let rest = file.strip_prefix(part).unwrap_or(file);
+            let rest = name.strip_prefix(part).unwrap_or(name);
             let is_file = rest.as_str().is_empty();
             let destination = match file.file_name() {
                 Some(name) if is_file && (into || is_pattern) => to.join(name),
                 _ if is_file => to.to_owned(),
                 _ => to.join(rest),
             };
-            found.push((*file, destination));
+            found.push((file, destination));
         }
     }
     found

@@ -14,7 +14,9 @@
 //! by paths of the workspace, in the copies that they run. The files of the suite stay unchanged. Parts that
 //! cannot be imported are named in notes, never dropped in silence.
 
+mod build_commands;
 mod container;
+mod losses;
 mod notes;
 mod scripts;
 mod settings;
@@ -24,6 +26,7 @@ use serde_json::json;
 
 use crate::text::json::yaml_line;
 use container::{Places, instructions};
+pub use losses::{Loss, Note, summary};
 use settings::Settings;
 
 /// A task, with the means to read it.
@@ -48,8 +51,8 @@ pub struct Imported {
     pub written: Vec<(Utf8PathBuf, String)>,
     /// Files to copy: their path in the task and their path in the eval.
     pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
-    /// Differences from the task.
-    pub notes: Vec<String>,
+    /// Differences from the task, losses first.
+    pub notes: Vec<Note>,
 }
 
 /// Turns a task into an eval, or says why that is impossible.
@@ -76,10 +79,10 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
 
     let folder = folder(task.name);
     if folder != task.name {
-        notes.push(format!(
+        notes.push(Note::change(format!(
             "the directory is named {folder}, because Terca finds no evals in {}",
             task.name
-        ));
+        )));
     }
     let mut copied = base;
     let tests = below(task, "tests", "_tests/.harbor/tests");
@@ -101,11 +104,11 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         copied.extend(below(task, "solution", "_solution/.harbor/solution"));
         written.push(("_solution.sh".into(), scripts::solution(&places)));
     } else {
-        notes.push(
-            "there is no solution/solve.sh, so it is not known whether the eval can be passed"
-                .into(),
-        );
+        notes.push(Note::change(
+            "there is no solution/solve.sh, so it is not known whether the eval can be passed",
+        ));
     }
+    notes.sort_by_key(|note| note.loss.is_none());
     written.push((
         "eval.terca.yaml".into(),
         eval_file(task.name, &settings, &notes),
@@ -118,15 +121,19 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     })
 }
 
-fn eval_file(name: &str, settings: &Settings, notes: &[String]) -> String {
+fn eval_file(name: &str, settings: &Settings, notes: &[Note]) -> String {
+    let (losses, changes): (Vec<&Note>, Vec<&Note>) =
+        notes.iter().partition(|note| note.loss.is_some());
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
-    if !notes.is_empty() {
+    if !changes.is_empty() {
         text += "# Differences from the original task:\n";
-        text.extend(
-            notes
-                .iter()
-                .map(|note| format!("#   - {}\n", one_line(note))),
-        );
+        let lines = changes.iter().map(|note| one_line(&note.text));
+        text.extend(lines.map(|line| format!("#   - {line}\n")));
+    }
+    if !losses.is_empty() {
+        text += "# Add what is missing, then remove this list. Until then the eval runs only when `-t` selects it.\nincomplete:\n";
+        let lines = losses.iter().map(|note| json!(one_line(&note.text)));
+        text.extend(lines.map(|line| format!("  - {}\n", yaml_line(&line))));
     }
     if let Some(description) = &settings.description {
         text += &format!("description: {}\n", yaml_line(&json!(description)));

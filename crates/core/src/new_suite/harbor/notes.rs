@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
 use super::Task;
 use super::container::Places;
+use super::losses::{Loss, Note};
 use crate::text::prose;
 
 /// Longer lists do not help.
@@ -23,28 +24,38 @@ pub(super) fn of_files(
     task: &Task<'_>,
     places: &Places,
     prompt_changed: bool,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) {
     let root = &places.root;
     if places.is_assumed {
-        notes.push(format!(
+        notes.push(Note::change(format!(
             "the task does not say where the agent works; {root} becomes the workspace"
-        ));
+        )));
     }
     if prompt_changed {
-        notes.push(format!(
+        notes.push(Note::change(format!(
             "instruction.md: paths below {root} are relative to the workspace now"
+        )));
+    }
+    if !task.links.is_empty() {
+        let links = few(task.links.iter().map(Utf8PathBuf::to_string).collect());
+        notes.push(Note::lost(
+            Loss::Files,
+            format!("{links}: symbolic links are left out"),
         ));
     }
-    let links = task.links.iter();
-    notes.extend(links.map(|link| format!("{link}: it is a symbolic link and was left out")));
-    let own = root.as_str().split('/').nth(1).map(regex::escape);
+    of_texts(task, places, notes);
+}
+
+/// Adds notes about what the texts of a task say.
+fn of_texts(task: &Task<'_>, places: &Places, notes: &mut Vec<Note>) {
+    let own = places.root.as_str().split('/').nth(1).map(regex::escape);
     let own = own.unwrap_or_default();
     let absolute = format!(
         r#"(?m)(?:^|[\s"'`=(:,<>\[])(/(?:{DIRECTORIES}|{own})(?:/[\w.@+-]+)*)(?:$|[^\w-])"#
     );
     let [absolute, home, installers] = [absolute.as_str(), HOME, INSTALLERS].map(Regex::new);
-    let mut extra = BTreeSet::new();
+    let (mut extra, mut has_reward) = (BTreeSet::new(), false);
     for file in task.files {
         let is_prompt = file == "instruction.md";
         let is_run = file.starts_with("tests") || file.starts_with("solution");
@@ -55,29 +66,42 @@ pub(super) fn of_files(
             continue;
         }
         let text = (task.text)(file).unwrap_or_default();
+        has_reward |= file.starts_with("tests") && text.contains("reward");
         let mut elsewhere = named(&absolute, &text);
         elsewhere.retain(|path| !places.knows(Utf8Path::new(path)));
         if !elsewhere.is_empty() {
             let named = few(elsewhere);
-            notes.push(format!(
+            notes.push(Note::change(format!(
                 "{file} names {named}, which would be on this machine"
-            ));
+            )));
         }
         if !named(&home, &text).is_empty() {
-            notes.push(format!(
+            notes.push(Note::change(format!(
                 "{file} uses the home directory: agent and tests have separate ones"
-            ));
+            )));
         }
         let installers = named(&installers, &text);
         if is_run && !installers.is_empty() {
             let named = few(installers);
-            notes.push(format!(
-                "{file} runs {named}, which happens on this machine, because there is no container"
-            ));
+            notes.push(Note {
+                // In other files it may be a word like others.
+                loss: (file.starts_with("tests") && file.extension() == Some("sh"))
+                    .then_some(Loss::Packages),
+                text: format!(
+                    "{file} runs {named}, which happens on this machine, because there is no container"
+                ),
+            });
         }
     }
+    if !has_reward {
+        notes.push(Note::lost(
+            Loss::Tests,
+            "tests/: no file names a reward, so there may be no score",
+        ));
+    }
     if !extra.is_empty() {
-        notes.push(format!("{}: not part of an eval", few(extra)));
+        let extra = few(extra);
+        notes.push(Note::change(format!("{extra}: not part of an eval")));
     }
 }
 

@@ -27,19 +27,27 @@ chmod +x .harbor/tests/test.sh
 \"$PWD/.harbor/tests/test.sh\" >&2 </dev/null
 echo \"test.sh: exit status $?\" >&2
 
-# reward.json goes first, as in Harbor: `reward`, or its only figure. Without a reward there is no score.
+# reward.json goes first, as in Harbor: `reward`, or its only figure. Where it has several figures and none of that
+# name, reward.txt has the reward, else `score`. Without a reward there is no score.
 rewards=.harbor/logs/verifier
-if [ -f $rewards/reward.json ]; then
-  json=$(tr -d ' \\t\\r\\n' < $rewards/reward.json)
-  case $json in
-    *'\"reward\":'*) reward=${json#*'\"reward\":'} ;;
-    *:*:*) echo \"reward.json has several figures, and none is called reward: $json\" >&2; exit 1 ;;
-    *) reward=${json#*:} ;;
-  esac
-  reward=${reward%%[,\\}]*}
-elif [ -f $rewards/reward.txt ]; then
+reward= json=
+[ -f $rewards/reward.json ] && json=$(tr -d ' \\t\\r\\n' < $rewards/reward.json)
+case $json in
+  *'\"reward\":'*) reward=${json#*'\"reward\":'} ;;
+  *:*:*) ;;
+  *) reward=${json#*:} ;;
+esac
+if [ -z \"$reward\" ] && [ -f $rewards/reward.txt ]; then
   reward=$(tr -d ' \\t\\r\\n' < $rewards/reward.txt)
-else
+fi
+case $json in
+  *'\"score\":'*) reward=${reward:-${json#*'\"score\":'}} ;;
+esac
+reward=${reward%%[,\\}]*}
+if [ -z \"$reward\" ] && [ -n \"$json\" ]; then
+  echo \"reward.json has several figures, and none is called reward or score: $json\" >&2
+  exit 1
+elif [ -z \"$reward\" ]; then
   echo 'test.sh left no reward in /logs/verifier' >&2
   exit 1
 fi

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::losses::{Loss, Note};
+
 /// Harbor's limit for tasks that set none.
 const DEFAULT_SECONDS: f64 = 600.0;
 
@@ -14,7 +16,7 @@ pub(super) struct Settings {
     /// Variables of the container, which the agent sees too.
     pub(super) env: Vec<(String, String)>,
     pub(super) workdir: Option<String>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// Keys that do not change how a task runs.
@@ -68,6 +70,15 @@ const LOST: [(&str, &str); 14] = [
     ("/metadata", "evals have nothing like it"),
 ];
 
+/// Those of them without which a task is not the same.
+const NEEDED: [(&str, Loss); 5] = [
+    ("/verifier/environment_mode", Loss::Tests),
+    ("/verifier/env", Loss::Tests),
+    ("/verifier/environment", Loss::Tests),
+    ("/environment/mcp_servers", Loss::Services),
+    ("/environment/skills_dir", Loss::Files),
+];
+
 impl Settings {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let document: Value = toml::from_str(text)
@@ -103,17 +114,17 @@ impl Settings {
     }
 }
 
-fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
+fn seconds(document: &Value, path: &str, notes: &mut Vec<Note>) -> f64 {
     let Some(value) = document.pointer(path) else {
         return DEFAULT_SECONDS;
     };
     match value.as_f64() {
         Some(seconds) if seconds > 0.0 && seconds <= 1e9 => seconds,
         _ => {
-            notes.push(format!(
+            notes.push(Note::change(format!(
                 "{}: {value} is not a time limit; {DEFAULT_SECONDS} s is used",
                 key(path)
-            ));
+            )));
             DEFAULT_SECONDS
         }
     }
@@ -144,7 +155,7 @@ fn variables(document: &Value) -> Vec<(String, String)> {
 }
 
 /// Notes everything that is not used, once for the outermost unused table. Values of a table may be secrets; its names are not.
-fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
+fn lost(value: &Value, path: &str, notes: &mut Vec<Note>) {
     let is_used = |path: &str| USED.contains(&path);
     let holds_used = || {
         USED.iter()
@@ -152,6 +163,11 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
     };
     let reason = LOST.iter().find(|(lost, _)| *lost == path);
     let told = reason.map_or("Terca has nothing like it", |(_, reason)| reason);
+    let mut note = |text| {
+        let loss = NEEDED.iter().find(|(needed, _)| *needed == path);
+        let loss = loss.filter(|_| value != "shared").map(|(_, loss)| *loss);
+        notes.push(Note { loss, text });
+    };
     match value {
         _ if is_used(path) => {}
         Value::Object(table) if reason.is_none() && holds_used() => {
@@ -164,14 +180,14 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
             let names = names.filter(|name| !is_used(&format!("{path}/{name}")));
             let names: Vec<&str> = names.collect();
             if !names.is_empty() {
-                notes.push(format!("{} ({}): {told}", key(path), names.join(", ")));
+                note(format!("{} ({}): {told}", key(path), names.join(", ")));
             }
         }
         Value::Bool(true) if path == "/environment/allow_internet" => {}
         Value::Bool(_) | Value::Number(_) => {
-            notes.push(format!("{} = {value}: {told}", key(path)));
+            note(format!("{} = {value}: {told}", key(path)));
         }
-        _ => notes.push(format!("{}: {told}", key(path))),
+        _ => note(format!("{}: {told}", key(path))),
     }
 }
 

@@ -164,3 +164,112 @@ fn the_place_where_the_agent_works_is_the_workspace() {
         );
     }
 }
+
+/// Returns the files that a Dockerfile copies, and what is lost.
+fn with_dockerfile(dockerfile: &str) -> (Vec<String>, Vec<String>) {
+    let eval = imported(&[
+        ("task.toml", ""),
+        ("instruction.md", "Do it"),
+        ("environment/Dockerfile", dockerfile),
+        ("environment/workspace/src/main.py", ""),
+        ("environment/workspace/run.sh", ""),
+        ("assets/logo.png", ""),
+        ("tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
+        ("solution/solve.sh", "true"),
+    ])
+    .unwrap();
+    let copied = eval
+        .copied
+        .iter()
+        .filter_map(|(_, to)| Some(to.strip_prefix("_base").ok()?.to_string()));
+    let lost = eval.notes.iter().filter(|note| note.loss.is_some());
+    let lost = lost.map(|note| note.text.clone());
+    let is_link = |text: &String| text.starts_with("tests/link");
+    (
+        copied.collect(),
+        lost.filter(|text| !is_link(text)).collect(),
+    )
+}
+
+#[test]
+fn a_dockerfile_copies_from_the_environment_or_from_the_task() {
+    let none: [&str; 0] = [];
+    for (line, copied) in [
+        (
+            "COPY environment/workspace/. /app/workspace",
+            &["workspace/run.sh", "workspace/src/main.py"][..],
+        ),
+        ("COPY workspace/run.sh .", &["run.sh"]),
+        ("COPY ./workspace/ ./", &["run.sh", "src/main.py"]),
+        ("COPY assets /app/static", &["static/logo.png"]),
+        ("COPY . .", &["workspace/run.sh", "workspace/src/main.py"]),
+        ("COPY tests /tests", &[]),
+    ] {
+        let (found, lost) = with_dockerfile(&format!("FROM debian\nWORKDIR /app\n{line}\n"));
+        assert_eq!(found, copied, "{line}");
+        assert_eq!(lost, none, "{line}");
+    }
+    let (copied, lost) = with_dockerfile("FROM debian\nCOPY lecture.mp4 /app/\n");
+    assert_eq!(copied, none);
+    assert_eq!(
+        lost,
+        [
+            "environment/Dockerfile, line 2: COPY lecture.mp4 /app/: there is no such file in the task"
+        ]
+    );
+}
+
+#[test]
+fn a_command_of_the_build_is_a_loss_where_it_leaves_something() {
+    use Loss::{Commands, Packages};
+    let places = Places::new(None);
+    for (line, losses) in [
+        (
+            "apt-get update && apt-get install -y --no-install-recommends curl && rm -rf /var/lib/apt/lists/*",
+            &[Packages][..],
+        ),
+        (
+            "--mount=type=cache,target=/root/.cache pip3 install numpy",
+            &[Packages],
+        ),
+        (
+            "DEBIAN_FRONTEND=noninteractive apt-get -qq install ffmpeg",
+            &[Packages],
+        ),
+        ("python3 -m pip install -r requirements.txt", &[Packages]),
+        ("npm ci", &[Packages]),
+        ("printf 'a,b' > /app/data/in.csv", &[Commands]),
+        (
+            "pip install x && python make_data.py",
+            &[Packages, Commands],
+        ),
+        ("git clone https://example.com/x /app/x", &[Commands]),
+        ("<<EOF", &[Commands]),
+        ("mkdir -p /app/out", &[Commands]),
+        ("mkdir -p /app /logs/verifier", &[]),
+        ("apt-get update", &[]),
+        ("git config --global user.name me", &[]),
+    ] {
+        let found = Vec::from_iter(build_commands::losses(line, |path| {
+            places.has_directory(path)
+        }));
+        assert_eq!(found, losses, "{line}");
+    }
+}
+
+#[test]
+fn a_summary_counts_evals_by_what_they_lack() {
+    let lost = |loss| Note::lost(loss, "x");
+    let whole = [Note::change("x")];
+    let both = [lost(Loss::Files), lost(Loss::Files), lost(Loss::Packages)];
+    let packages = [lost(Loss::Packages)];
+    assert_eq!(summary(&[&whole]), "1 eval imported");
+    assert_eq!(
+        summary(&[&whole, &both, &packages]),
+        "3 evals imported: 1 lost files, 2 need packages; 2 are incomplete and do not run until they are completed"
+    );
+    assert_eq!(
+        summary(&[&packages]),
+        "1 eval imported: 1 needs packages; 1 is incomplete and does not run until it is completed"
+    );
+}

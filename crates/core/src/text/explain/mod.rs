@@ -76,6 +76,7 @@ codes! {
         MissingInputs "missing-inputs"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
+        IncompleteEval "incomplete-eval"
         SettingsOfAnother "settings-of-another"
         AgentNotReady "agent-not-ready"
     }
@@ -142,6 +143,7 @@ impl Code {
         Code::MissingInputs,
         Code::LargeBase,
         Code::SkippedEval,
+        Code::IncompleteEval,
         Code::SettingsOfAnother,
         Code::AgentNotReady,
         Code::SameAsBaseline,

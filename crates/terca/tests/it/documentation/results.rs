@@ -128,9 +128,10 @@ const TABLES: [(&str, &[&str]); 48] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 20] = [
+const BY_NAME: [&str; 21] = [
     "trials[].evidence",
     "descriptions.evals",
+    "descriptions.incomplete",
     "descriptions.environments",
     "descriptions.experiments",
     "descriptions.tests",
@@ -238,7 +239,10 @@ fn every_key_and_every_file_is_documented() {
     let remark = json!({ "text": "odd", "tags": ["odd"], "at": "2026-01-01T00:00:00Z" });
     // Nor do parts act together in every ablation.
     let hint = json!({ "pairs": [], "difference": 0.5, "pAdjusted": 0.01 });
+    // Nor is an eval incomplete that is run.
+    let incomplete = json!({ "incomplete": { "fib": ["a file"] } });
     let contained = json!({
+        "descriptions": incomplete,
         "summary": { "ablation": { "hints": [hint] } },
         "trials": [{ "remark": remark, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
