@@ -1,7 +1,10 @@
 //! `limits`: read at all levels, kept while agents and tests work, and noted when they are met.
 
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use terca_testkit::Project;
+use terca_testkit::{Project, wait_until};
 
 use crate::common::project;
 
@@ -265,4 +268,40 @@ fn doctor_says_how_limits_are_kept() {
         .find(|line| line.contains("limits:"))
         .unwrap_or_else(|| panic!("{}", outcome.stdout));
     assert!(line.contains("`limits.memory`"), "{line}");
+}
+
+/// Nothing announces this: a virtual machine that is paused, a frozen group of processes, SIGSTOP for all.
+#[test]
+fn the_time_for_which_everything_is_stopped_does_not_count() {
+    const LIMIT: u64 = 12;
+    let project = suite(
+        "touch ready; while [ ! -e go ]; do sleep 0.05; done",
+        &format!("sandbox: none\nconcurrency: 1\ntimeoutSeconds: {LIMIT}"),
+    );
+    let mut session = project.start(&[]);
+    let workspace = || project.run_dir().join("fib/default.default.01/workspace");
+    session.wait_until("the agent is at work", || {
+        project.has_run() && workspace().join("ready").exists()
+    });
+    let mut all = vec![session.id() as i32];
+    all.extend(session.processes().iter().map(|process| process.pid));
+    let send = |signal| {
+        for pid in &all {
+            // The agent's `sleep` may be gone.
+            let _ = kill_process(Pid::from_raw(*pid).unwrap(), signal);
+        }
+    };
+    send(Signal::STOP);
+    let stopped = Instant::now();
+    wait_until("the limit is over", || {
+        stopped.elapsed() > Duration::from_secs(LIMIT + 1)
+    });
+    std::fs::write(workspace().join("go"), "").unwrap();
+    send(Signal::CONT);
+    session.finish();
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "passed", "{trial}");
+    assert_eq!(trial["timedOut"], false, "{trial}");
+    let duration = trial["durationSeconds"].as_f64().unwrap();
+    assert!(duration < LIMIT as f64, "{trial}");
 }

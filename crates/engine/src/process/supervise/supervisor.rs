@@ -18,6 +18,7 @@ use super::launcher::pid_of;
 use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Messages, receive, send};
+use crate::process::pause::Looks;
 use crate::process::{open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
@@ -100,14 +101,16 @@ fn run(job: &Job, socket: &mut Messages) -> Option<Response> {
         frozen: None,
     };
     let exit_watch = os::exit_watch(pid);
+    let mut looks = Looks::begin();
     loop {
         watch.reap();
         if watch.is_over() {
             break;
         }
-        if !socket.buffer().is_empty()
-            || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch)
-        {
+        let has_request = !socket.buffer().is_empty()
+            || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch);
+        clock.move_on(looks.missed());
+        if has_request {
             match receive(socket) {
                 Ok(Request::Stop) => {
                     clock.go_on();
@@ -209,9 +212,15 @@ impl CommandClock {
 
     fn go_on(&mut self) {
         if let Some(frozen) = self.frozen.take() {
-            let paused = frozen.thaw();
-            self.started += paused;
-            self.deadline = self.deadline.and_then(|at| at.checked_add(paused));
+            self.move_on(frozen.thaw());
+        }
+    }
+
+    /// Leaves out a time that does not count. In a pause, nothing counts anyway.
+    fn move_on(&mut self, time: Duration) {
+        if self.frozen.is_none() {
+            self.started += time;
+            self.deadline = self.deadline.and_then(|at| at.checked_add(time));
         }
     }
 }
