@@ -63,6 +63,7 @@ fn codes_of(example: &[(&str, &str)], code: Code) -> (Vec<Code>, String) {
     files.push(("AGENTS.md", "be kind"));
     // A library beside the suite.
     files.extend([("/package.json", "{}"), ("/src/index.js", "")]);
+    files.push(("/srv/data/orders.csv", "1"));
     let has = |name: &str| {
         example
             .iter()

@@ -3,12 +3,14 @@
 //! Each kind has a code, a place and a fix. `allowWarnings` of the suite or of an eval silences it. Mistakes that are seen
 //! in one value alone (an empty rules file, a prompt that is a file's name) are found where the value is read.
 
+mod hidden_paths;
 mod misspelt_directories;
 mod scripts;
 
 use std::sync::Arc;
 
 use camino::Utf8Path;
+use hidden_paths::HiddenPaths;
 
 use crate::config::suite::{Action, Eval, ShellCommand, Suite};
 use crate::plan::fingerprint::{suite_variable_unquoted, words};
@@ -16,7 +18,7 @@ use crate::plan::{Case, Plan};
 use crate::reader::Surroundings;
 use crate::reader::paths::beside;
 use crate::text::diagnostic::Severity;
-use crate::text::{Code, Diagnostic, Diagnostics, prose};
+use crate::text::{Code, Diagnostic, Diagnostics, Place, prose};
 
 /// Reports everything about a plan that is doubtful, and drops the warnings that its suite allows.
 pub fn report_lints(
@@ -27,6 +29,7 @@ pub fn report_lints(
 ) {
     let root = &suite.root;
     let cases: Vec<&Case> = plan.cases().collect();
+    let mut hidden_paths = HiddenPaths::around(root, surroundings);
     let misspelt = |dir: &Utf8Path, is_missing: [bool; 3], cases: &[&Case]| {
         misspelt_directories::check(dir, root, is_missing, cases, surroundings)
     };
@@ -37,6 +40,7 @@ pub fn report_lints(
         found.extend(no_tests(eval));
         for case in cases {
             found.extend(scripts::check(case, surroundings));
+            found.extend(hidden_paths.check(case, surroundings));
         }
         // An eval that has its directory for itself.
         if eval.path.is_some() {
@@ -57,7 +61,19 @@ pub fn report_lints(
         &cases,
     ));
     found.into_iter().for_each(|problem| problems.push(problem));
+    drop_answered(problems);
     drop_allowed(suite, problems);
+}
+
+/// Drops the warnings of hidden paths that `inputs` brings there, where another warning asks for them.
+fn drop_answered(problems: &mut Diagnostics) {
+    let place = |problem: &Diagnostic| problem.labels.first().map(|label| label.place);
+    let of_inputs = problems
+        .iter()
+        .filter(|problem| problem.code == Code::MissingInputs);
+    let answered: Vec<Option<Place>> = of_inputs.map(place).collect();
+    problems
+        .retain(|problem| problem.code != Code::HiddenPath || !answered.contains(&place(problem)));
 }
 
 /// Drops the warnings that a suite or one of its evals allows.

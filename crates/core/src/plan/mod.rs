@@ -12,6 +12,7 @@ mod interpolate;
 mod judges;
 pub mod lints;
 pub mod order;
+pub mod project_dir;
 pub mod remarks;
 pub mod selection;
 mod setups;

@@ -62,7 +62,11 @@ impl Looks {
     fn missed_at(&mut self, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.last);
         self.last = now;
-        if since > MISSED { since } else { Duration::ZERO }
+        if since > MISSED {
+            since
+        } else {
+            Duration::ZERO
+        }
     }
 }
 
@@ -88,7 +92,11 @@ fn look_from_now_on() {
                 drop(stopped());
             }
         };
-        if std::thread::Builder::new().name("clock".into()).spawn(look).is_err() {
+        if std::thread::Builder::new()
+            .name("clock".into())
+            .spawn(look)
+            .is_err()
+        {
             // Without looks, all time counts.
             locked(&STOPPED).looks = None;
         }

@@ -13,9 +13,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
-use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
+use terca_core::plan::{Case, Variant};
 use terca_core::run::event::RunStart;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
@@ -219,6 +219,13 @@ impl<'a> PreparedRun<'a> {
         let cases = self.plan.plan.cases().zip(self.containment().sandboxes);
         let agents = cases.filter(|(case, _)| !is_played(&case.variant));
         agents.map(|(_, sandbox)| sandbox.contained_by).collect()
+    }
+
+    /// Returns whether commands of the suite build a workspace.
+    pub fn has_setup_commands(&self) -> bool {
+        let cases = self.plan.plan.cases();
+        let mut commands = cases.flat_map(Case::commands);
+        commands.any(|command| !command.is_of_test)
     }
 
     /// Returns the sandbox of agents for which none is asked, where the run keeps it and a new run has another.

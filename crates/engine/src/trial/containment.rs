@@ -1,6 +1,6 @@
 //! The sandboxes of a trial's commands: what each of them sees.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::agent::mcp::McpServer;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::suite::Input;
@@ -40,13 +40,15 @@ pub(super) fn command_enclosure(
 ) -> Option<Enclosure> {
     let (context, case, dirs) = (run.context, &run.spec.case, &run.dirs);
     let sealed = &context.sealed;
+    let project = context.project_dir();
+    let project = project.path();
     let mut readable = vec![sealed.root().to_owned(), run.folder.path.clone()];
-    readable.extend(project_dir(context));
+    readable.extend(project.map(Utf8Path::to_owned));
     readable.extend(inputs.iter().map(|input| input.path.clone()));
     let mut hidden = vec![context.suite_dir.join(".terca")];
     if side != Side::Tests {
-        let repository = project_dir(context).and_then(|dir| {
-            let found = Repository::around(&dir)?;
+        let repository = project.and_then(|dir| {
+            let found = Repository::around(dir)?;
             (found.root == dir).then_some(found)
         });
         readable.extend(repository.iter().flat_map(Repository::outside));
@@ -59,7 +61,7 @@ pub(super) fn command_enclosure(
                 hidden.push(sealed.place_or_original(solution));
             }
         }
-        hidden.extend(project_dir(context).map(|dir| dir.join(".git")));
+        hidden.extend(project.map(|dir| dir.join(".git")));
     }
     let mut writable = vec![dirs.io.clone(), run.folder.artifacts()];
     if matches!(side, Side::Setup | Side::Layer) {
@@ -145,20 +147,4 @@ pub(super) fn words_of(
         }
     }
     all
-}
-
-/// Returns the directory that the suite's commands may read: its repository, or the suite alone. A home directory is
-/// more than a project.
-fn project_dir(context: &Context) -> Option<Utf8PathBuf> {
-    let home = context.host.get("HOME").map(Utf8Path::new);
-    let is_home = |dir: &Utf8Path| home.is_some_and(|home| home.starts_with(dir));
-    let suite_dir = &context.suite_dir;
-    let repository = suite_dir
-        .ancestors()
-        .find(|above| above.join(".git").exists());
-    let candidates = [repository, Some(suite_dir)].into_iter().flatten();
-    candidates
-        .filter(|dir| dir.parent().is_some() && !is_home(dir))
-        .map(Utf8Path::to_owned)
-        .next()
 }

@@ -18,6 +18,7 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
 use crate::sandbox::limits::LimitKeeper;
+use crate::suite::discover::{Extent, Machine};
 use crate::tree::{Limits, Options, TreeError};
 use crate::workspace::base_layers::{BaseLayer, BaseLayers};
 use crate::workspace::layers::LayerCache;
@@ -26,6 +27,7 @@ use crate::workspace::overlays::Overlays;
 use crate::workspace::saved::restore::CheckedLayers;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::{TrialDirs, WorkDir};
+use terca_core::plan::project_dir::ProjectDir;
 
 /// The things that all trials of a run share.
 #[derive(Debug)]
@@ -85,6 +87,15 @@ impl Context {
     pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         let kept = || self.tap_program.get(|| self.work.new_dir());
         self.sandboxes.tap_program(sandbox).or_else(kept)
+    }
+
+    /// Returns the directory that the suite's commands may read.
+    pub fn project_dir(&self) -> ProjectDir {
+        let machine = Machine {
+            extent: Extent::Whole,
+            variable: &|name| self.host.get(name).map(str::to_owned),
+        };
+        ProjectDir::of(&self.suite_dir, &machine)
     }
 
     /// Returns the path at which commands find the directory of their trial, which all trials have in common. `None` where

@@ -74,6 +74,10 @@ pub fn note_before_start(run: &PreparedRun<'_>, quiet: bool) {
 fn note_containment(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.containment().networks) {
         screen::err(&line);
+        let words = run.context.project_dir().words();
+        if let Some(words) = words.filter(|_| run.has_setup_commands()) {
+            screen::err(&format!("{words} (`inputs` of `prepare` names others)"));
+        }
     }
     let kinds = run.contained_by();
     for shortcoming in kinds.iter().filter_map(|kind| kind.shortcoming()) {

@@ -288,6 +288,7 @@ fn the_doctor_knows_the_agents_of_the_suite() {
 /// A library with its suite in `evals/`, whose `prepare` and whose eval's `prepare` are given.
 fn beside_a_library(of_suite: &str, of_eval: &str, more: &str) -> Project {
     project()
+        .file(".git/HEAD", "")
         .file("src/index.js", "one\n")
         .file("evals/terca.yaml", format!("{SUITE}{of_suite}{more}"))
         .file("evals/fib/eval.terca.yaml", format!("{EVAL}{of_eval}"))
@@ -326,4 +327,46 @@ fn a_prepared_step_that_reads_the_library_names_its_inputs() {
     ] {
         assert_eq!(check(&project).stderr, "");
     }
+}
+
+/// A library in a directory, with a suite in it whose commands name files around it.
+fn outside_of_git() -> Project {
+    let suite = "environments: [{name: default, agent: nop}]\n\
+                 before:\n  - command: cp \"$TERCA_SUITE_DIR/../data.csv\" .\n\
+                 prepare:\n  - command: cp \"$TERCA_SUITE_DIR/../lib.sh\" .\n    inputs: [../lib.sh]\n";
+    let eval = "prompt: go\ntests: [{commandSuccess: 'cmp a \"$TERCA_SUITE_DIR\"/../want'}]\n";
+    project()
+        .file("lib/data.csv", "1\n")
+        .file("lib/lib.sh", "")
+        .file("lib/want", "")
+        .file("lib/evals/terca.yaml", suite)
+        .file("lib/evals/fib/eval.terca.yaml", eval)
+}
+
+#[test]
+fn a_path_that_a_sandbox_hides_is_told_before_the_run() {
+    let project = outside_of_git();
+    let check = |project: &Project| {
+        project
+            .terca(&["check", "-C", "lib/evals"])
+            .expect_status(0)
+    };
+    let said = check(&project).stderr;
+    assert_eq!(said.matches("warning[hidden-path]").count(), 2, "{said}");
+    for words in [
+        "a command of the setup names `",
+        "/lib/data.csv`, which is not there in a sandbox",
+        "a test names `",
+        "because it is in no git repository",
+        "run `git init` in the directory of the project",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    // An input is there.
+    assert!(!said.contains("lib.sh"), "{said}");
+    let in_git = outside_of_git().file("lib/.git/HEAD", "");
+    assert_eq!(check(&in_git).stderr, "");
+    let suite = project.read("lib/evals/terca.yaml") + "sandbox: none\n";
+    let not_contained = project.file("lib/evals/terca.yaml", suite);
+    assert_eq!(check(&not_contained).stderr, "");
 }

@@ -48,7 +48,7 @@ if [ -z \"$reward\" ] && [ -n \"$json\" ]; then
   echo \"reward.json has several figures, and none is called reward or score: $json\" >&2
   exit 1
 elif [ -z \"$reward\" ]; then
-  echo 'test.sh left no reward in /logs/verifier' >&2
+  echo 'error: test.sh left no reward in /logs/verifier' >&2
   exit 1
 fi
 echo \"$reward\"

@@ -74,6 +74,7 @@ codes! {
         NotExecutable "not-executable"
         PromptIsAFile "prompt-is-a-file"
         MissingInputs "missing-inputs"
+        HiddenPath "hidden-path"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
         IncompleteEval "incomplete-eval"
@@ -141,6 +142,7 @@ impl Code {
         Code::NotExecutable,
         Code::PromptIsAFile,
         Code::MissingInputs,
+        Code::HiddenPath,
         Code::LargeBase,
         Code::SkippedEval,
         Code::IncompleteEval,
