@@ -41,6 +41,7 @@ pub(super) fn command_enclosure(
     let (context, case, dirs) = (run.context, &run.spec.case, &run.dirs);
     let sealed = &context.sealed;
     let mut readable = vec![sealed.root().to_owned(), run.folder.path.clone()];
+    readable.extend(sealed.shared().cloned());
     readable.extend(project_dir(context));
     readable.extend(inputs.iter().map(|input| input.path.clone()));
     let mut hidden = vec![context.suite_dir.join(".terca")];
