@@ -20,6 +20,7 @@ use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Dir, Options, TreeError};
 use crate::workspace::base_layers::{LAYERS, content_hash_in};
 use crate::workspace::own_dirs::remove_and_tell;
+use crate::workspace::saved::restore::{layers_of, open_layer};
 
 /// Runs that cannot be merged.
 #[derive(Debug, Error)]
@@ -56,9 +57,6 @@ pub enum MergeRunsError {
     #[error("the files of a shard could not be copied: {0}")]
     Copy(#[from] TreeError),
 }
-
-/// A run has a few layers for each eval. An eval of the name `layers` has its trials beside them.
-const MOST_LAYERS: u64 = 1_000_000;
 
 struct MergedRun {
     name: String,
@@ -217,23 +215,21 @@ fn copy(part: &MergedRun, path: &Utf8Path, target: &Dir) -> Result<bool, MergeRu
     Ok(true)
 }
 
-/// Copies the layers that the workspaces of a part started from, unless another part has the same.
+/// Copies the layers that the workspaces of a part started from into the new run, unless it finds them beside it or
+/// another part had the same.
 fn copy_layers(part: &MergedRun, target: &Dir) -> Result<(), MergeRunsError> {
-    let layers = open_run(&part.past.dir)
-        .and_then(|run| run.open_dir(LAYERS))
-        .and_then(|layers| layers.names(MOST_LAYERS));
-    let names = match layers {
-        Err(error) if error.is_not_found() => return Ok(()),
-        names => names?,
-    };
-    for name in names {
-        let layer = name.to_str().filter(|name| content_hash_in(name).is_some());
-        let Some(path) = layer.map(|name| Utf8Path::new(LAYERS).join(name)) else {
+    let run = open_run(&part.past.dir)?;
+    // A record that is damaged names no layer: the trial that it is of says so when it is used.
+    for name in layers_of(&run).unwrap_or_default() {
+        if content_hash_in(&name).is_none() || open_layer(target, &name).is_ok() {
             continue;
-        };
-        if target.meta_at(&path)?.is_none() {
-            copy(part, &path, target)?;
         }
+        let layer = match open_layer(&run, &name) {
+            Err(error) if error.is_not_found() => continue,
+            layer => layer?,
+        };
+        let place = target.create_dir_all(Utf8Path::new(LAYERS).join(name), DIR_MODE)?;
+        tree::copy(&layer, &place, &Options::reading(), &mut |_| Ok(true))?;
     }
     Ok(())
 }

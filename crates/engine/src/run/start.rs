@@ -331,7 +331,6 @@ impl<'a> PreparedRun<'a> {
         let mut finished = scheduler::run(&request, &context, store, &receiver, slots, observer)?;
         let not_removed = &mut finished.not_removed;
         not_removed.extend(context.supervisors.take_remains());
-        not_removed.extend(context.base_layers.remove_unneeded());
         not_removed.extend(context.work.remove());
         finished.suite_changes =
             differences(&fingerprints, &plan.current_fingerprints(&context.mask));
@@ -341,7 +340,6 @@ impl<'a> PreparedRun<'a> {
     /// Returns what all trials of the run in this directory share.
     pub fn into_context(mut self, run_dir: &Utf8Path) -> (Arc<Context>, Slots, Mailbox) {
         run_dir.clone_into(&mut self.context.run_dir);
-        self.context.base_layers = BaseLayers::new(run_dir, &self.context.suite_dir);
         (Arc::new(self.context), self.slots, self.mailbox)
     }
 }
@@ -358,11 +356,12 @@ fn context(
     let launcher = Launcher::of_this_program();
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
+    let base_layers = Arc::new(BaseLayers::of_suite(&suite_dir));
     let sealed = work
         .new_dir()
         .and_then(|dir| {
             let inputs = Inputs::of(&plan.plan, &suite_dir);
-            Ok(SealedSuite::create(dir, &suite_dir, &inputs)?)
+            Ok(SealedSuite::create(dir, &suite_dir, &inputs, &base_layers)?)
         })
         .map_err(StartError::NoCopyOfSuite)?;
     let sandboxes = if is_local {
@@ -387,8 +386,8 @@ fn context(
         replay: replay.transpose()?,
         limits: limits.map_err(StartError::NoWorkDir)?,
         interrupt: Arc::new(Interrupt::new().map_err(StartError::Signals)?),
-        layers: LayerCache::new(&suite_dir, options.rebuild_layers),
-        base_layers: BaseLayers::new(&run_dir, &suite_dir),
+        layers: LayerCache::new(&suite_dir, base_layers.clone(), options.rebuild_layers),
+        base_layers,
         merged_layers: Default::default(),
         checked_layers: Default::default(),
         keeps_whole: options.keeps_whole,

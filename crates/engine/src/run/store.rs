@@ -21,6 +21,7 @@ use crate::run::names;
 use crate::run::past_runs::{self, PastRun};
 use crate::run::record::{self, RunsError};
 use crate::tree::Dir;
+use crate::workspace::own_dirs::make_own_dir;
 use crate::workspace::stale_dirs::{Draft, remove_drafts};
 
 /// A run's directory that could not be made, opened or written.
@@ -92,11 +93,7 @@ impl Store {
     ) -> io::Result<Self> {
         let runs = &runs_dir(suite_dir);
         fs_err::create_dir_all(runs)?;
-        let drafts = suite_dir.join(".terca");
-        let ignore = drafts.join(".gitignore");
-        if !ignore.exists() {
-            fs_err::write(ignore, "*\n")?;
-        }
+        let drafts = make_own_dir(suite_dir)?;
         remove_drafts(&drafts);
         let draft = Draft::create(&drafts, 0o777)?;
         let opened = open_run(draft.path())?;

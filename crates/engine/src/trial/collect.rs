@@ -186,10 +186,8 @@ fn keep_whole(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
 
 /// Saves what changed in a workspace since its layers were copied or mounted.
 fn save_changes(run: &mut TrialRun<'_>, folder: &Dir) -> Result<(), StageError> {
-    let context = run.context;
     let layers = run.layers.clone();
     let saved = move_changes(run, &layers, folder);
-    context.base_layers.need(&layers.names);
     // On a full disk the part stays, so that the run ends when it cannot write its journal: no agent is to work for nothing.
     // A run that is resumed begins the trial again.
     let is_full = |error: &TreeError| error.kind() == io::ErrorKind::StorageFull;

@@ -43,6 +43,7 @@ pub(super) fn command_enclosure(
     let project = context.project_dir();
     let project = project.path();
     let mut readable = vec![sealed.root().to_owned(), run.folder.path.clone()];
+    readable.extend(sealed.shared().cloned());
     readable.extend(project.map(Utf8Path::to_owned));
     readable.extend(inputs.iter().map(|input| input.path.clone()));
     let mut hidden = vec![context.suite_dir.join(".terca")];

@@ -54,8 +54,8 @@ pub struct Context {
     pub versions: Versions,
     /// The layers that `prepare` has made.
     pub layers: LayerCache,
-    /// The layers that its trials start from, as they are kept with the run.
-    pub base_layers: BaseLayers,
+    /// The layers that its trials start from, as they are kept for all runs of the suite.
+    pub base_layers: Arc<BaseLayers>,
     /// The same, as workspaces have them one over the other.
     pub merged_layers: MergedLayersOfRun,
     /// The layers of a saved run that were found whole.
@@ -122,7 +122,7 @@ impl Context {
         !self.keeps_whole && matches!(self.keep, Keep::Changed | Keep::Failed)
     }
 
-    /// Returns the layers that are kept with the run, for the directories that a workspace starts from.
+    /// Returns the layers that are kept, for the directories that a workspace starts from.
     pub(super) fn kept_layers(
         &self,
         base: &[Utf8PathBuf],

@@ -1,8 +1,9 @@
 //! `.terca/cache`: layers that `prepare` has made, kept for all trials and later runs.
 //!
-//! A layer is in `KEY.N/tree`. It is made elsewhere, under a lock that one run alone holds, and gets its name when it
-//! is whole. A run that uses it holds it locked, so that no other run removes it meanwhile. Made again (`--no-cache`),
-//! it gets the next number, and the older one is removed when it is no longer used.
+//! The files of a layer are among the layers of the suite (`base_layers`), and `KEY.N/layer` has its name there. It is
+//! made under a lock that one run alone holds, and gets its name when it is whole. A run that uses it holds it locked, so
+//! that no other run removes it meanwhile. Made again (`--no-cache`), it gets the next number, and the older one is
+//! removed when it is no longer used.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,17 +16,22 @@ use jiff::Timestamp;
 
 use crate::locked;
 use crate::process::interrupt::Interrupt;
-use crate::tree::TreeError;
+use crate::tree::{Options, TreeError};
+use crate::workspace::base_layers::{BaseLayer, BaseLayers, content_hash_in};
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.
 const GLANCE: Duration = Duration::from_millis(100);
+/// The file with the name of a layer.
+const LAYER: &str = "layer";
 
 /// The layers of one suite that one run uses.
 #[derive(Debug)]
 pub struct LayerCache {
     dir: Utf8PathBuf,
+    /// The files of the layers.
+    files: Arc<BaseLayers>,
     /// Layers that were made before this run are not used.
     anew: bool,
     known: Mutex<HashMap<String, Entry>>,
@@ -46,10 +52,11 @@ pub fn cache_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
 }
 
 impl LayerCache {
-    /// Opens the cache of a suite. With `anew`, layers of earlier runs are not used.
-    pub fn new(suite_dir: &Utf8Path, anew: bool) -> Self {
+    /// Opens the cache of a suite, whose layers have their files there. With `anew`, layers of earlier runs are not used.
+    pub fn new(suite_dir: &Utf8Path, files: Arc<BaseLayers>, anew: bool) -> Self {
         LayerCache {
             dir: cache_dir(suite_dir),
+            files,
             anew,
             known: Mutex::default(),
         }
@@ -65,7 +72,7 @@ impl LayerCache {
 
     /// Returns the tree of a layer, made if need be by one trial of one run, while all others wait. `make` puts it
     /// into an empty directory. An error that `lasting` gives a reason for is the answer for the rest of the run.
-    pub fn get<E: From<io::Error>>(
+    pub fn get<E: From<io::Error> + From<TreeError>>(
         &self,
         key: &str,
         interrupt: &Interrupt,
@@ -98,7 +105,7 @@ impl LayerCache {
         }
     }
 
-    fn open_or_make<E: From<io::Error>>(
+    fn open_or_make<E: From<io::Error> + From<TreeError>>(
         &self,
         key: &str,
         interrupt: &Interrupt,
@@ -106,22 +113,41 @@ impl LayerCache {
     ) -> Result<Held, E> {
         fs_err::create_dir_all(&self.dir)?;
         let _making = self.wait_for_turn(key, interrupt)?;
+        let options = Options {
+            should_stop: interrupt,
+            ..Options::reading()
+        };
         let latest = self.latest(key);
         if let (false, Some(number)) = (self.anew, latest) {
-            return Ok(hold(&self.dir.join(format!("{key}.{number}")))?);
+            let place = self.dir.join(format!("{key}.{number}"));
+            // One whose files are gone, or were changed, is made again.
+            if let Some(layer) = self.find(&place, &options)? {
+                return Ok(hold(&place, layer)?);
+            }
         }
         stale_dirs::remove_drafts(&self.dir);
+        let layer = self.files.fill(&options, make)?;
         let draft = stale_dirs::Draft::create(&self.dir, 0o700)?;
-        let tree = draft.path().join("tree");
-        fs_err::create_dir(&tree)?;
-        make(&tree)?;
+        fs_err::write(draft.path().join(LAYER), &layer.hash)?;
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
         draft.publish([place.clone()])?;
         if let Some(number) = latest {
             // An older one that is in use is removed by a later run.
             let _ = remove_unused(&self.dir.join(format!("{key}.{number}")));
         }
-        Ok(hold(&place)?)
+        Ok(hold(&place, layer)?)
+    }
+
+    /// Returns the files of a layer, if they are as they were made.
+    fn find(
+        &self,
+        place: &Utf8Path,
+        options: &Options<'_>,
+    ) -> Result<Option<BaseLayer>, TreeError> {
+        match layer_of(place) {
+            Some(name) => self.files.find(&name, options),
+            None => Ok(None),
+        }
     }
 
     /// Waits until no other run makes this layer. It is then usually there.
@@ -152,12 +178,25 @@ impl LayerCache {
     }
 }
 
-fn hold(place: &Utf8Path) -> io::Result<Held> {
+/// Returns the name among the layers of the suite that a layer in the cache has.
+fn layer_of(place: &Utf8Path) -> Option<String> {
+    let name = fs_err::read_to_string(place.join(LAYER)).ok()?;
+    content_hash_in(&name).is_some().then_some(name)
+}
+
+/// Returns the names among the layers of a suite that its cache uses.
+pub fn layers_in_cache(suite_dir: &Utf8Path) -> Vec<String> {
+    let entries = cache_dir(suite_dir).read_dir_utf8().into_iter().flatten();
+    let places = entries.flatten();
+    places.filter_map(|entry| layer_of(entry.path())).collect()
+}
+
+fn hold(place: &Utf8Path, layer: BaseLayer) -> io::Result<Held> {
     let lock = File::open(place)?;
     // Where directories cannot be locked, another run may remove it while it is used.
     let lock = lock.try_lock_shared().is_ok().then_some(lock);
     Ok(Held {
-        tree: place.join("tree"),
+        tree: layer.tree,
         _lock: lock,
     })
 }
@@ -183,6 +222,10 @@ mod tests {
         (guard, dir)
     }
 
+    fn opened(dir: &Utf8Path, anew: bool) -> LayerCache {
+        LayerCache::new(dir, Arc::new(BaseLayers::of_suite(dir)), anew)
+    }
+
     fn get(cache: &LayerCache, made: &AtomicUsize) -> Utf8PathBuf {
         let make = |tree: &Utf8Path| {
             made.fetch_add(1, Ordering::SeqCst);
@@ -204,7 +247,7 @@ mod tests {
         let (_guard, dir) = suite();
         let made = AtomicUsize::new(0);
         // Two runs with eight trials each.
-        let caches = [LayerCache::new(&dir, false), LayerCache::new(&dir, false)];
+        let caches = [opened(&dir, false), opened(&dir, false)];
         std::thread::scope(|scope| {
             for n in 0..16 {
                 let (cache, made) = (&caches[n % 2], &made);
@@ -212,7 +255,7 @@ mod tests {
             }
         });
         assert_eq!(made.load(Ordering::SeqCst), 1);
-        get(&LayerCache::new(&dir, false), &made);
+        get(&opened(&dir, false), &made);
         assert_eq!(made.load(Ordering::SeqCst), 1, "a later run finds it");
     }
 
@@ -220,24 +263,43 @@ mod tests {
     fn made_anew_it_does_not_take_the_old_one_from_those_who_use_it() {
         let (_guard, dir) = suite();
         let made = AtomicUsize::new(0);
-        let first = LayerCache::new(&dir, false);
+        let first = opened(&dir, false);
         let old = get(&first, &made);
-        let second = LayerCache::new(&dir, true);
+        let second = opened(&dir, true);
         let new = get(&second, &made);
         assert_ne!(old, new);
         assert_eq!(get(&second, &made), new, "once in a run");
         assert_eq!(made.load(Ordering::SeqCst), 2);
         assert!(old.join("file").is_file(), "in use");
         drop(first);
-        let third = get(&LayerCache::new(&dir, true), &made);
+        let third = get(&opened(&dir, true), &made);
         assert!(!new.exists() || third != new);
-        assert_eq!(remove_unused(old.parent().unwrap()), Some(Vec::new()));
+        let places = cache_dir(&dir);
+        assert_eq!(remove_unused(&places.join("key.1")), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_layer_whose_files_are_gone_or_changed_is_made_again() {
+        let (_guard, dir) = suite();
+        let made = AtomicUsize::new(0);
+        for damage in ["rm -r", "echo y >"] {
+            let tree = get(&opened(&dir, false), &made);
+            let command = format!("{damage} {}", tree.join("file"));
+            let done = std::process::Command::new("sh")
+                .args(["-c", &command])
+                .status();
+            assert!(done.unwrap().success());
+        }
+        let tree = get(&opened(&dir, false), &made);
+        assert!(tree.join("file").is_file());
+        assert_eq!(made.load(Ordering::SeqCst), 3);
+        assert_eq!(layers_in_cache(&dir), [tree.file_name().unwrap()]);
     }
 
     #[test]
     fn what_could_not_be_made_is_not_there() {
         let (_guard, dir) = suite();
-        let cache = LayerCache::new(&dir, false);
+        let cache = opened(&dir, false);
         let interrupt = Interrupt::new().unwrap();
         let fail = |tree: &Utf8Path| {
             fs_err::write(tree.join("half"), "x").unwrap();
@@ -260,7 +322,7 @@ mod tests {
         assert_eq!(again.to_string(), "no network here");
         // The next run tries again.
         let made = AtomicUsize::new(0);
-        let tree = get(&LayerCache::new(&dir, false), &made);
+        let tree = get(&opened(&dir, false), &made);
         assert!(!tree.join("half").exists() && tree.join("file").is_file());
     }
 }

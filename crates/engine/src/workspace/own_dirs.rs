@@ -11,9 +11,23 @@ use crate::tree::{Options, remove};
 /// The permissions of a directory that no other user can look into.
 pub(crate) const PRIVATE: u32 = 0o700;
 
+/// The directory of a suite with its runs, and with what they share.
+pub(crate) const OWN: &str = ".terca";
+
 /// Makes a directory with these permissions, less those of the user's mask.
 pub(crate) fn make_dir(path: &Utf8Path, mode: u32) -> io::Result<()> {
     std::fs::DirBuilder::new().mode(mode).create(path)
+}
+
+/// Makes the directory of a suite with its runs and what they share, which no commit is to have. Returns its path.
+pub(crate) fn make_own_dir(suite_dir: &Utf8Path) -> io::Result<Utf8PathBuf> {
+    let own = suite_dir.join(OWN);
+    fs_err::create_dir_all(&own)?;
+    let ignore = own.join(".gitignore");
+    if !ignore.exists() {
+        fs_err::write(ignore, "*\n")?;
+    }
+    Ok(own)
 }
 
 /// Makes a private directory under a name that nobody can foresee.

@@ -10,7 +10,7 @@
 //!
 //! | sealed | |
 //! |---|---|
-//! | everything that a YAML file names: layers, rules, skills, sources of `copy` | always |
+//! | everything that a YAML file names: layers, rules, skills, sources of `copy` | always; of a layer that is larger than [`SURROUNDINGS`], the copy is the one that all runs share ([`BaseLayers`]) |
 //! | `_tests`, `_solution`, `_solution.sh` | always |
 //! | the directory of an eval, and of a script that a command names | whole, unless it is larger than [`SURROUNDINGS`]; then only the files directly in it |
 //! | the files directly in the suite's directory | always, unless one is larger than that |
@@ -30,6 +30,7 @@ use thiserror::Error;
 use crate::tree;
 use crate::tree::archive::Packer;
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, identity};
+use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::suite_inputs::{Inputs, normal};
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -58,20 +59,29 @@ pub struct SealedSuite {
     /// The directory that has all of the files.
     root: Utf8PathBuf,
     suite_dir: Utf8PathBuf,
-    /// The identities of sealed trees and files, by their own paths.
-    seals: BTreeMap<Utf8PathBuf, String>,
+    /// The seals of trees and files, by their own paths.
+    seals: BTreeMap<Utf8PathBuf, Seal>,
     /// The seals that commands may rely on without naming a file, and the directory of the eval that one is for alone.
     surroundings: Vec<(Utf8PathBuf, Option<Utf8PathBuf>)>,
     hashes: TreeHashes,
 }
 
+/// The seal of a file or tree.
+#[derive(Debug)]
+struct Seal {
+    identity: String,
+    /// The place of a tree that all runs share.
+    shared: Option<Utf8PathBuf>,
+}
+
 impl SealedSuite {
     /// Copies what a run uses into an empty directory. A path that is missing or cannot be read is left out: the trial
-    /// that needs it reports the error, with the path that the user knows.
+    /// that needs it reports the error, with the path that the user knows. Large layers are among `layers`.
     pub fn create(
         root: Utf8PathBuf,
         suite_dir: &Utf8Path,
         inputs: &Inputs,
+        layers: &BaseLayers,
     ) -> Result<Self, TreeError> {
         let mut sealed = SealedSuite {
             root,
@@ -93,6 +103,9 @@ impl SealedSuite {
         let mut paths: BTreeSet<&Utf8Path> = around.keys().map(Utf8PathBuf::as_path).collect();
         paths.extend(inputs.named.iter().map(Utf8PathBuf::as_path));
         for path in paths {
+            if inputs.layers.contains(path) && sealed.share(path, layers)? {
+                continue;
+            }
             if inputs.named.contains(path) {
                 sealed.seal(path)?;
             } else {
@@ -117,7 +130,7 @@ impl SealedSuite {
     /// Puts all sealed files into an archive, each at its own path.
     pub fn pack(&self, packer: &mut Packer<impl io::Write>) -> io::Result<()> {
         for path in self.seals.keys() {
-            let place = self.place(path);
+            let place = self.place_or_original(path);
             let at = path.strip_prefix("/").unwrap_or(path);
             if place.is_dir() {
                 packer.add_tree(&Dir::open_no_link(&place)?, at)?;
@@ -162,7 +175,7 @@ impl SealedSuite {
         for word in words(command) {
             let path = Utf8Path::new(word);
             if path.starts_with(&self.suite_dir) && self.seal_of(path).is_some() {
-                sealed = sealed.replace(word, self.place(path).as_str());
+                sealed = sealed.replace(word, self.place_or_original(path).as_str());
             }
         }
         sealed
@@ -230,10 +243,19 @@ impl SealedSuite {
 
     /// Returns the place of a path in the copy, or the path itself where the copy does not have it.
     pub fn place_or_original(&self, path: &Utf8Path) -> Utf8PathBuf {
-        match self.seal_of(path) {
-            Some(_) => self.place(path),
-            None => path.to_owned(),
+        let Some(sealed) = self.seal_of(path) else {
+            return path.to_owned();
+        };
+        match self.seals.get(sealed).and_then(|seal| seal.shared.as_ref()) {
+            Some(shared) if sealed == path => shared.clone(),
+            Some(shared) => shared.join(path.strip_prefix(sealed).unwrap_or(path)),
+            None => self.place(path),
         }
+    }
+
+    /// Returns the directories outside of the copy that have sealed files.
+    pub fn shared(&self) -> impl Iterator<Item = &Utf8PathBuf> {
+        self.seals.values().filter_map(|seal| seal.shared.as_ref())
     }
 
     /// Returns the sealed path that a path is, or is in.
@@ -243,8 +265,9 @@ impl SealedSuite {
     }
 
     fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
-        let now = identity(self.place(path)).ok();
-        if now.is_some() && now.as_ref() == self.seals.get(path) {
+        let now = identity(self.place_or_original(path)).ok();
+        let sealed = self.seals.get(path).map(|seal| &seal.identity);
+        if now.is_some() && now.as_ref() == sealed {
             return Ok(());
         }
         Err(SealBroken(path.to_owned()))
@@ -274,8 +297,41 @@ impl SealedSuite {
             }
             Err(error) => return Err(error),
         }
-        self.seals.insert(path.to_owned(), identity(&place)?);
+        self.insert(path, &place, None)
+    }
+
+    fn insert(
+        &mut self,
+        path: &Utf8Path,
+        place: &Utf8Path,
+        shared: Option<Utf8PathBuf>,
+    ) -> Result<(), TreeError> {
+        let identity = identity(place)?;
+        let seal = Seal { identity, shared };
+        self.seals.insert(path.to_owned(), seal);
         Ok(())
+    }
+
+    /// Seals a layer that is too large to be copied for each run: all runs share a copy. Returns whether it did. One that
+    /// has files which agents must not see is not the same as its layer.
+    fn share(&mut self, path: &Utf8Path, layers: &BaseLayers) -> Result<bool, TreeError> {
+        let is_large = || {
+            let size = Dir::open(path).and_then(|dir| tree::measure(&dir, &around()));
+            matches!(size, Err(TreeError::TooLarge { .. }))
+        };
+        if self.seal_of(path).is_some() || !is_large() {
+            return Ok(false);
+        }
+        let Ok(Some(layer)) = layers.get_same(path, &Options::reading()) else {
+            // The copy says what is wrong.
+            return Ok(false);
+        };
+        let place = self.place(path);
+        fs_err::create_dir_all(place.parent().unwrap_or(&place))?;
+        fs_err::os::unix::fs::symlink(&layer.tree, place)?;
+        self.hashes.know(&layer.tree, layer.content_hash());
+        self.insert(path, &layer.tree, Some(layer.tree.clone()))?;
+        Ok(true)
     }
 
     /// Copies a directory because something in it is used, if it is not too large.
@@ -283,11 +339,7 @@ impl SealedSuite {
         if self.seal_of(path).is_some() || !path.is_dir() || path.is_symlink() {
             return Ok(());
         }
-        let limits = Options {
-            limits: SURROUNDINGS,
-            ..Options::reading()
-        };
-        match tree::measure(&Dir::open(path)?, &limits) {
+        match tree::measure(&Dir::open(path)?, &around()) {
             Ok(_) => self.seal(path),
             Err(TreeError::TooLarge { .. }) => self.seal_files_of(path),
             // Not readable. It is of use to commands only, which see it as it is.
@@ -317,8 +369,7 @@ impl SealedSuite {
                 && let Ok(file) = dir.open_file(&name)
                 && tree::copy_file(&file, &target, &name, &Options::reading()).is_ok()
             {
-                let identity = identity(self.place(&path))?;
-                self.seals.insert(path, identity);
+                self.insert(&path, &self.place(&path), None)?;
             }
         }
         Ok(())
@@ -350,6 +401,14 @@ impl SealedSuite {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the options for looking whether a directory is small enough.
+fn around() -> Options<'static> {
+    Options {
+        limits: SURROUNDINGS,
+        ..Options::reading()
     }
 }
 
@@ -401,10 +460,12 @@ mod tests {
                 named: paths(named),
                 scripts: paths(scripts),
                 eval_dirs: paths(eval_dirs),
+                layers: paths(named),
             };
             let copy = self.path("copy");
             fs_err::create_dir(&copy).unwrap();
-            SealedSuite::create(copy, &self.path("suite"), &inputs).unwrap()
+            let layers = BaseLayers::of_suite(&self.path("suite"));
+            SealedSuite::create(copy, &self.path("suite"), &inputs, &layers).unwrap()
         }
     }
 
@@ -422,6 +483,32 @@ mod tests {
         fs_err::write(suite.path("suite/a/lib/one"), "2").unwrap();
         let one = sealed.open(&suite.path("suite/a/lib/one")).unwrap();
         assert_eq!(fs_err::read_to_string(one).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_large_layer_is_sealed_in_the_copy_that_all_runs_share() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("suite/_base/one", "1")]);
+        let base = suite.path("suite/_base");
+        for number in 0..SURROUNDINGS.entries {
+            fs_err::write(base.join(format!("{number}.txt")), "").unwrap();
+        }
+        let first = suite.sealed(&["suite/_base"], &[], &[]);
+        let place = first.open(&base).unwrap();
+        assert!(
+            place.starts_with(suite.path("suite/.terca/layers")),
+            "{place}"
+        );
+        assert_eq!(first.hash(&base), TreeHashes::default().get(&base));
+        fs_err::remove_dir_all(suite.path("copy")).unwrap();
+        let second = suite.sealed(&["suite/_base"], &[], &[]);
+        assert_eq!(second.open(&base).unwrap(), place);
+        assert_eq!(first.open(&base).unwrap(), place, "it is as it was");
+        // A command that looks for it finds it, and an edit of the suite does not reach it.
+        let in_copy = second.dir(&suite.path("suite")).join("_base/one");
+        fs_err::write(base.join("one"), "2").unwrap();
+        assert_eq!(fs_err::read_to_string(in_copy).unwrap(), "1");
+        fs_err::write(place.join("one"), "2").unwrap();
+        assert!(second.open(&base).is_err());
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use terca_core::plan::Plan;
 use terca_core::plan::fingerprint::Fingerprinter;
+use terca_core::plan::{Layer, Plan};
 use terca_core::text::mask::Mask;
 
 /// The files of a suite that a run uses.
@@ -17,6 +17,8 @@ pub struct Inputs {
     pub(super) scripts: BTreeSet<Utf8PathBuf>,
     /// The directories of evals.
     pub(super) eval_dirs: BTreeSet<Utf8PathBuf>,
+    /// Those of the trees that workspaces start from.
+    pub(super) layers: BTreeSet<Utf8PathBuf>,
 }
 
 impl Inputs {
@@ -44,12 +46,15 @@ impl Inputs {
             named: named.into_inner(),
             scripts: scripts.into_inner(),
             eval_dirs: BTreeSet::new(),
+            layers: BTreeSet::new(),
         };
         for trial in &plan.trials {
             let eval = &trial.case.eval;
             let solution = eval.solution.iter().chain(&eval.solution_script);
             inputs.named.extend(solution.cloned());
             inputs.eval_dirs.insert(eval.dir.clone());
+            let layers = Layer::directories(&trial.case.layers).into_iter();
+            inputs.layers.extend(layers.map(Utf8Path::to_owned));
         }
         inputs
     }

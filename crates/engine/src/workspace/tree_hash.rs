@@ -29,6 +29,11 @@ impl TreeHashes {
         hash
     }
 
+    /// Takes note of a hash that is known already.
+    pub fn know(&self, path: &Utf8Path, hash: &str) {
+        locked(&self.known).insert(path.to_owned(), hash.to_owned());
+    }
+
     /// Returns the hash of a file; `None` if it was not there when it was asked for first.
     pub fn file(&self, path: &Utf8Path) -> Option<String> {
         let mut files = locked(&self.files);

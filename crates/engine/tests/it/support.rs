@@ -78,11 +78,18 @@ impl Suite {
         let work = WorkDir::create(Some(project.work_dir().as_str())).unwrap();
         let inputs = Inputs::of(&plan, &project.dir());
         std::fs::create_dir_all(project.dir().join(".terca/runs/1")).unwrap();
+        let base_layers = Arc::new(BaseLayers::of_suite(&project.dir()));
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
             overlays: Overlays::new(Wish::Auto, launcher()),
-            sealed: SealedSuite::create(work.new_dir().unwrap(), &project.dir(), &inputs).unwrap(),
+            sealed: SealedSuite::create(
+                work.new_dir().unwrap(),
+                &project.dir(),
+                &inputs,
+                &base_layers,
+            )
+            .unwrap(),
             work,
             mask: Mask::new(plan.secrets.iter().cloned()),
             host: Host::new(variables.map(|(name, value)| (name.into(), value)).into()),
@@ -90,8 +97,8 @@ impl Suite {
             keep: Keep::All,
             offline_tests: false,
             versions: Versions::new(launcher()),
-            layers: LayerCache::new(&project.dir(), false),
-            base_layers: BaseLayers::new(&project.dir().join(".terca/runs/1"), &project.dir()),
+            layers: LayerCache::new(&project.dir(), base_layers.clone(), false),
+            base_layers,
             merged_layers: Default::default(),
             checked_layers: Default::default(),
             keeps_whole: false,

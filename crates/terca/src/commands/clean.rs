@@ -1,4 +1,4 @@
-//! `terca clean`: removes layers and old runs, after asking.
+//! `terca clean`: removes cached steps, old runs, and layers that no run uses, after asking.
 
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     let mut gone = 0;
     let mut freed = 0;
     for one in &found {
-        match remove(one) {
+        match remove(&dir, one) {
             Some(left) if left.is_empty() => {
                 gone += 1;
                 freed += one.bytes;
@@ -60,9 +60,10 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
 
 fn line(one: &Removable) -> String {
     let what = match one.kind {
-        RemovableKind::Layer => "cached step",
+        RemovableKind::Step => "cached step",
         RemovableKind::Downloads => "downloads  ",
         RemovableKind::Run => "run        ",
+        RemovableKind::Layers => "layers     ",
     };
     format!(
         "{what}  {:>9}  {}\n",

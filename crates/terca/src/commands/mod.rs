@@ -82,7 +82,7 @@ pub enum Command {
     Verify(verify::VerifyArgs),
     /// List all runs
     List(list::ListArgs),
-    /// Remove cached steps of `prepare` and old runs; asks first
+    /// Remove cached steps of `prepare`, old runs, and files that no run uses; asks first
     Clean(clean::CleanArgs),
     /// Convert tasks of another program into evals
     Import(import::ImportArgs),

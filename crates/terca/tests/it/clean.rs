@@ -91,7 +91,12 @@ fn what_is_in_use_stays() {
 
 #[test]
 fn the_list_says_how_large_runs_are() {
-    let project = with_a_layer().file("_base/large", vec![7; 3_000_000]);
+    let project = project()
+        .agent("head -c 3000000 /dev/urandom > large")
+        .file(
+            "task/eval.terca.yaml",
+            "prompt: x\ntests: [{fileExists: large}]\n",
+        );
     project.terca(&[]).expect_status(0);
     let listed = project.terca(&["list"]).expect_status(0).stdout;
     assert!(

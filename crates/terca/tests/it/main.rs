@@ -59,6 +59,7 @@ mod interrupt;
 mod json_answers;
 mod judge;
 mod judged;
+mod kept_layers;
 mod keys;
 mod large_runs;
 mod latest_run;

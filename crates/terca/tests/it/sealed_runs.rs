@@ -646,7 +646,7 @@ fn a_layer_that_was_changed_is_noticed() {
         );
     project.terca(&["--format", "plain"]).expect_status(1);
     project.terca(&["verify"]).expect_status(0);
-    let layers = project.run_dir().join("layers");
+    let layers = project.path(".terca/layers");
     let layer = layers.read_dir_utf8().unwrap().next().unwrap().unwrap();
     std::fs::write(layer.path().join("done.txt"), "").unwrap();
     has(&verified(&project)["problems"].to_string(), "layers/");

@@ -43,16 +43,13 @@ pub(super) fn directories(
     Ok(directories)
 }
 
-/// Keeps the layers of the workspace with the run. This is done before the agent starts: it could change the files that
+/// Keeps the layers of the workspace for all runs. This is done before the agent starts: it could change the files that
 /// a layer is made from.
 pub(super) fn keep(run: &mut TrialRun<'_>, dirs: &[Utf8PathBuf]) -> Result<(), StageError> {
     let context = run.context;
     let layers = context.kept_layers(dirs, &context.suite_tree());
     run.layers = layers.map_err(|error| {
-        StageError::setup_tree(
-            "the base of the workspace could not be kept with the run",
-            error,
-        )
+        StageError::setup_tree("the base of the workspace could not be kept", error)
     })?;
     Ok(())
 }

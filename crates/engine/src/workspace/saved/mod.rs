@@ -1,7 +1,7 @@
 //! Saved workspaces: whole ones, and those that are saved as what changed in the layers that they started from.
 //!
 //! ```text
-//! RUN/layers/NAME/                      a layer, once for all trials that start from it
+//! .terca/layers/NAME/                   a layer, once for all trials of all runs that start from it
 //! RUN/TRIAL/workspace/                  a whole workspace, or
 //! RUN/TRIAL/workspace.changes/
 //!   changes.json                        the layers, lowest first, and the paths of them that are gone

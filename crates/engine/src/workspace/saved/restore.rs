@@ -1,10 +1,10 @@
 //! Makes a saved workspace again.
 //!
 //! The run may come from somebody else. So names of layers are names and nothing else, everything is opened beneath the
-//! run's directory, no link is followed, and paths that are gone are left out of the copies of layers instead of being
+//! run's directory or that of the layers beside all runs, no link is followed, and paths that are gone are left out of the copies of layers instead of being
 //! removed. A layer is used only if its content has the hash that its name says.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,12 +13,16 @@ use camino::Utf8Path;
 use thiserror::Error;
 
 use crate::locked;
-use crate::tree::{Dir, Options, TreeError, copy, hash};
-use crate::workspace::base_layers::{LAYERS, content_hash_in};
+use crate::tree::{Dir, Options, TreeError, Visit, copy, hash, walk};
+use crate::workspace::base_layers::{LAYERS, content_hash_in, layers_beside};
 use crate::workspace::saved::{CHANGES, RECORD, Record, TREE, VERSION, WORKSPACE, path_of};
 
 /// A larger `changes.json` is not read: that of a million removed files has a part of it.
 const LARGEST_RECORD: u64 = 256 << 20;
+/// A file that the directory of every trial has.
+const LOG: &str = "run.log";
+/// The directory of a trial with its earlier attempts.
+const ATTEMPTS: &str = "attempts";
 
 /// The reason why a saved workspace cannot be made again.
 #[derive(Debug, Error)]
@@ -44,7 +48,10 @@ pub enum RestoreError {
         reason: &'static str,
     },
     /// A layer is not there.
-    #[error("the run's {LAYERS}/{name} is missing, which the workspace started from: {source}")]
+    #[error(
+        "{LAYERS}/{name} is missing, which the workspace started from: {source}; copy it from `.terca/{LAYERS}` of the suite \
+         that made the run to {LAYERS}/ in the run's directory"
+    )]
     NoLayer {
         /// Its name.
         name: String,
@@ -52,9 +59,7 @@ pub enum RestoreError {
         source: TreeError,
     },
     /// A layer is not as it was saved.
-    #[error(
-        "the run's {LAYERS}/{name} is damaged: its files are not those that the workspace started from"
-    )]
+    #[error("{LAYERS}/{name} is damaged: its files are not those that the workspace started from")]
     DamagedLayer {
         /// Its name.
         name: String,
@@ -174,6 +179,38 @@ fn reason(error: TreeError) -> String {
     }
 }
 
+/// Opens a layer of a run: its own, or the one that all runs beside it share.
+pub(crate) fn open_layer(run: &Dir, name: &str) -> Result<Dir, TreeError> {
+    let own = run.open_dir(Path::new(LAYERS).join(name));
+    match layers_beside(run.path()) {
+        Some(shared) if own.as_ref().is_err_and(TreeError::is_not_found) => {
+            Dir::open(shared)?.open_dir(name)
+        }
+        _ => own,
+    }
+}
+
+/// Returns the names of the layers that the saved workspaces of a run started from.
+pub fn layers_of(run: &Dir) -> Result<BTreeSet<String>, RestoreError> {
+    let mut folders = Vec::new();
+    walk(run, &Options::reading(), &mut |entry, meta| {
+        // The directory of a trial, or of an earlier attempt. An eval may have any name.
+        let is_of_trial = meta.is_dir() && entry.parent.meta_at(LOG)?.is_some();
+        if is_of_trial && entry.name == CHANGES {
+            folders.push(entry.path.to_owned());
+        }
+        Ok(match is_of_trial && entry.name != ATTEMPTS {
+            true => Visit::Skip,
+            false => Visit::Continue,
+        })
+    })?;
+    let mut names = BTreeSet::new();
+    for folder in folders {
+        names.extend(read(&run.open_dir(folder)?)?.layers);
+    }
+    Ok(names)
+}
+
 impl CheckedLayers {
     /// Opens a layer of a run, and makes sure that it is the one that its name says.
     fn open(&self, run: &Dir, name: &str, options: &Options<'_>) -> Result<Dir, RestoreError> {
@@ -185,9 +222,7 @@ impl CheckedLayers {
             name: name.to_owned(),
             source,
         };
-        let layer = run
-            .open_dir(Path::new(LAYERS).join(name))
-            .map_err(no_layer)?;
+        let layer = open_layer(run, name).map_err(no_layer)?;
         // One trial reads it, while the others wait.
         let mut known = locked(&self.known);
         if known.contains(name) {

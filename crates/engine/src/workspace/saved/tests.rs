@@ -7,7 +7,7 @@ use std::process::Command;
 
 use camino::Utf8PathBuf;
 
-use super::restore::{CheckedLayers, RestoreError, Saved};
+use super::restore::{CheckedLayers, RestoreError, Saved, layers_of};
 use super::save::Differences;
 use super::{CHANGES, path_of, saved_tree, text_of};
 use crate::tree::{Dir, Options, copy, list};
@@ -36,7 +36,7 @@ impl Run {
             shell(&dir.join(name), script);
         }
         fs_err::create_dir_all(dir.join(".terca/runs/1/trial")).unwrap();
-        let kept = BaseLayers::new(&dir.join(".terca/runs/1"), &dir);
+        let kept = BaseLayers::of_suite(&dir);
         let layers: Vec<BaseLayer> = ["lower", "upper"]
             .iter()
             .map(|name| kept.get(&dir.join(name), &Options::default()).unwrap())
@@ -242,7 +242,7 @@ fn a_run_that_was_copied_without_its_times_is_whole() {
     let run = Run::new();
     run.save();
     shell(
-        &run.run_dir(),
+        &run.dir.join(".terca"),
         "find layers -mindepth 1 -exec touch -h {} +; chmod -R g-r layers",
     );
     assert!(matches!(run.open(), Ok(Saved::Changed { .. })));
@@ -263,8 +263,41 @@ fn a_damaged_layer_is_refused_by_its_name() {
     }
     let run = Run::new();
     run.save();
-    shell(&run.run_dir(), "rm -r layers");
+    shell(&run.dir, "rm -r .terca/layers");
     assert!(matches!(run.open(), Err(RestoreError::NoLayer { .. })));
+}
+
+#[test]
+fn a_run_finds_its_own_layers_first_and_those_beside_all_runs_then() {
+    let run = Run::new();
+    run.save();
+    let shared = ".terca/layers";
+    shell(
+        &run.dir,
+        &format!(
+            "touch .terca/runs/1/trial/run.log; cp -a {shared} .terca/runs/1; echo x > {shared}/{}/src/a.rs",
+            run.layers[0].hash
+        ),
+    );
+    assert!(matches!(run.open(), Ok(Saved::Changed { .. })));
+    let opened = Dir::open(run.run_dir()).unwrap();
+    let names: Vec<String> = layers_of(&opened).unwrap().into_iter().collect();
+    let mut expected: Vec<String> = run.layers.iter().map(|layer| layer.hash.clone()).collect();
+    expected.sort();
+    assert_eq!(names, expected);
+    // Copied elsewhere without them, it says what is missing.
+    shell(
+        &run.dir,
+        "rm -r .terca/runs/1/layers; mv .terca/runs/1 elsewhere",
+    );
+    let elsewhere = Dir::open(run.dir.join("elsewhere")).unwrap();
+    let checked = CheckedLayers::default();
+    let missing = Saved::open(&elsewhere, "trial".into(), &checked, &Options::default());
+    let missing = missing.unwrap_err().to_string();
+    assert!(
+        missing.contains("is missing") && missing.contains("copy it from `.terca/layers`"),
+        "{missing}"
+    );
 }
 
 #[test]
@@ -289,7 +322,7 @@ fn a_record_from_somebody_else_leads_nowhere() {
     }
     // A link in the place of a layer is not followed, and one in the place of the changes is none.
     shell(
-        &run.run_dir(),
+        &run.dir.join(".terca"),
         &format!("mv layers/{name} ../x; ln -s ../../x layers/{name}"),
     );
     assert!(matches!(run.open(), Err(RestoreError::NoLayer { .. })));

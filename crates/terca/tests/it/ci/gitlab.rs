@@ -48,8 +48,14 @@ fn run(pipeline: &Pipeline, name: &str, job: &Value, before: &str, index: u64) -
     if job["stage"] == "verdict" {
         copy(&parts.join("."), &pipeline.dir());
     }
-    let cache = job["cache"]["paths"][0].as_str();
-    cache.inspect(|path| pipeline.restore_cache(path));
+    let cached = job["cache"]["paths"].as_array();
+    let cached: Vec<&str> = cached
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let cached = cached.join("\n");
+    pipeline.restore_cache(&cached);
     let (number, of) = (index.to_string(), parallel.unwrap_or(1).to_string());
     let env = [
         ("TERCA_TARBALL", TARBALL),
@@ -63,9 +69,9 @@ fn run(pipeline: &Pipeline, name: &str, job: &Value, before: &str, index: u64) -
         if parallel.is_some() { &env } else { &env[..1] },
     );
     let passed = outcome.status == 0;
-    cache
-        .filter(|_| passed)
-        .inspect(|path| pipeline.save_cache(path));
+    if passed {
+        pipeline.save_cache(&cached);
+    }
     let artifacts = &job["artifacts"];
     if passed || artifacts["when"] == "always" {
         keep(pipeline, artifacts);

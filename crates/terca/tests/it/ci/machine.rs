@@ -102,18 +102,23 @@ impl Pipeline {
         copy(&self.project.home().join("repository/."), &self.dir());
     }
 
-    pub fn restore_cache(&self, path: &str) {
-        let kept = self.project.home().join("cache");
-        if kept.exists() {
-            copy(&kept.join("."), &self.dir().join(path));
+    /// Brings back what was cached of these paths, one a line.
+    pub fn restore_cache(&self, paths: &str) {
+        for path in paths.lines().map(Utf8Path::new) {
+            let kept = self.project.home().join("cache").join(path);
+            if kept.exists() {
+                copy(&kept.join("."), &self.dir().join(path));
+            }
         }
     }
 
-    pub fn save_cache(&self, path: &str) {
-        let kept = self.project.home().join("cache");
-        let made = self.dir().join(path);
-        if made.exists() && !kept.exists() {
-            copy(&made.join("."), &kept);
+    pub fn save_cache(&self, paths: &str) {
+        for path in paths.lines().map(Utf8Path::new) {
+            let kept = self.project.home().join("cache").join(path);
+            let made = self.dir().join(path);
+            if made.exists() && !kept.exists() {
+                copy(&made.join("."), &kept);
+            }
         }
     }
 
