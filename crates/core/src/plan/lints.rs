@@ -3,6 +3,7 @@
 //! Each kind has a code, a place and a fix. `allowWarnings` of the suite or of an eval silences it. Mistakes that are seen
 //! in one value alone (an empty rules file, a prompt that is a file's name) are found where the value is read.
 
+mod left_running;
 mod misspelt_directories;
 mod scripts;
 
@@ -37,6 +38,7 @@ pub fn report_lints(
         found.extend(no_tests(eval));
         for case in cases {
             found.extend(scripts::check(case, surroundings));
+            found.extend(left_running::check(case));
         }
         // An eval that has its directory for itself.
         if eval.path.is_some() {

@@ -74,6 +74,7 @@ codes! {
         NotExecutable "not-executable"
         PromptIsAFile "prompt-is-a-file"
         MissingInputs "missing-inputs"
+        LeftRunning "left-running"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
         IncompleteEval "incomplete-eval"
