@@ -181,6 +181,62 @@ fn unknown_keys() {
 }
 
 #[test]
+fn services() {
+    snapshot(
+        "services",
+        &[
+            (
+                "an unknown key",
+                suite,
+                "services: [{name: db, command: x, port: 1, prot: 2}]",
+            ),
+            (
+                "neither command nor image", suite, "services: [{name: db, port: 6379}]",
+            ),
+            (
+                "both",
+                suite,
+                "services: [{name: db, command: x, image: redis, port: 6379}]",
+            ),
+            (
+                "without a port", suite, "services: [{name: db, command: x}]",
+            ),
+            (
+                "a port that is none",
+                suite,
+                "services: [{name: db, command: x, port: 70000}]",
+            ),
+            (
+                "a name that is no part of a variable",
+                suite,
+                "services: [{name: my db, command: x, port: 6379}]",
+            ),
+            (
+                "another scope",
+                suite,
+                "services: [{name: db, command: x, port: 6379, scope: run}]",
+            ),
+            (
+                "two of one name",
+                suite,
+                "services:\n  - {name: db, command: x, port: 1}\n  - {name: db, command: y, port: 2}",
+            ),
+            (
+                "two at one port, in a suite and its eval",
+                |text| {
+                    let with_eval = "prompt: go\ntests: [{fileExists: a}]\nservices: [{name: cache, command: y, port: 6379}]\n";
+                    report(&[
+                        ("terca.yaml", &format!("{AGENT}{text}")),
+                        ("fib/eval.terca.yaml", with_eval),
+                    ])
+                },
+                "services: [{name: db, command: x, port: 6379}]",
+            ),
+        ],
+    );
+}
+
+#[test]
 fn duplicate_keys() {
     snapshot(
         "duplicate_keys",

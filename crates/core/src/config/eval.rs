@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, Runs, actions, added_actions};
 use crate::config::limits::{LimitSettings, limits};
+use crate::config::service::{Service, services};
 use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -46,6 +47,8 @@ pub struct Eval {
     pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
     pub before: Patch<Vec<Action<Template>>>,
+    /// Programs beside the trial, such as databases.
+    pub services: Patch<Vec<Service<Template>>>,
     /// The tests, in the order of the file.
     pub tests: Vec<TestSpec>,
     /// Variables of every command of a trial.
@@ -171,6 +174,12 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
             "before",
             "Actions that run in every trial of this eval, before the agent and after the suite's. \
              [They add up](terca-yaml.md#replaced-merged-added-up).",
+        ),
+        services: fields.patch(
+            "services",
+            services(),
+            "Programs beside the trial, such as a [database](terca-yaml.md#services). One takes the place of the suite's \
+             or the variant's of the same name.",
         ),
         tests: tests(fields),
         env: fields.defaulted(

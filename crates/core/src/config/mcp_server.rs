@@ -4,10 +4,10 @@ use camino::Utf8Path;
 use serde_json::{Map, Value, json};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
-use crate::config::variables::{Template, Variables, variables};
+use crate::config::variables::{Template, set_only, variables};
 use crate::reader::{
-    Entries, Fields, Kind, Patch, PathKind, Reader, filled_text, map_of, object, one_or_more,
-    plain_text, word,
+    Entries, Fields, Kind, PathKind, Reader, filled_text, map_of, object, one_or_more, plain_text,
+    word,
 };
 use crate::text::{Code, Diagnostic, Located};
 
@@ -184,14 +184,4 @@ fn warn_of_arguments(command: &Template, reader: &mut Reader<'_>) {
             json!(arguments)
         )),
     );
-}
-
-fn set_only(variables: Option<Variables>) -> Vec<(String, Template)> {
-    let variables = variables.unwrap_or_default().into_iter();
-    variables
-        .filter_map(|(name, value)| match value {
-            Patch::Set(value) => Some((name.value, value)),
-            Patch::Keep | Patch::Remove => None,
-        })
-        .collect()
 }

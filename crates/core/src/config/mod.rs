@@ -16,6 +16,7 @@ mod network;
 pub mod package_cache;
 pub mod sandbox;
 pub mod schema;
+pub(crate) mod service;
 pub(crate) mod setup;
 pub mod suite;
 mod suite_settings;

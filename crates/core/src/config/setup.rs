@@ -15,6 +15,7 @@ use crate::config::mcp_server::{HideTools, McpServers, hide_tools, mcp_servers};
 use crate::config::names::unique;
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
+use crate::config::service::{Service, services};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::{
@@ -61,6 +62,8 @@ pub struct Setup {
     pub command: Patch<ShellCommand>,
     /// Actions that run in every trial, before the agent.
     pub before: Patch<Vec<Action<Template>>>,
+    /// Programs beside the trial, such as databases.
+    pub services: Patch<Vec<Service<Template>>>,
     /// Text before the prompt.
     pub preamble: Patch<String>,
     /// Text after the prompt.
@@ -246,6 +249,12 @@ fn with_surroundings(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
             "before",
             "Actions that run in every trial, the environment's before the experiment's. \
              [They add up](terca-yaml.md#replaced-merged-added-up).",
+        ),
+        services: fields.patch(
+            "services",
+            services(),
+            "Programs beside the trial, such as a [database](terca-yaml.md#services). One takes the place of the suite's \
+             of the same name.",
         ),
         preamble: fields.added("preamble",
             text().value(),

@@ -19,6 +19,7 @@ use crate::config::names::{not_reserved, one_folder, unique};
 use crate::config::network::{hosts, network};
 use crate::config::package_cache::{self, PackageCache, package_caches};
 use crate::config::sandbox::{Sandbox, sandbox};
+use crate::config::service::services;
 use crate::config::setup::{Role, setup};
 use crate::config::suite_settings::{
     ABOUT, allowed_warnings, concurrency, mcp_preflight, prices, repetitions,
@@ -39,6 +40,7 @@ pub use crate::config::action::{Action, Input, ShellCommand};
 pub use crate::config::eval::Eval;
 pub use crate::config::limits::{KeptBy, LimitSettings, LimitsKeptBy, TrialLimits};
 pub use crate::config::mcp_server::McpServers;
+pub use crate::config::service::{Service, ServiceScope, ServiceSource};
 pub use crate::config::setup::{AppliedSetup, Setup};
 pub use crate::config::suite_settings::{Concurrency, McpPreflight, Repetitions};
 pub use crate::config::variables::{Template, Variables};
@@ -84,6 +86,8 @@ pub struct Suite {
     pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
     pub before: Vec<Action<Template>>,
+    /// Programs beside every trial, such as databases.
+    pub services: Vec<Service<Template>>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
     /// Pass the registries of packages that this machine is set up for to the suite's own commands.
@@ -266,6 +270,11 @@ fn conduct(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "before",
         Runs::InEveryTrial,
         "Actions that run in every trial, before the agent.",
+    );
+    suite.services = fields.defaulted(
+        "services",
+        services(),
+        "Programs beside every trial, such as a [database](terca-yaml.md#services).",
     );
 }
 

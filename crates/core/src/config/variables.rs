@@ -65,3 +65,14 @@ fn named(entries: Variables, reader: &mut Reader<'_>) -> Option<Variables> {
     }
     Some(entries)
 }
+
+/// Returns the variables that have a value.
+pub(super) fn set_only(variables: Option<Variables>) -> Vec<(String, Template)> {
+    let variables = variables.unwrap_or_default().into_iter();
+    variables
+        .filter_map(|(name, value)| match value {
+            Patch::Set(value) => Some((name.value, value)),
+            Patch::Keep | Patch::Remove => None,
+        })
+        .collect()
+}

@@ -203,6 +203,7 @@ impl Expansion<'_> {
             actions: before
                 .flat_map(|actions| self.interpolator.actions(actions))
                 .collect(),
+            services: setups.services(self.suite, eval, &mut self.interpolator),
             env: self.interpolator.variables(variables.chain([&eval.env])),
             judge_env: (self.interpolator).variables(has_judge.then_some(&self.suite.env)),
             timeout: (self.overrides.timeout)

@@ -83,7 +83,7 @@ impl Fingerprinter<'_> {
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(&case.prompt)),
             ("files", self.hash(&layers)),
-            ("set-up", self.hash(&self.actions(&case.actions))),
+            ("set-up", self.setup(case)),
             (VARIABLES, self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout.as_secs_f64())),
             ("limits", self.hash(&case.limits)),
@@ -113,6 +113,24 @@ impl Fingerprinter<'_> {
             experiment: variant.experiment.clone(),
             fingerprint,
         }
+    }
+
+    /// Hashes what is done before the agent starts.
+    fn setup(&self, case: &Case) -> String {
+        let actions = self.actions(&case.actions);
+        if case.services.is_empty() {
+            return self.hash(&actions);
+        }
+        let services: Vec<_> = (case.services.iter())
+            .map(|service| {
+                let commands = [service.source.command(), service.ready.as_deref()];
+                let commands = commands.into_iter().flatten();
+                let scripts = commands.flat_map(|line| self.scripts(line, &service.dir));
+                // The JSON of a service has the names of its variables only.
+                (service, &service.env, scripts.collect::<Vec<_>>())
+            })
+            .collect();
+        self.hash(&(actions, services))
     }
 
     /// Hashes all that the tests ask for, and the files that they bring.

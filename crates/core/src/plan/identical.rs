@@ -57,6 +57,7 @@ fn is_same(one: &Case, other: &Case) -> bool {
     let (variant, baseline) = (&one.variant, &other.variant);
     one.prompt == other.prompt
         && one.actions == other.actions
+        && one.services == other.services
         && one.env == other.env
         && one.timeout == other.timeout
         && one.limits == other.limits

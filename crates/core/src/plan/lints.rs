@@ -4,6 +4,7 @@
 //! in one value alone (an empty rules file, a prompt that is a file's name) are found where the value is read.
 
 mod hidden_paths;
+mod left_running;
 mod misspelt_directories;
 mod scripts;
 
@@ -41,6 +42,7 @@ pub fn report_lints(
         for case in cases {
             found.extend(scripts::check(case, surroundings));
             found.extend(hidden_paths.check(case, surroundings));
+            found.extend(left_running::check(case));
         }
         // An eval that has its directory for itself.
         if eval.path.is_some() {

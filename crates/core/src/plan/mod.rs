@@ -33,7 +33,7 @@ use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
+use crate::config::suite::{Action, AppliedSetup, Eval, Service, Suite, TrialLimits};
 use crate::grade::Question;
 use crate::text::{Place, json};
 use crate::wire::network::{HostPattern, Network};
@@ -151,6 +151,8 @@ pub struct Case {
     pub layers: Vec<Layer>,
     /// All actions before the agent starts, in order, except the variant's `command`.
     pub actions: Vec<Action>,
+    /// Programs that run beside the trial, in the order in which they start.
+    pub services: Vec<Service>,
     /// The variables of every command, with values filled in.
     pub env: Vec<(String, String)>,
     /// The variables of a judge, where a test has one: the suite's own, equal in every variant.

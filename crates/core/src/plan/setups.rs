@@ -14,7 +14,8 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::Patch;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
-use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Setup, Suite};
+use crate::config::service::same_port;
+use crate::config::suite::{AppliedSetup, Eval, LimitSettings, Service, Setup, Suite};
 use crate::reader::Node;
 use crate::text::{Code, Diagnostic, json, prose};
 use crate::wire::network::{HostPattern, Network};
@@ -121,6 +122,30 @@ impl<'a> Setups<'a> {
         let levels = self.added_up(Some(&suite.limits), None, |setup| &setup.limits);
         let levels = levels.chain([&eval.limits]);
         levels.fold(LimitSettings::default(), |below, own| own.over(below))
+    }
+
+    /// Returns the services of a trial, with variables filled in. One takes the place of that with its name below.
+    pub(super) fn services(
+        self,
+        suite: &Suite,
+        eval: &Eval,
+        interpolator: &mut Interpolator<'_>,
+    ) -> Vec<Service> {
+        let below = self.added_up(Some(&suite.services), None, |setup| &setup.services);
+        let below = below.filter(|_| eval.services != Patch::Remove);
+        let mut services: Vec<Service> = Vec::new();
+        for written in below.chain(eval.services.set()).flatten() {
+            let service =
+                written.with_env(|(name, value)| (name.clone(), interpolator.fill(value)));
+            match services.iter_mut().find(|known| known.name == service.name) {
+                Some(known) => *known = service,
+                None => services.push(service),
+            }
+        }
+        if let Some(problem) = same_port(&services) {
+            interpolator.problems.push(problem);
+        }
+        services
     }
 
     /// Returns the MCP servers by name, with variables filled in.

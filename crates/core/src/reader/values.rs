@@ -195,6 +195,11 @@ pub(crate) fn count() -> Kind<Located<u32>> {
     number(1.0..=1_000_000.0, true, |value| value as u32)
 }
 
+/// The number of a port.
+pub(crate) fn port() -> Kind<Located<u16>> {
+    number(1.0..=65_535.0, true, |value| value as u16)
+}
+
 /// A number of further attempts.
 pub(crate) fn times() -> Kind<Located<u32>> {
     number(0.0..=1_000.0, true, |value| value as u32)

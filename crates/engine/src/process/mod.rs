@@ -11,6 +11,7 @@ pub mod open_file_limit;
 pub mod output_file;
 pub mod own_process;
 pub mod pause;
+pub mod service;
 pub mod supervise;
 pub mod tail;
 pub mod walls;

@@ -40,7 +40,7 @@ use crate::run::trial_thread::Mailbox;
 use crate::sandbox::limits::LimitKeeper;
 use crate::sandbox::{SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
-use crate::trial::{Context, Preflights, ReplaySource, RunGateway, Versions};
+use crate::trial::{Context, Preflights, ReplaySource, RunGateway, RunServices, Versions};
 use crate::workspace::base_layers::BaseLayers;
 use crate::workspace::layers::LayerCache;
 use crate::workspace::overlays::{self, Overlays, Wish};
@@ -330,6 +330,7 @@ impl<'a> PreparedRun<'a> {
         let (context, slots, (_, receiver)) = self.into_context(&store.dir);
         let mut finished = scheduler::run(&request, &context, store, &receiver, slots, observer)?;
         let not_removed = &mut finished.not_removed;
+        context.services.end();
         not_removed.extend(context.supervisors.take_remains());
         not_removed.extend(context.work.remove());
         finished.suite_changes =
@@ -406,6 +407,7 @@ fn context(
         offline_tests: settings.offline_tests,
         versions: Versions::new(launcher.clone()),
         preflights: Preflights::default(),
+        services: RunServices::default(),
         gateway: RunGateway::default(),
         tap_program: KeptProgram::default(),
         supervisors: SupervisorPool::new(launcher),

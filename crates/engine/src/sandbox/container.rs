@@ -3,6 +3,7 @@
 //! The software inside is the image's; the trial's directories are shown at the path that all trials have. The first process is
 //! Terca's own supervisor, which is brought along with all that it needs ([`super::carried_program`]).
 
+use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::{SandboxError, View};
 use crate::host::environment::{Host, Variables, find_program};
-use crate::process::supervise::{ARGUMENT, Container, Enclosure};
+use crate::process::supervise::{ARGUMENT, Container, Enclosure, KeptContainer};
 
 /// The label of every container. Its value is a directory that is there as long as its run is.
 const LABEL: &str = "terca.run";
@@ -155,6 +156,39 @@ impl EngineProgram {
         });
         Err(last.unwrap_or("it says nothing").to_owned())
     }
+}
+
+/// Returns the container of a service. It listens at the second port inside, and at the first address on this machine.
+pub fn service_container(
+    image: &Image,
+    (address, port): (SocketAddr, u16),
+    variables: &[(String, String)],
+    dir: &Utf8Path,
+    output: &Utf8Path,
+    host: &Host,
+) -> Result<KeptContainer, SandboxError> {
+    let mut found = ContainerEngine::ALL
+        .into_iter()
+        .map(|engine| EngineProgram::find(engine, host));
+    let Some(engine) = found.find_map(Result::ok) else {
+        return Err(SandboxError::NoEngine);
+    };
+    let name = new_name();
+    let mut args: Vec<String> = ["run", "--rm", "--name", &name].map(str::to_owned).to_vec();
+    args.extend(label(dir));
+    args.extend(["--pull", "never", "--log-driver", "none"].map(str::to_owned));
+    args.extend(["--publish".to_owned(), format!("{address}:{port}")]);
+    for (name, value) in variables {
+        args.extend(["--env".to_owned(), format!("{name}={value}")]);
+    }
+    args.push(image.to_string());
+    Ok(KeptContainer {
+        program: engine.program,
+        name,
+        args,
+        env: engine.env,
+        output: output.to_owned(),
+    })
 }
 
 /// An image that is there.
@@ -347,9 +381,14 @@ fn new_name() -> String {
     format!("terca-{:016x}", fastrand::u64(..))
 }
 
+/// Returns the label of a container whose run has this directory.
+fn label(dir: &Utf8Path) -> [String; 2] {
+    ["--label".to_owned(), format!("{LABEL}={dir}")]
+}
+
 /// Returns the arguments of every container.
 fn walls(dir: &Utf8Path) -> Vec<String> {
-    let mut args = vec!["--label".to_owned(), format!("{LABEL}={dir}")];
+    let mut args = label(dir).to_vec();
     let walls = [
         // An image is never fetched by the way: `docker run` would.
         "--pull", "never",

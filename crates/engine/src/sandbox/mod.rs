@@ -42,6 +42,7 @@ use crate::process::walls;
 use crate::process::walls::TooWeak;
 use crate::workspace::trial_dirs::{CommandDirs, WorkDir};
 use bwrap::Bwrap;
+pub use container::service_container;
 use container::{Containers, EngineProgram, FoundImage};
 use contents::{Contents, SUPERVISOR};
 
@@ -85,6 +86,9 @@ pub enum SandboxError {
         /// The engine.
         engine: ContainerEngine,
     },
+    /// No program of an engine for containers is installed.
+    #[error("needs Docker or Podman for its `image`, and neither is installed")]
+    NoEngine,
     /// An engine for containers does not work.
     #[error("{title} ({program}) does not work: {reason}", title = engine.title())]
     EngineRefused {

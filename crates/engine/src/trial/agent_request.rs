@@ -12,6 +12,7 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::wire::network::{HostPattern, Network};
 use terca_core::wire::sent_parts::Sought;
 
+use super::running_service::ServiceAddress;
 use crate::process::fixed_root::{FixedRoot, shown};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -35,6 +36,8 @@ pub(super) struct AgentRequest<'a> {
     pub(super) gateway_is_asked: bool,
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
+    /// The services that it reaches.
+    pub(super) services: &'a [ServiceAddress],
 }
 
 /// The directories of one agent: where it works, and where its output is kept.

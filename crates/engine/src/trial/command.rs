@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use terca_core::config::sandbox::ContainedBy;
 use terca_core::config::suite::Input;
 use terca_core::process::Signal;
+use terca_core::wire::network::Network;
 
+use super::attachments::network::{AgentNetwork, NetworkRequest};
 use super::attachments::{self, Attachments, CommandEnd, Limited};
 use super::containment::{Side, command_enclosure};
 use super::log::{RunLog, Stream};
@@ -36,7 +39,7 @@ impl TrialRun<'_> {
     /// error are one file, or two where they are to be apart.
     pub(super) fn shell(
         &mut self,
-        shell: Shell<'_>,
+        mut shell: Shell<'_>,
         logged: Logged,
         is_apart: bool,
     ) -> Result<(Ended, Output, Option<Output>), StageError> {
@@ -52,7 +55,9 @@ impl TrialRun<'_> {
             Side::Solution => Some(Limited::Agent),
         };
         let mut attached = attachments::of_command(self, limited)?;
-        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs);
+        let network = self.command_network(shell.side)?;
+        shell.env.extend(network.variables());
+        let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs, &network);
         let job = self.shell_job(shell, &stdout, stderr.as_ref().unwrap_or(&stdout));
         let mask = &self.context.mask;
         let mut live = Vec::new();
@@ -90,6 +95,25 @@ impl TrialRun<'_> {
         };
         attachments::detach(attached, &mut end)?;
         Ok((end.ended, stdout, stderr))
+    }
+
+    /// Returns the network of a command of the suite. Tests may have none but the trial's services.
+    fn command_network(&self, side: Side) -> Result<AgentNetwork, StageError> {
+        let is_contained = self.contained_by() != ContainedBy::None;
+        let is_off = side == Side::Tests && self.context.offline_tests && is_contained;
+        let request = NetworkRequest {
+            network: if is_off {
+                &Network::Off
+            } else {
+                &Network::Open
+            },
+            allow: &[],
+            sandbox: self.spec.case.variant.sandbox.as_ref(),
+            of_models: Vec::new(),
+            needs_gateway: false,
+            services: &self.service_addresses(),
+        };
+        request.make(self.context)
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {

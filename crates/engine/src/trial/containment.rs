@@ -37,7 +37,44 @@ pub(super) fn command_enclosure(
     side: Side,
     env: &Variables,
     inputs: &[Input],
+    network: &AgentNetwork,
 ) -> Option<Enclosure> {
+    let view = View {
+        own_network: network.is_own(),
+        reachable_ports: network.ports(),
+        ..command_view(run, side, env, inputs)
+    };
+    let sandbox = run.spec.case.variant.sandbox.as_ref();
+    let enclosure = run.context.sandboxes.enclosure(sandbox, &view)?;
+    Some(Enclosure {
+        outlet: network.outlet(),
+        ..enclosure
+    })
+}
+
+/// Returns the enclosure of a service, which sees what `before` sees, and its own directories in the place of the trial's.
+pub(super) fn service_enclosure(
+    run: &TrialRun<'_>,
+    dirs: CommandDirs<'_>,
+    io: &Utf8Path,
+    env: &Variables,
+) -> Option<Enclosure> {
+    let view = View {
+        dirs,
+        fixed_root: None,
+        writable: vec![io.to_owned()],
+        ..command_view(run, Side::Setup, env, &[])
+    };
+    let sandbox = run.spec.case.variant.sandbox.as_ref();
+    run.context.sandboxes.enclosure(sandbox, &view)
+}
+
+fn command_view<'a>(
+    run: &'a TrialRun<'_>,
+    side: Side,
+    env: &'a Variables,
+    inputs: &[Input],
+) -> View<'a> {
     let (context, case, dirs) = (run.context, &run.spec.case, &run.dirs);
     let sealed = &context.sealed;
     let project = context.project_dir();
@@ -70,7 +107,7 @@ pub(super) fn command_enclosure(
         let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
         writable.extend(stores);
     }
-    let view = View {
+    View {
         dirs: match side {
             Side::Setup => dirs.for_setup(),
             Side::Layer => dirs.for_layer(),
@@ -82,13 +119,10 @@ pub(super) fn command_enclosure(
         writable,
         readable,
         hidden,
-        own_network: side == Side::Tests && context.offline_tests,
+        own_network: false,
         reachable_ports: Vec::new(),
         words: Words::default(),
-    };
-    context
-        .sandboxes
-        .enclosure(case.variant.sandbox.as_ref(), &view)
+    }
 }
 
 /// An agent, or a program that an agent starts.

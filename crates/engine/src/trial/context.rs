@@ -10,6 +10,7 @@ use terca_core::wire::network::HostPattern;
 
 use super::mcp_answers::Preflights;
 use super::model_source::{ReplaySource, RunGateway};
+use super::running_service::RunServices;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::mcp_tap::KeptProgram;
@@ -38,6 +39,8 @@ pub struct Context {
     pub run_dir: Utf8PathBuf,
     /// The workspaces that are mounted instead of copied. They go before the directory that they are in.
     pub overlays: Overlays,
+    /// The services of its trials. They end before their directories are removed.
+    pub services: RunServices,
     /// The directory in which trials live while they run.
     pub work: WorkDir,
     /// The secrets that must not be written down.

@@ -31,6 +31,8 @@ pub(super) struct TrialFolder {
     within: Utf8PathBuf,
     /// The workspace in it is one that was saved, and stays as it is.
     has_saved_workspace: bool,
+    /// The beginning of the paths of logs, in the folder.
+    logs: String,
 }
 
 impl TrialFolder {
@@ -40,6 +42,7 @@ impl TrialFolder {
             run_dir: context.run_dir.clone(),
             within: spec.dir.clone(),
             has_saved_workspace: false,
+            logs: format!("{ARTIFACTS}/"),
         }
     }
 
@@ -75,6 +78,7 @@ impl TrialFolder {
         let log = RunLog::new(logs.create_file(&name, 0o666)?, &context.mask);
         let folder = TrialFolder {
             has_saved_workspace: true,
+            logs: format!("gradings/{grading:02}."),
             ..TrialFolder::new(spec, context)
         };
         Ok((folder, log))
@@ -83,6 +87,12 @@ impl TrialFolder {
     /// Returns the directory for files that are kept beside the workspace.
     pub(super) fn artifacts(&self) -> Utf8PathBuf {
         self.path.join(ARTIFACTS)
+    }
+
+    /// Returns the file with the output of a service.
+    pub(super) fn service_log(&self, service: &str) -> Utf8PathBuf {
+        self.path
+            .join(format!("{}service-{service}.log", self.logs))
     }
 
     /// Returns the file with the agent's steps.

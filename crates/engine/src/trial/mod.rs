@@ -65,6 +65,8 @@ mod mcp_preflight;
 mod model_source;
 mod output;
 mod regrade;
+mod running_service;
+mod services;
 mod session;
 mod setup;
 mod stage_error;
@@ -85,6 +87,7 @@ pub use mcp_answers::Preflights;
 pub use mcp_preflight::offered_tools;
 pub use model_source::{ReplaySource, RunGateway};
 pub use regrade::{Ungradable, is_gradable, regrade};
+pub use running_service::RunServices;
 pub(crate) use setup::cached_steps;
 use stage_error::StageError;
 use timing::{rounded, timed};
@@ -104,6 +107,7 @@ pub fn run(
             let mut phases = Phases::default();
             let result = run_stages(&mut run, &mut phases);
             run.report.phases = phases;
+            services::end(&mut run);
             run.progress.phase(Phase::Collect);
             collect::collect(run, result)
         }

@@ -11,6 +11,7 @@ use super::agent_work::AgentWork;
 use super::context::Context;
 use super::evidence::{difference, take_evidence};
 use super::grading::grade;
+use super::services;
 use super::stage_error::StageError;
 use super::timing::rounded;
 use super::trial_run::TrialRun;
@@ -107,8 +108,18 @@ pub fn regrade(
 fn grade_saved(run: &mut TrialRun<'_>) -> Result<(), StageError> {
     let work = saved_work(run.spec, run.context)?;
     let workspace = saved_workspace(run)?;
-    grade(run, Some(workspace), &work)
+    let started = services::start(run);
+    let graded = started.and_then(|()| grade(run, Some(workspace), &work));
+    services::end(run);
+    if !run.spec.case.services.is_empty() && !run.report.notes.iter().any(|note| note == FRESH) {
+        run.report.notes.push(FRESH.to_owned());
+    }
+    graded
 }
+
+/// The remark about a trial with services that is graded again.
+const FRESH: &str =
+    "graded again with new services, which do not have the data of `before` and the agent";
 
 /// Returns the directory with the saved workspace, made again if it was saved as what changed.
 fn saved_workspace(run: &TrialRun<'_>) -> Result<Utf8PathBuf, StageError> {

@@ -15,6 +15,7 @@ use terca_core::transcript::Usage;
 use super::context::Context;
 use super::folder::TrialFolder;
 use super::log::RunLog;
+use super::running_service::{RunningService, ServiceAddress};
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::{self, PlacedFiles};
 use crate::host::registries;
@@ -48,6 +49,8 @@ pub(super) struct TrialRun<'a> {
     pub(super) layers: Arc<MergedLayers>,
     /// The workspace as the agent found it, once the agent is gone.
     pub(super) snapshot: Option<Snapshot>,
+    /// The programs beside it, in the order of the case's.
+    pub(super) services: Vec<RunningService>,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -149,6 +152,7 @@ impl<'a> TrialRun<'a> {
             is_keepable: true,
             layers: Arc::default(),
             snapshot: None,
+            services: Vec::new(),
             dirs,
             supervisor: context
                 .supervisors
@@ -193,6 +197,12 @@ impl<'a> TrialRun<'a> {
     pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PlacedFiles> {
         let caches = &self.spec.case.suite.package_caches;
         package_caches::place(caches, &self.context.suite_dir, home)
+    }
+
+    /// Returns the places of the trial's services.
+    pub(super) fn service_addresses(&self) -> Vec<ServiceAddress> {
+        let services = self.services.iter();
+        services.map(|service| service.address.clone()).collect()
     }
 
     /// Returns what contains the trial's commands.

@@ -304,6 +304,7 @@ impl Work {
         while locked(&self.current).is_some() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
+        self.context.services.end();
         self.context.work.remove();
         self.suite.remove();
     }

@@ -103,6 +103,7 @@ impl Suite {
             checked_layers: Default::default(),
             keeps_whole: false,
             preflights: Preflights::default(),
+            services: Default::default(),
             gateway: RunGateway::default(),
             replay: None,
             package_hosts: Vec::new(),

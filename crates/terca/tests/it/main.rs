@@ -96,6 +96,7 @@ mod sealed;
 mod sealed_runs;
 mod selection;
 mod service_faults;
+mod services;
 mod setup;
 mod shards;
 mod show_trial;

@@ -11,7 +11,7 @@ use crate::agent::access::Access;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::{ContainedBy, Image, Sandbox};
 use crate::config::settings;
-use crate::config::suite::{Action, Setup, TrialLimits};
+use crate::config::suite::{Action, Service, Setup, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
 use crate::text::json;
@@ -37,6 +37,9 @@ pub struct RunCase {
     pub layers: Vec<Layer>,
     /// The actions before the agent starts.
     pub before: Vec<Action>,
+    /// The programs beside the trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
     /// The variables, by name only.
     #[serde(with = "json::names_only")]
     pub env: Vec<(String, String)>,
@@ -111,6 +114,7 @@ impl RunCase {
             prompt: case.prompt.clone(),
             layers: case.layers.clone(),
             before: case.actions.clone(),
+            services: case.services.clone(),
             env: case.env.clone(),
             timeout: case.timeout,
             limits: case.limits,

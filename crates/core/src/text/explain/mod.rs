@@ -75,6 +75,7 @@ codes! {
         PromptIsAFile "prompt-is-a-file"
         MissingInputs "missing-inputs"
         HiddenPath "hidden-path"
+        LeftRunning "left-running"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
         IncompleteEval "incomplete-eval"

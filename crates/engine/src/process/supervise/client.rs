@@ -447,7 +447,7 @@ fn last_words(errors: Option<ChildStderr>) -> String {
     }
 }
 
-fn ends_in_time(child: &Child, patience: Duration) -> bool {
+pub(super) fn ends_in_time(child: &Child, patience: Duration) -> bool {
     // Without a watch there is nothing to wait with but `wait` itself.
     let Some(exit) = pid_of(child).and_then(os::exit_watch) else {
         return true;

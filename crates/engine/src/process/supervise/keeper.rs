@@ -34,7 +34,9 @@ pub fn keep() -> io::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     };
     let container = Container { program, name };
-    let mut client = container.command().args(args).spawn()?;
+    let mut client = container.command();
+    // The output of a service; nobody reads that of a supervisor's client.
+    let mut client = client.args(args).stdout(Stdio::inherit()).spawn()?;
     let exit = loop {
         // Nothing is ever sent: what can be read is the end.
         if os::wait_for(&[io::stdin().as_fd()], GLANCE) {

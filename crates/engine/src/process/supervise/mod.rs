@@ -56,6 +56,7 @@
 
 mod client;
 mod keeper;
+mod kept_container;
 mod launcher;
 mod os;
 mod passed_sockets;
@@ -65,6 +66,7 @@ mod supervisor;
 
 pub use client::{SuperviseError, Supervisor, Turn};
 pub use keeper::{KEEPER, keep};
+pub use kept_container::KeptContainer;
 pub use launcher::{Container, Enclosure, Launcher, Outlet};
 pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};

@@ -29,6 +29,11 @@ impl SupervisorPool {
         }
     }
 
+    /// Returns what starts its supervisors.
+    pub fn launcher(&self) -> &Arc<Launcher> {
+        &self.launcher
+    }
+
     /// Lends a supervisor, which comes back when the guard is dropped.
     pub fn acquire<'a>(
         &'a self,

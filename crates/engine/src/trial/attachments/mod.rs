@@ -109,7 +109,7 @@ impl<'a> AgentStart<'a> {
             needs_gateway: false,
             is_metered: false,
             began: None,
-            network: AgentNetwork::Open,
+            network: AgentNetwork::default(),
             notes: Vec::new(),
         }
     }

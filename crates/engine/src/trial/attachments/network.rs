@@ -16,6 +16,7 @@ use super::{AgentStart, Attachment, CommandEnd};
 use crate::host::environment::Variables;
 use crate::process::supervise::Outlet;
 use crate::trial::context::Context;
+use crate::trial::running_service::ServiceAddress;
 use crate::trial::stage_error::StageError;
 
 /// The port of the proxy inside, unless a service on this machine has the same.
@@ -41,6 +42,7 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
         sandbox: request.sandbox,
         of_models: models_and_servers(start),
         needs_gateway: start.needs_gateway,
+        services: request.services,
     };
     let network = asked.make(start.context)?;
     network.lead_servers(&mut start.mcp_servers);
@@ -90,12 +92,23 @@ pub(in crate::trial) struct NetworkRequest<'a> {
     pub(in crate::trial) of_models: Vec<HostPattern>,
     /// It has an address of the gateway.
     pub(in crate::trial) needs_gateway: bool,
+    /// The services of its trial, which it reaches in any case.
+    pub(in crate::trial) services: &'a [ServiceAddress],
 }
 
-/// The network of an agent in a sandbox.
-#[derive(Debug, Clone)]
-pub(in crate::trial) enum AgentNetwork {
+/// The network of an agent in a sandbox, or of another command.
+#[derive(Debug, Clone, Default)]
+pub(in crate::trial) struct AgentNetwork {
+    reach: Reach,
+    /// The services of its trial.
+    services: Arc<[ServiceAddress]>,
+}
+
+/// The part of the world that a network leads to.
+#[derive(Debug, Clone, Default)]
+enum Reach {
     /// That of the machine.
+    #[default]
     Open,
     /// Loopback, and nothing else.
     Off,
@@ -110,7 +123,8 @@ pub(in crate::trial) struct WaysOut {
     doors: Vec<(SocketAddr, Door)>,
     /// The hosts, for the log.
     hosts: Vec<HostPattern>,
-    proxy: SocketAddr,
+    /// The proxy to the hosts; `None` where there is no way out but to services.
+    proxy: Option<SocketAddr>,
     /// The addresses are those of the machine itself: nobody listens inside.
     is_by_port: bool,
 }
@@ -131,13 +145,23 @@ impl Outlet for WaysOut {
 impl NetworkRequest<'_> {
     /// Makes the network.
     pub(in crate::trial) fn make(self, context: &Context) -> Result<AgentNetwork, StageError> {
+        let services = self.services.into();
+        let reach = self.reach(context)?;
+        Ok(AgentNetwork { reach, services })
+    }
+
+    fn reach(self, context: &Context) -> Result<Reach, StageError> {
+        let is_off = *self.network == Network::Off;
         let mut hosts = match self.network {
-            Network::Open => return Ok(AgentNetwork::Open),
-            Network::Off => return Ok(AgentNetwork::Off),
+            Network::Open => return Ok(Reach::Open),
+            Network::Off if self.services.is_empty() => return Ok(Reach::Off),
+            Network::Off => Vec::new(),
             Network::Hosts(hosts) => hosts.clone(),
             Network::Model => self.of_models,
         };
-        hosts.extend_from_slice(self.allow);
+        if !is_off {
+            hosts.extend_from_slice(self.allow);
+        }
         if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {
             let message = format!(
                 "`{host}` cannot be reached from a sandbox: a service on this machine needs a port of 1024 or above; \
@@ -155,21 +179,39 @@ impl NetworkRequest<'_> {
                 doors.push((address, Door::Service(address)));
             }
         }
-        let exit = gateway.open_exit(hosts.clone(), self.needs_gateway, self.network.mode());
         let is_by_port = context.is_network_by_port(self.sandbox);
-        let proxy = if is_by_port {
+        for service in self.services {
+            let outside = service.on_machine;
+            let inside = if is_by_port {
+                outside
+            } else {
+                service.inside()
+            };
+            if doors.iter().any(|(other, _)| *other == inside) {
+                let message = format!(
+                    "port {} of a service is taken in the sandbox",
+                    inside.port()
+                );
+                return Err(StageError::new(ErrorKind::Setup, message));
+            }
+            doors.push((inside, Door::Service(outside)));
+        }
+        let exit = gateway.open_exit(hosts.clone(), self.needs_gateway, self.network.mode());
+        let proxy = if is_off {
+            None
+        } else if is_by_port {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let proxy = listener.local_addr()?;
             exit.serve(listener, Door::Proxy)?;
-            proxy
+            Some(proxy)
         } else {
             let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);
             let port = (PROXY_PORT..).find(is_free).unwrap_or(PROXY_PORT);
             let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             doors.push((proxy, Door::Proxy));
-            proxy
+            Some(proxy)
         };
-        Ok(AgentNetwork::Own(Arc::new(WaysOut {
+        Ok(Reach::Own(Arc::new(WaysOut {
             exit,
             doors,
             hosts,
@@ -182,40 +224,56 @@ impl NetworkRequest<'_> {
 impl AgentNetwork {
     /// Returns whether the network is another one than the machine's.
     pub(in crate::trial) fn is_own(&self) -> bool {
-        !matches!(self, AgentNetwork::Open)
+        !matches!(self.reach, Reach::Open)
     }
 
     /// Returns the way out of it.
     pub(in crate::trial) fn outlet(&self) -> Option<Arc<dyn Outlet>> {
-        match self {
-            AgentNetwork::Own(ways) if !ways.is_by_port => Some(ways.clone()),
-            AgentNetwork::Own(_) | AgentNetwork::Open | AgentNetwork::Off => None,
+        match &self.reach {
+            Reach::Own(ways) if !ways.is_by_port => Some(ways.clone()),
+            Reach::Own(_) | Reach::Open | Reach::Off => None,
         }
     }
 
     /// Returns the ports of its ways out.
     pub(in crate::trial) fn ports(&self) -> Vec<u16> {
-        let AgentNetwork::Own(ways) = self else {
+        let Reach::Own(ways) = &self.reach else {
             return Vec::new();
         };
         let doors = ways.doors.iter().map(|(address, _)| address.port());
-        doors.chain([ways.proxy.port()]).collect()
+        let proxy = ways.proxy.iter().map(SocketAddr::port);
+        doors.chain(proxy).collect()
     }
 
     /// Returns a network for a command that needs none.
     pub(in crate::trial) fn without_exit(asked: &Network) -> Self {
-        match asked {
-            Network::Open => AgentNetwork::Open,
-            Network::Off | Network::Model | Network::Hosts(_) => AgentNetwork::Off,
+        let reach = match asked {
+            Network::Open => Reach::Open,
+            Network::Off | Network::Model | Network::Hosts(_) => Reach::Off,
+        };
+        AgentNetwork {
+            reach,
+            ..AgentNetwork::default()
         }
     }
 
-    /// Returns the variables that lead programs to the proxy inside, in the place of those of the machine.
+    /// Returns the variables that lead programs to services, and to the proxy inside in the place of those of the machine.
     pub(in crate::trial) fn variables(&self) -> Vec<(String, String)> {
-        let AgentNetwork::Own(ways) = self else {
+        let is_inside = self.outlet().is_some();
+        let services = self.services.iter();
+        let services = services.flat_map(|service| service.variables(is_inside));
+        services.chain(self.proxy_variables()).collect()
+    }
+
+    fn proxy_variables(&self) -> Vec<(String, String)> {
+        let proxy = match &self.reach {
+            Reach::Own(ways) => ways.proxy,
+            Reach::Open | Reach::Off => None,
+        };
+        let Some(proxy) = proxy else {
             return Vec::new();
         };
-        let proxy = format!("http://{}", ways.proxy);
+        let proxy = format!("http://{proxy}");
         let named = PROXY_VARIABLES.map(|name| (name.to_owned(), proxy.clone()));
         let near = "127.0.0.1,localhost,::1";
         let not = NO_PROXY_VARIABLES.map(|name| (name.to_owned(), near.to_owned()));
@@ -249,23 +307,26 @@ impl AgentNetwork {
 
     /// Returns what the agent reached and was refused, if its network is that of a sandbox.
     pub(in crate::trial) fn report(&self, is_contained: bool) -> Option<TrialNetwork> {
-        match self {
-            AgentNetwork::Own(ways) => Some(ways.exit.network()),
-            AgentNetwork::Off => Some(TrialNetwork::new(NetworkMode::Off)),
-            AgentNetwork::Open if is_contained => Some(TrialNetwork::new(NetworkMode::Open)),
-            AgentNetwork::Open => None,
+        match &self.reach {
+            Reach::Own(ways) => Some(ways.exit.network()),
+            Reach::Off => Some(TrialNetwork::new(NetworkMode::Off)),
+            Reach::Open if is_contained => Some(TrialNetwork::new(NetworkMode::Open)),
+            Reach::Open => None,
         }
     }
 
     /// Returns the hosts in a line for the log.
     pub(in crate::trial) fn words(&self) -> Option<String> {
-        match self {
-            AgentNetwork::Open => None,
-            AgentNetwork::Off => Some("network: off".to_owned()),
-            AgentNetwork::Own(ways) if ways.hosts.is_empty() => {
+        match &self.reach {
+            Reach::Open => None,
+            Reach::Off => Some("network: off".to_owned()),
+            Reach::Own(ways) if ways.proxy.is_none() => {
+                Some("network: off, but for services".to_owned())
+            }
+            Reach::Own(ways) if ways.hosts.is_empty() => {
                 Some("network: no host is allowed".to_owned())
             }
-            AgentNetwork::Own(ways) => {
+            Reach::Own(ways) => {
                 let hosts: Vec<String> = ways.hosts.iter().map(ToString::to_string).collect();
                 Some(format!("network: {}", prose::list(&hosts, "and")))
             }

@@ -157,6 +157,7 @@ fn make_ready(
         gateway: case.gateway_in(contained_by),
         gateway_is_asked: case.gateway.is_some(),
         sought: &[],
+        services: &[],
     };
     judge.prepare(run.context, dirs, &request)
 }

@@ -27,6 +27,7 @@ use super::attachments::network::{NetworkRequest, is_behind_plain_proxy};
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::ServerAnswer;
 
+use super::running_service::ServiceAddress;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
@@ -132,7 +133,7 @@ pub fn offered_tools(
     server: &McpServer<String>,
 ) -> Result<Vec<OfferedTool>, String> {
     let limit = case.suite.mcp_preflight.0.or(McpPreflight::default().0);
-    match ask_apart(context, case, server, limit.unwrap_or_default()) {
+    match ask_apart(context, case, server, &[], limit.unwrap_or_default()) {
         Ok(ServerAnswer::Ready(tools)) => {
             tools.ok_or_else(|| "a server by `sse` is not asked for them".to_owned())
         }
@@ -152,11 +153,13 @@ fn ask(
     limit: Duration,
 ) -> Result<ServerAnswer, StageError> {
     let context = run.context;
-    let first = ask_apart(context, case, server, limit)?;
+    let services = run.service_addresses();
+    let first = ask_apart(context, case, server, &services, limit)?;
     // Files that are missing end a program; they do not silence it.
     match (server, first) {
         (McpServer::Stdio { .. }, ServerAnswer::Failed(_)) => {
-            ask_program(context, case, server, &run.dirs, agent_env.clone(), limit)
+            let env = agent_env.clone();
+            ask_program(context, case, server, &services, &run.dirs, env, limit)
         }
         (_, first) => Ok(first),
     }
@@ -167,6 +170,7 @@ fn ask_apart(
     context: &Context,
     case: &Case,
     server: &McpServer<String>,
+    services: &[ServiceAddress],
     limit: Duration,
 ) -> Result<ServerAnswer, StageError> {
     let profile = case.variant.agent.agent.profile();
@@ -177,7 +181,9 @@ fn ask_apart(
         &case.env,
     );
     match server {
-        McpServer::Stdio { .. } => ask_program(context, case, server, &scratch, env, limit),
+        McpServer::Stdio { .. } => {
+            ask_program(context, case, server, services, &scratch, env, limit)
+        }
         McpServer::Remote { url, .. } if is_behind_plain_proxy(url, &env) => {
             let why = "it may be behind an `http` proxy; only the agent can try it";
             Ok(ServerAnswer::NotAsked(why.to_owned()))
@@ -208,6 +214,7 @@ fn ask_program(
     context: &Context,
     case: &Case,
     server: &McpServer<String>,
+    services: &[ServiceAddress],
     dirs: &TrialDirs,
     mut env: Variables,
     limit: Duration,
@@ -226,6 +233,7 @@ fn ask_program(
         sandbox,
         of_models: Vec::new(),
         needs_gateway: false,
+        services,
     };
     let credentials = variant.agent.agent.profile().credential_variables;
     // A server gets the keys that it is given, and none of the agent's own.

@@ -211,7 +211,7 @@ pub(super) fn run_command(
         command: text,
         timeout: command.timeout,
         env: part.environment(run, &command.dir),
-        // A service that it leaves running, such as a database, is there for the agent and ends with it.
+        // A program that it leaves running is there for the agent and ends with it. The tests have `services`.
         sweep: false,
         side: match part {
             Part::Before | Part::Command => Side::Setup,
@@ -249,10 +249,11 @@ pub(super) fn run_command(
 fn failed(run: &TrialRun<'_>, command: &str, reason: &str, output: &Output) -> StageError {
     let mask = &run.context.mask;
     let said = output.rewound().and_then(read_text).unwrap_or_default();
-    StageError::setup(
-        &brief(&mask.masked(command)),
-        &with_failure_line(reason, &mask.masked(&said)),
-    )
+    let mut why = with_failure_line(reason, &mask.masked(&said));
+    if said.to_lowercase().contains("address already in use") {
+        why.push_str("; a program named in `services` has a port of its own in each trial");
+    }
+    StageError::setup(&brief(&mask.masked(command)), &why)
 }
 
 /// Returns a command for a message: the beginning of its first line.

@@ -13,6 +13,7 @@ use terca_core::wire::sent_parts::Sought;
 
 use super::agent_request::{AgentDirs, AgentRequest};
 use super::mcp_preflight;
+use super::services;
 use super::session::{AgentKind, AgentSession, FoundAgent, find_agent_program};
 use super::stage_error::{StageError, too_large};
 use super::trial_run::TrialRun;
@@ -97,6 +98,7 @@ fn make_ready(
         gateway: case.gateway_in(contained_by),
         gateway_is_asked: case.gateway.is_some(),
         sought,
+        services: &run.service_addresses(),
     };
     agent.prepare(context, dirs, &request)
 }
@@ -134,7 +136,7 @@ fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<()
     Ok(())
 }
 
-/// Mounts or copies the layers, then executes the actions, then the variant's command.
+/// Mounts or copies the layers, starts the services, then executes the actions, then the variant's command.
 fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<(), StageError> {
     let dirs = layers::directories(run, &case.layers)?;
     layers::keep(run, &dirs)?;
@@ -143,11 +145,12 @@ fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<(), StageError
             layers::copy(run, layer)?;
         }
     }
+    services::start(run)?;
     for action in &case.actions {
         actions::execute(run, Part::Before, action)?;
     }
     if let Some(command) = &case.variant.command {
         actions::run_command(run, Part::Command, command)?;
     }
-    Ok(())
+    services::check(run)
 }

@@ -10,7 +10,9 @@ use terca_core::agent::AgentChoice;
 use terca_core::agent::access::Access;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image, Sandbox};
-use terca_core::config::suite::{AppliedSetup, KeptBy, LimitsKeptBy};
+use terca_core::config::suite::{
+    AppliedSetup, KeptBy, LimitsKeptBy, Service, ServiceScope, ServiceSource,
+};
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
 use terca_core::run::settings::{FailedSettings, ReplaySettings};
@@ -278,6 +280,14 @@ fn files(runs: &[Utf8PathBuf]) {
     let page = page("run-directory.md");
     // No person read these runs.
     std::fs::write(runs[0].join("remarks.jsonl"), "").unwrap();
+    // Nor had they services.
+    let logs = below(&runs[0]);
+    let log = logs.iter().find(|path| path.ends_with("run.log"));
+    let trial = runs[0].join(log.unwrap().parent().unwrap());
+    for name in ["artifacts/service-db.log", "gradings/02.service-db.log"] {
+        std::fs::create_dir_all(trial.join("gradings")).unwrap();
+        std::fs::write(trial.join(name), "").unwrap();
+    }
     let (of_run, of_trial) = (
         page.table("files", "run").first_column(),
         page.table("files", "trial").first_column(),
@@ -419,6 +429,7 @@ fn fill_case(case: &mut RunCase) {
         variant,
         gateway,
         require_delivery,
+        services,
         eval: _,
         tags: _,
         repetitions: _,
@@ -434,6 +445,17 @@ fn fill_case(case: &mut RunCase) {
     *description = text();
     *gateway = Some(GatewayMode::Meter);
     *require_delivery = true;
+    *services = vec![Service {
+        name: "db".to_owned(),
+        source: ServiceSource::Command("db".to_owned()),
+        port: 1024,
+        ready: text(),
+        timeout: std::time::Duration::ZERO,
+        env: Vec::new(),
+        scope: ServiceScope::Trial,
+        dir: Default::default(),
+        place: Default::default(),
+    }];
     let RunVariant {
         planned,
         environment_description,
