@@ -387,6 +387,12 @@ fn of_sandbox(error: &SandboxError) -> (Code, String) {
             "check that it is an image for this machine's processor: `{} image inspect {image}`",
             engine.program()
         ),
+        SandboxError::NoEngine { .. } => "install Docker or Podman, and try `docker info` or `podman info`; `-t '!tag:container'` \
+                                          leaves out the evals that `terca import` made of tasks with a Dockerfile"
+            .into(),
+        SandboxError::Build(_) => "correct the Dockerfile, or leave the eval out, such as with `-t '!NAME'`; images that \
+                                   could be built are kept for the next run"
+            .into(),
         SandboxError::UnknownDefault(_) => {
             let words = "write `none`, `bwrap`, `landlock`, `auto`, `docker:IMAGE` or `podman:IMAGE`";
             return (Code::Usage, words.into());

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::config::action::{Action, Runs, actions, added_actions};
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::service::{Service, services};
+use crate::config::sandbox::{Sandbox, container};
 use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -35,6 +36,8 @@ pub struct Eval {
     pub timeout: Option<Duration>,
     /// The most that a trial may use, where it differs from the suite's.
     pub limits: LimitSettings,
+    /// The container of its trials, whatever the sandbox of others is.
+    pub sandbox: Option<Sandbox>,
     /// `_base/`, copied over the suite's layers.
     pub layer: Option<Utf8PathBuf>,
     /// `_tests/`, copied over the work when it is tested.
@@ -162,6 +165,12 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
             limits(),
             "The most that a trial of this eval may use. Each limit takes precedence over those of the suite and its \
              variants.",
+        ),
+        sandbox: fields.optional(
+            "sandbox",
+            container(),
+            "The [container](eval-yaml.md#sandbox) of every command of a trial of this eval. It takes precedence over every \
+             other `sandbox`, and `--sandbox` over this one.",
         ),
         prepare: actions(
             fields,

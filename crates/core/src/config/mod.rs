@@ -7,6 +7,7 @@
 
 mod action;
 pub mod adaptive;
+pub mod dockerfile;
 mod eval;
 pub mod gateway;
 mod limits;

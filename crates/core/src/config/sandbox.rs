@@ -1,13 +1,15 @@
-//! `sandbox` of a suite, an environment or an experiment: the wall around the commands of a trial.
+//! `sandbox` of a suite, an environment, an experiment or an eval: the wall around the commands of a trial.
 
 use std::fmt;
 use std::str::FromStr;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use crate::config::dockerfile::{Instruction, instructions};
 use crate::reader::patterns::{has_form, text_of_form};
-use crate::reader::{Fields, Kind, object, or_map, word};
-use crate::text::Code;
+use crate::reader::{Fields, Kind, PathKind, Reader, filled_text, object, or_map, word};
+use crate::text::{Code, Diagnostic, Located};
 
 /// The sandbox that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,18 @@ pub enum Sandbox {
     Docker(Image),
     /// A container that Podman makes of this image, or an error.
     Podman(Image),
+    /// A container of an image that Docker or Podman builds before the run, or an error.
+    Build(Build),
+}
+
+/// An image that is built from a Dockerfile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The Dockerfile, absolute.
+    pub file: Utf8PathBuf,
+    /// The directory whose files it may copy, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Utf8PathBuf>,
 }
 
 impl Sandbox {
@@ -36,13 +50,26 @@ impl Sandbox {
         ("auto", Sandbox::Auto),
     ];
 
-    /// Returns the engine and the image of a container.
+    /// Returns the engine and the image of a container, where they are named.
     pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
         match self {
-            Sandbox::None | Sandbox::Bwrap | Sandbox::Landlock | Sandbox::Auto => None,
             Sandbox::Docker(image) => Some((ContainerEngine::Docker, image)),
             Sandbox::Podman(image) => Some((ContainerEngine::Podman, image)),
+            _ => None,
         }
+    }
+
+    /// Returns the Dockerfile that the image of a container is built from.
+    pub fn build(&self) -> Option<&Build> {
+        match self {
+            Sandbox::Build(build) => Some(build),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is a container.
+    pub fn is_container(&self) -> bool {
+        self.container().is_some() || self.build().is_some()
     }
 }
 
@@ -193,19 +220,23 @@ impl From<ContainerEngine> for ContainedBy {
 
 /// `sandbox`: a word, or the image of a container.
 pub(super) fn sandbox() -> Kind<Sandbox> {
-    let help = "`none` runs commands without a sandbox; a container has an image: `sandbox: {docker: IMAGE}` or \
-                `sandbox: {podman: IMAGE}`";
+    let help = "`none` runs commands without a sandbox; a container has an image: `sandbox: {docker: IMAGE}`, \
+                `sandbox: {podman: IMAGE}` or `sandbox: {build: DOCKERFILE}`";
     let word = word(Sandbox::WORDS, Some(help)).value();
-    let container = object("container", "`sandbox`", container)
-        .about("A container of an image, instead of a word.")
-        .linked("[map](terca-yaml.md#containers)")
-        .kind();
-    or_map(word, container)
+    or_map(word, container())
 }
 
-fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
-    let engines = ContainerEngine::ALL.map(ContainerEngine::program);
-    let present = fields.one_of(&engines);
+/// `sandbox` of an eval: the image of a container.
+pub(super) fn container() -> Kind<Sandbox> {
+    object("container", "`sandbox`", container_fields)
+        .about("A container of an image, instead of a word.")
+        .linked("[map](terca-yaml.md#containers)")
+        .kind()
+}
+
+fn container_fields(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
+    let keys = ["docker", "podman", "build"];
+    let present = fields.one_of(&keys);
     let docker = fields.filled(
         "docker",
         image(),
@@ -216,8 +247,100 @@ fn container(fields: &mut Fields<'_, '_>) -> Option<Sandbox> {
         image(),
         "The image that Podman makes containers of.",
     );
-    fields.only(Code::MissingKey, &engines, present)?;
-    docker.map(Sandbox::Docker).or(podman.map(Sandbox::Podman))
+    let build = fields.filled(
+        "build",
+        build(),
+        "What Docker or Podman [builds an image of](terca-yaml.md#images-from-a-dockerfile), relative to the YAML file: a \
+         Dockerfile, or a directory with a `Dockerfile` and the files that it copies.",
+    );
+    fields.only(Code::MissingKey, &keys, present)?;
+    docker
+        .map(Sandbox::Docker)
+        .or(podman.map(Sandbox::Podman))
+        .or(build.map(Sandbox::Build))
+}
+
+/// `build`: a path, or a Dockerfile with the directory of the files that it copies.
+fn build() -> Kind<Build> {
+    let short = filled_text().called("path").then(|path, reader| {
+        let kinds = [PathKind::File, PathKind::Directory];
+        let found = reader.existing(&path, "Dockerfile", &kinds)?;
+        if reader.surroundings.kind(&found) == PathKind::File {
+            return whole(&path, found, None, reader);
+        }
+        let inside = Located::new(format!("{}/Dockerfile", path.value), path.place);
+        let file = reader.existing(&inside, "Dockerfile", &[PathKind::File])?;
+        let context = Located::new(found, path.place);
+        whole(&path, file, Some(context), reader)
+    });
+    let long = object("build", "`build`", |fields| {
+        let path = || filled_text().called("path");
+        let file = fields.required(
+            "file",
+            path().then(|path, reader| {
+                let file = reader.existing(&path, "Dockerfile", &[PathKind::File])?;
+                Some((path, file))
+            }),
+            "The Dockerfile, relative to the YAML file.",
+        );
+        let context = fields.optional(
+            "context",
+            path().then(|path, reader| {
+                let context = reader.existing(&path, "context", &[PathKind::Directory])?;
+                Some(Located::new(context, path.place))
+            }),
+            "The directory whose files it copies, relative to the YAML file. Default: it copies none.",
+        );
+        let (path, file) = file?;
+        whole(&path, file, context, fields.reader)
+    })
+    .about("A Dockerfile, and the files that it copies.")
+    .linked("[map](terca-yaml.md#images-from-a-dockerfile)")
+    .kind();
+    or_map(short, long)
+}
+
+/// Refuses a context that shows evals to agents, and a Dockerfile that copies files and has none to copy.
+fn whole(
+    written: &Located<String>,
+    file: Utf8PathBuf,
+    context: Option<Located<Utf8PathBuf>>,
+    reader: &mut Reader<'_>,
+) -> Option<Build> {
+    if let Some(context) = context {
+        let is_eval = |file: &Utf8PathBuf| file.file_name() == Some("eval.terca.yaml");
+        let files = reader.surroundings.files_below(&context.value);
+        if reader.dir(context.place).starts_with(&context.value) || files.iter().any(is_eval) {
+            let problem = Diagnostic::error(Code::WrongValue, "the context of the image has evals in it")
+                .at(context.place, "an image could show their tests and solutions to the agent")
+                .help("move the Dockerfile and the files that it copies to a directory of their own, such as `image/`");
+            return reader.refuse(problem);
+        }
+        let context = Some(context.value);
+        return Some(Build { file, context });
+    }
+    let text = reader.surroundings.read_text(&file).unwrap_or_default();
+    if let Some(copy) = instructions(&text).iter().find(|one| one.reads_context()) {
+        return reader.refuse(without_context(written, copy));
+    }
+    Some(Build {
+        file,
+        context: None,
+    })
+}
+
+fn without_context(written: &Located<String>, copy: &Instruction) -> Diagnostic {
+    let (file, line) = (&written.value, copy.line);
+    let message =
+        format!("`{file}`, line {line}, copies files, and it is not known of which directory");
+    let dir = Utf8Path::new(file).parent().filter(|dir| *dir != "");
+    let help = match dir {
+        Some(dir) => format!("write `build: {dir}`, or `build: {{file: {file}, context: DIR}}`"),
+        None => "move the Dockerfile and the files that it copies to a directory of their own, and write `build: DIR`".to_owned(),
+    };
+    Diagnostic::error(Code::MissingKey, message)
+        .at(written.place, format!("the line is: {}", copy.text()))
+        .help(help)
 }
 
 /// The name of an image.

@@ -185,6 +185,20 @@ impl Expansion<'_> {
         Some(arm)
     }
 
+    /// Returns a variant for an eval, which may have a container of its own.
+    fn variant(&self, eval: &Eval, arm: &Arm<'_>) -> Arc<Variant> {
+        let Some(own) = eval
+            .sandbox
+            .as_ref()
+            .filter(|_| self.overrides.sandbox.is_none())
+        else {
+            return arm.variant.clone();
+        };
+        let mut variant = (*arm.variant).clone();
+        variant.setup.sandbox = Some(own.clone());
+        Arc::new(variant)
+    }
+
     /// Makes the case of an eval in a variant.
     fn case(&mut self, eval: &Arc<Eval>, layers: Vec<Layer>, arm: &Arm<'_>) -> Case {
         let setups = arm.setups;
@@ -197,7 +211,7 @@ impl Expansion<'_> {
         Case {
             suite: self.suite.clone(),
             eval: eval.clone(),
-            variant: arm.variant.clone(),
+            variant: self.variant(eval, arm),
             prompt: prompt(self.suite, eval, setups),
             layers,
             actions: before

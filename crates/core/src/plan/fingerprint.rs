@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::mcp::McpServer;
+use crate::config::sandbox::{Build, Sandbox};
 use crate::config::settings;
 use crate::config::suite::Action;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
@@ -94,6 +95,9 @@ impl Fingerprinter<'_> {
             .into_iter()
             .map(|(part, hash)| (part.to_owned(), hash))
             .collect();
+        if let Some(build) = variant.sandbox.as_ref().and_then(Sandbox::build) {
+            fingerprint.insert("image".to_owned(), self.build_key(build));
+        }
         for (key, value) in case.suite.settings() {
             let part = match key.as_str() {
                 "trackIgnored" => "ignored files".to_owned(),
@@ -183,6 +187,17 @@ impl Fingerprinter<'_> {
             std::env::consts::ARCH,
             // A layer that was made without access may lack what comes from a private registry.
             layer.pass_registries,
+        ))
+    }
+
+    /// Returns the key of an image that is built. Two have the same key if they are built from the same files.
+    pub fn build_key(&self, build: &Build) -> String {
+        let context = build.context.as_deref();
+        let inside = context.and_then(|context| build.file.strip_prefix(context).ok());
+        self.hash(&(
+            (self.content)(&build.file),
+            context.map(self.content),
+            inside,
         ))
     }
 

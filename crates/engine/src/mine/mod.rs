@@ -430,7 +430,7 @@ impl Bench {
     /// Returns the first of these programs that this machine does not have. What an image has is not known.
     fn missing(&self, tools: &[&'static str]) -> Option<&'static str> {
         let path = self.request.host.get("PATH").unwrap_or_default();
-        let is_known = self.request.sandbox.container().is_none();
+        let is_known = !self.request.sandbox.is_container();
         let mut tools = tools.iter().filter(|_| is_known);
         tools
             .find(|tool| find_program(tool, path).is_none())

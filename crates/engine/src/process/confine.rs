@@ -96,7 +96,7 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
         let kind = error.kind();
         return io::Error::new(kind, format!("the workspace cannot be reached: {error}"));
     }
-    if let Some(FixedRoot { real, shown }) = &confinement.fixed_root
+    if let Some(FixedRoot { real, shown, .. }) = &confinement.fixed_root
         && let Err(error) = mount_holder::os::show(real, shown)
     {
         return io::Error::new(error.kind(), format!("{shown} cannot be mounted: {error}"));

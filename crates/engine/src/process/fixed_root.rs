@@ -15,20 +15,33 @@ pub struct FixedRoot {
     pub real: Utf8PathBuf,
     /// The path for commands.
     pub shown: Utf8PathBuf,
+    /// The workspace in it and the path for that, where an image has a place for it.
+    #[serde(default)]
+    pub workspace: Option<(Utf8PathBuf, Utf8PathBuf)>,
 }
 
 impl FixedRoot {
     /// Returns a text with the paths that commands find.
     pub fn text(&self, text: &str) -> String {
+        let text = match &self.workspace {
+            Some((real, shown)) => &text.replace(real.as_str(), shown.as_str()),
+            None => text,
+        };
         text.replace(self.real.as_str(), self.shown.as_str())
     }
 
     /// Returns the path that commands find.
     pub fn path(&self, path: &Utf8Path) -> Utf8PathBuf {
-        match path.strip_prefix(&self.real) {
-            Ok(relative) => self.shown.join(relative),
-            Err(_) => path.to_owned(),
+        let whole = Some((&self.real, &self.shown));
+        let workspace = self.workspace.as_ref().map(|(real, shown)| (real, shown));
+        for (real, shown) in workspace.into_iter().chain(whole) {
+            match path.strip_prefix(real) {
+                Ok(relative) if relative == "" => return shown.clone(),
+                Ok(relative) => return shown.join(relative),
+                Err(_) => {}
+            }
         }
+        path.to_owned()
     }
 }
 
@@ -46,6 +59,7 @@ mod tests {
         let root = FixedRoot {
             real: "/work/run-1/t/secret".into(),
             shown: "/work/trial".into(),
+            workspace: None,
         };
         let text = "PATH=/bin:/work/run-1/t/secret/workspace/bin:/work/run-2";
         assert_eq!(
@@ -59,5 +73,21 @@ mod tests {
             "/work/run-1/t/secret-too"
         );
         assert_eq!(shown("/bin/sh"), "/bin/sh");
+    }
+
+    #[test]
+    fn an_image_may_have_a_place_for_the_workspace() {
+        let root = FixedRoot {
+            real: "/run/t/1".into(),
+            shown: "/trial".into(),
+            workspace: Some(("/run/t/1/workspace".into(), "/app".into())),
+        };
+        assert_eq!(
+            root.text("/run/t/1/home:/run/t/1/workspace/bin"),
+            "/trial/home:/app/bin"
+        );
+        assert_eq!(root.path("/run/t/1/workspace".into()), "/app");
+        assert_eq!(root.path("/run/t/1/workspace/a".into()), "/app/a");
+        assert_eq!(root.path("/run/t/1/io/a".into()), "/trial/io/a");
     }
 }

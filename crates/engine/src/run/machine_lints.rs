@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::AgentChoice;
+use terca_core::config::sandbox::{ContainerEngine, Sandbox};
 use terca_core::config::suite::Setup;
 use terca_core::plan::lints::drop_allowed;
 use terca_core::plan::{Case, Layer};
@@ -18,6 +19,9 @@ use crate::run::load::RunPlan;
 
 /// The most bytes that a directory has before it is worth a warning: each trial copies it.
 const LARGE: u64 = 200_000_000;
+
+/// The evals that a message names.
+const NAMED: usize = 3;
 
 /// Reports it, as far as the suite does not allow it.
 pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
@@ -41,8 +45,38 @@ pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
             problems.push(at_its_agent(problem, choice, plan));
         }
     }
+    problems_of_builds(plan, host, problems);
     drop_allowed(&plan.suite, problems);
     problems.sort();
+}
+
+/// Reports evals whose image nobody can build here.
+fn problems_of_builds(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
+    let path = host.get("PATH").unwrap_or_default();
+    let mut engines = ContainerEngine::ALL.into_iter();
+    if engines.any(|engine| find_program(engine.program(), path).is_some()) {
+        return;
+    }
+    let has_image =
+        |case: &&Case| (case.variant.sandbox.as_ref()).is_some_and(|own| own.build().is_some());
+    let mut evals: Vec<&str> = (plan.plan.cases().filter(has_image))
+        .map(|case| case.eval.name.as_str())
+        .collect();
+    evals.dedup();
+    if !evals.is_empty() && plan.workers.is_local {
+        let message = format!(
+            "{} an image that has to be built, and neither `docker` nor `podman` was found: {}",
+            match evals.len() {
+                1 => "1 eval has".to_owned(),
+                many => format!("{many} evals have"),
+            },
+            prose::few(&evals, NAMED)
+        );
+        problems.push(
+            Diagnostic::warning(Code::NoSandbox, message)
+                .help("install Docker or Podman, or select other evals"),
+        );
+    }
 }
 
 fn large(dir: &Utf8Path, root: &Utf8Path) -> Option<Diagnostic> {
@@ -64,7 +98,7 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
     let variant = &case.variant;
     let profile = variant.agent.agent.profile();
     let program = variant.agent.program()?;
-    let is_elsewhere = (variant.sandbox.as_ref()).is_some_and(|own| own.container().is_some());
+    let is_elsewhere = (variant.sandbox.as_ref()).is_some_and(Sandbox::is_container);
     if profile.program.is_none() || is_elsewhere {
         return None;
     }

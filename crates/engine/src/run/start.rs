@@ -38,7 +38,7 @@ use crate::run::slots::Slots;
 use crate::run::store::{Store, StoreError};
 use crate::run::trial_thread::Mailbox;
 use crate::sandbox::limits::LimitKeeper;
-use crate::sandbox::{SandboxError, Sandboxes};
+use crate::sandbox::{Builds, SandboxError, Sandboxes};
 use crate::suite::commit::commit_of;
 use crate::trial::{Context, Preflights, ReplaySource, RunGateway, RunServices, Versions};
 use crate::workspace::base_layers::BaseLayers;
@@ -91,6 +91,8 @@ pub struct StartOptions<'a> {
     pub keeps_whole: bool,
     /// The sandboxes that the run was started with, where it goes on.
     pub settled: SettledSandboxes,
+    /// Tells the user what takes long before the first trial.
+    pub tell: Option<fn(&str)>,
 }
 
 /// How the agents of a run are contained.
@@ -366,7 +368,7 @@ fn context(
         })
         .map_err(StartError::NoCopyOfSuite)?;
     let sandboxes = if is_local {
-        sandboxes(plan, &options.settled, &host, &work, &sealed)?
+        sandboxes(plan, options, &host, &work, &sealed)?
     } else {
         Sandboxes::default()
     };
@@ -425,7 +427,7 @@ fn is_played(variant: &Variant) -> bool {
 /// Settles how the sandboxes of a plan are made.
 fn sandboxes(
     plan: &RunPlan,
-    settled: &SettledSandboxes,
+    options: &StartOptions<'_>,
     host: &Host,
     work: &WorkDir,
     sealed: &SealedSuite,
@@ -439,7 +441,13 @@ fn sandboxes(
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
     let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
-    Sandboxes::set_up(asked, settled, || work.new_dir(), host, &secluded)
+    let builds = Builds {
+        sealed,
+        anew: options.rebuild_layers,
+        tell: options.tell,
+    };
+    let new_dir = || work.new_dir();
+    Sandboxes::set_up(asked, &options.settled, new_dir, host, &secluded, builds)
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.

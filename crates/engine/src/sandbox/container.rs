@@ -36,10 +36,10 @@ const OF_IMAGE: [&str; 16] = [
 ];
 
 /// The variables that the programs of engines read. Containers have none of them.
-const OF_ENGINES: [&str; 22] = [
+const OF_ENGINES: [&str; 23] = [
     "HOME", "PATH", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
-    "DBUS_SESSION_BUS_ADDRESS", "DOCKER_API_VERSION", "DOCKER_CERT_PATH", "DOCKER_CONFIG",
-    "DOCKER_CONTEXT", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "CONTAINERS_CONF",
+    "DBUS_SESSION_BUS_ADDRESS", "DOCKER_API_VERSION", "DOCKER_BUILDKIT", "DOCKER_CERT_PATH",
+    "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "CONTAINERS_CONF",
     "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_REGISTRIES_CONF", "CONTAINERS_STORAGE_CONF",
     "CONTAINER_CONNECTION", "CONTAINER_HOST", "STORAGE_DRIVER", "STORAGE_OPTS",
 ];
@@ -47,7 +47,7 @@ const OF_ENGINES: [&str; 22] = [
 /// The program of an engine.
 #[derive(Debug)]
 pub(super) struct EngineProgram {
-    engine: ContainerEngine,
+    pub(super) engine: ContainerEngine,
     pub(super) program: Utf8PathBuf,
     env: Variables,
 }
@@ -114,15 +114,26 @@ impl EngineProgram {
         }
     }
 
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(args).env_clear().envs(&self.env);
+        command.current_dir("/").stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program for as long as it takes. Returns whether it succeeds; what it prints is in a file.
+    pub(super) fn run_long(&self, args: &[&str], log: &Utf8Path) -> std::io::Result<bool> {
+        let log = fs_err::File::create(log)?.into_parts().0;
+        let errors = log.try_clone()?;
+        let status = self.command(args).stdout(log).stderr(errors).status()?;
+        Ok(status.success())
+    }
+
     /// Runs the program. Returns what it printed, or its last words.
-    fn output(&self, args: &[&str]) -> Result<String, String> {
+    pub(super) fn output(&self, args: &[&str]) -> Result<String, String> {
         let started = Instant::now();
-        let mut child = Command::new(&self.program)
-            .args(args)
-            .env_clear()
-            .envs(&self.env)
-            .current_dir("/")
-            .stdin(Stdio::null())
+        let mut child = self
+            .command(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -194,16 +205,19 @@ pub fn service_container(
 /// An image that is there.
 #[derive(Debug)]
 pub(super) struct FoundImage {
+    pub(super) name: Image,
     /// The hash of its content and settings.
     pub(super) id: String,
     /// The environment that Terca would have been started with inside.
     pub(super) host: Host,
+    /// The directory that it works in, if that can be the workspace.
+    pub(super) workdir: Option<Utf8PathBuf>,
 }
 
 /// The containers of an engine, as it works on this machine.
 #[derive(Debug)]
 pub(super) struct Containers {
-    engine: EngineProgram,
+    pub(super) engine: EngineProgram,
     /// The directory for files that all containers need.
     dir: Utf8PathBuf,
     /// The places that every container has.
@@ -287,9 +301,13 @@ impl Containers {
             }
         }
         let hash = id.strip_prefix("sha256:").unwrap_or(id);
+        let workdir = Utf8Path::new(config["WorkingDir"].as_str().unwrap_or_default());
+        let can_be_workspace = workdir.is_absolute() && workdir.parent().is_some();
         Ok(FoundImage {
+            name: image.clone(),
             id: format!("sha256:{hash}"),
             host: host.in_image(variables),
+            workdir: can_be_workspace.then(|| workdir.to_owned()),
         })
     }
 
@@ -313,6 +331,31 @@ impl Containers {
                 reason,
             }
         })
+    }
+
+    /// Copies the files of a directory of an image to an empty directory.
+    pub(super) fn copy_out(
+        &self,
+        image: &FoundImage,
+        from: &Utf8Path,
+        to: &Utf8Path,
+    ) -> Result<(), String> {
+        let name = new_name();
+        let label = format!("{LABEL}={}", self.dir);
+        let made = self.engine.output(&[
+            "create", "--label", &label, "--name", &name, "--network", "none", "--entrypoint", "",
+            &image.id, "none",
+        ]);
+        made?;
+        let log = self.dir.join(format!("{name}.log"));
+        let source = format!("{name}:{from}/.");
+        let copied = self.engine.run_long(&["cp", &source, to.as_str()], &log);
+        let removed = self.engine.output(&["rm", "--force", "--volumes", &name]);
+        match copied {
+            Ok(true) => removed.map(drop),
+            Ok(false) => Err(std::fs::read_to_string(&log).unwrap_or_default()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Removes the containers of runs that were killed together with the keepers of their containers.

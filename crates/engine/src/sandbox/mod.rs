@@ -21,6 +21,7 @@ mod bwrap;
 mod carried_program;
 mod container;
 mod contents;
+mod image_build;
 mod landlock;
 pub mod limits;
 mod mounts;
@@ -45,6 +46,7 @@ use bwrap::Bwrap;
 pub use container::service_container;
 use container::{Containers, EngineProgram, FoundImage};
 use contents::{Contents, SUPERVISOR};
+pub use image_build::{BuildFailure, Builds};
 
 /// The variable that names the sandbox of suites that do not say.
 pub const DEFAULT_SANDBOX: &str = "TERCA_SANDBOX";
@@ -127,6 +129,17 @@ pub enum SandboxError {
         /// The engine's last words.
         reason: String,
     },
+    /// Nothing can build an image.
+    #[error("an image has to be built, and no engine works: {docker}; and {podman}")]
+    NoEngine {
+        /// The trouble with Docker.
+        docker: Box<SandboxError>,
+        /// The trouble with Podman.
+        podman: Box<SandboxError>,
+    },
+    /// Images could not be built.
+    #[error("{}", image_build::told(.0))]
+    Build(Vec<BuildFailure>),
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[from] io::Error),
@@ -195,6 +208,15 @@ enum Means {
 }
 
 impl Wall {
+    fn of_container(containers: Arc<Containers>, image: FoundImage) -> Self {
+        Wall {
+            kind: containers.engine.engine.into(),
+            own_program: container::own_program(),
+            is_superuser: containers.is_superuser,
+            means: Means::Container(containers, image),
+        }
+    }
+
     fn image(&self) -> Option<&FoundImage> {
         match &self.means {
             Means::Container(_, image) => Some(image),
@@ -241,9 +263,12 @@ struct Builder<'a> {
     host: &'a Host,
     /// Nothing in these directories is ever shown because it is beside something else.
     secluded: Vec<Utf8PathBuf>,
+    builds: Builds<'a>,
     engines: BTreeMap<ContainerEngine, Arc<Containers>>,
     /// The walls that were made so far.
     walls: Walls,
+    /// The images that could not be built.
+    failures: Vec<BuildFailure>,
 }
 
 /// Walls by the sandbox that asks for them.
@@ -253,8 +278,12 @@ impl Builder<'_> {
     /// Makes the wall of a sandbox that has a name, once.
     fn wall(&mut self, sandbox: &Sandbox) -> Result<(), SandboxError> {
         if !self.walls.iter().any(|(known, _)| known == sandbox) {
-            let wall = self.make(sandbox)?;
-            self.walls.push((sandbox.clone(), wall));
+            match self.make(sandbox) {
+                Ok(wall) => self.walls.push((sandbox.clone(), wall)),
+                // All that cannot be built are told at once.
+                Err(SandboxError::Build(failures)) => self.failures.extend(failures),
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
@@ -262,13 +291,17 @@ impl Builder<'_> {
     fn make(&mut self, sandbox: &Sandbox) -> Result<Wall, SandboxError> {
         if let Some((engine, image)) = sandbox.container() {
             let containers = self.engine(engine)?;
-            let image = containers.try_image(image, self.host)?;
-            return Ok(Wall {
-                kind: engine.into(),
-                own_program: container::own_program(),
-                is_superuser: containers.is_superuser,
-                means: Means::Container(containers, image),
-            });
+            let mut image = containers.try_image(image, self.host)?;
+            // Whoever made it did not know of the workspace.
+            image.workdir = None;
+            return Ok(Wall::of_container(containers, image));
+        }
+        if let Some(build) = sandbox.build() {
+            let containers = self.any_engine()?;
+            let dir = (self.new_dir)()?;
+            let name = self.builds.build(build, &containers.engine, &dir)?;
+            let image = containers.try_image(&name, self.host)?;
+            return Ok(Wall::of_container(containers, image));
         }
         let dir = (self.new_dir)()?;
         let contents = Contents::set_up(&dir, &self.secluded)?;
@@ -288,6 +321,20 @@ impl Builder<'_> {
             is_superuser: false,
             means: Means::Bwrap(Bwrap::set_up(&dir, self.host, contents)?),
         })
+    }
+
+    /// Returns the engine that builds images: Docker, or Podman where Docker does not work.
+    fn any_engine(&mut self) -> Result<Arc<Containers>, SandboxError> {
+        let docker = match self.engine(ContainerEngine::Docker) {
+            Ok(containers) => return Ok(containers),
+            Err(error @ SandboxError::Files(_)) => return Err(error),
+            Err(error) => Box::new(error),
+        };
+        self.engine(ContainerEngine::Podman)
+            .map_err(|error| SandboxError::NoEngine {
+                docker,
+                podman: Box::new(error),
+            })
     }
 
     fn engine(&mut self, engine: ContainerEngine) -> Result<Arc<Containers>, SandboxError> {
@@ -328,6 +375,7 @@ impl Sandboxes {
         new_dir: impl Fn() -> io::Result<Utf8PathBuf>,
         host: &Host,
         secluded: &[&Utf8Path],
+        builds: Builds<'_>,
     ) -> Result<Self, SandboxError> {
         let of_machine = of_machine(host)?;
         let kept = settled.unsaid.as_ref();
@@ -345,8 +393,10 @@ impl Sandboxes {
             new_dir: &new_dir,
             host,
             secluded: with_real_names(secluded, host),
+            builds,
             engines: BTreeMap::new(),
             walls: Walls::new(),
+            failures: Vec::new(),
         };
         let mut is_best_required = false;
         let mut is_best_wanted = false;
@@ -357,6 +407,9 @@ impl Sandboxes {
                 None => is_best_wanted = true,
                 Some(named) => builder.wall(named)?,
             }
+        }
+        if !builder.failures.is_empty() {
+            return Err(SandboxError::Build(builder.failures));
         }
         if is_best_required || is_best_wanted {
             match builder.best() {
@@ -392,9 +445,24 @@ impl Sandboxes {
     }
 
     /// Returns the image of the containers that commands run in, where this sandbox is asked for.
-    pub fn image<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Image> {
-        let (_, image) = self.meant(asked)?.container()?;
-        Some(image)
+    pub fn image(&self, asked: Option<&Sandbox>) -> Option<&Image> {
+        self.wall(asked)?.image().map(|image| &image.name)
+    }
+
+    /// Returns the directory of an image that becomes the workspace: commands find the workspace there.
+    pub fn workdir(&self, asked: Option<&Sandbox>) -> Option<&Utf8Path> {
+        self.wall(asked)?.image()?.workdir.as_deref()
+    }
+
+    /// Copies what an image has in that directory to an empty directory. The error is in the words of the engine.
+    pub fn copy_workdir(&self, asked: Option<&Sandbox>, to: &Utf8Path) -> Result<(), String> {
+        match self.wall(asked).map(|wall| &wall.means) {
+            Some(Means::Container(containers, image)) => match &image.workdir {
+                Some(workdir) => containers.copy_out(image, workdir, to),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
     }
 
     /// Returns the hash of a container's image.

@@ -114,9 +114,11 @@ impl Context {
     /// Lets the commands of a trial find its directories at the path that all trials have in common.
     pub(super) fn fix_root(&self, dirs: &mut TrialDirs, asked: Option<&Sandbox>, needed: bool) {
         let shown = self.shown_root(asked, needed);
+        let workdir = self.sandboxes.workdir(asked);
         dirs.fixed_root = shown.map(|shown| FixedRoot {
             real: dirs.root.clone(),
             shown,
+            workspace: workdir.map(|workdir| (dirs.workspace.clone(), workdir.to_owned())),
         });
     }
 

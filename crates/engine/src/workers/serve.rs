@@ -198,6 +198,7 @@ impl Work {
             files_below: order.archive.map(|_| root.as_path()),
             keeps_whole: true,
             settled: order.settled.clone(),
+            tell: None,
         };
         let prepared = PreparedRun::new(&plan, &order.settings, options, host)?;
         check_files(&order.fingerprints, &prepared.fingerprints)?;

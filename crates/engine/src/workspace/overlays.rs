@@ -140,7 +140,11 @@ impl Overlays {
         fs_err::create_dir_all(&shown).ok()?;
         let real = work.new_dir().ok()?;
         let confinement = Confinement {
-            fixed_root: Some(FixedRoot { real, shown }),
+            fixed_root: Some(FixedRoot {
+                real,
+                shown,
+                workspace: None,
+            }),
             ..Confinement::default()
         };
         self.launcher.can_confine(&confinement).then_some(())

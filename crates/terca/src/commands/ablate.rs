@@ -127,6 +127,7 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     }
     let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
+        tell: Some(screen::err),
         ..StartOptions::default()
     };
     let run = PreparedRun::new(&plan, &settings, options, host)?;

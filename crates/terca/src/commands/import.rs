@@ -6,7 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
 use terca_core::new_suite::harbor::{Imported, Note, summary};
-use terca_core::text::Code;
+use terca_core::text::{Code, prose};
 use terca_engine::suite::{discover, harbor};
 
 use crate::args::Common;
@@ -119,10 +119,12 @@ fn write(
     common: &Common,
 ) -> usize {
     let mut written: Vec<&[Note]> = Vec::new();
+    let mut images = 0;
     for (task, eval) in evals {
         match harbor::write(eval, task, to) {
             Ok(()) => {
                 tell(eval, to, verbose);
+                images += usize::from(eval.has_image);
                 written.push(&eval.notes);
             }
             Err(error) => {
@@ -132,6 +134,13 @@ fn write(
         }
     }
     screen::out(&summary(&written));
+    if images > 0 {
+        let have = if images == 1 { "has" } else { "have" };
+        screen::err(&format!(
+            "{} {have} an image to build, which needs Docker or Podman; `-t '!tag:container'` leaves them out",
+            prose::count(images, "eval")
+        ));
+    }
     if written.iter().any(|notes| is_whole(notes)) {
         screen::err("`terca validate` shows which of them work here");
     }

@@ -114,6 +114,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
     }
     let options = StartOptions {
         rebuild_layers: args.conduct.no_cache,
+        tell: Some(screen::err),
         ..StartOptions::default()
     };
     let run = PreparedRun::new(&plan, &settings, options, host)?;

@@ -9,6 +9,7 @@ use super::run;
 use crate::args::values::{keep, within};
 use crate::args::{CiArgs, Common, DisplayArgs};
 use crate::cli_error::Outcome;
+use crate::screen;
 use crate::suite::load;
 use crate::suite::place::from_here;
 
@@ -61,7 +62,11 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
     let plan = load::plan(&settings, common, &host)?;
-    let run = PreparedRun::new(&plan, &settings, StartOptions::default(), host)?;
+    let options = StartOptions {
+        tell: Some(screen::err),
+        ..StartOptions::default()
+    };
+    let run = PreparedRun::new(&plan, &settings, options, host)?;
     Ok(run::conduct(
         &settings,
         run,

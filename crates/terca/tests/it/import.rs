@@ -61,13 +61,13 @@ fn service(project: Project) -> Project {
         .file("tasks/more/service/instruction.md", "Write the port into /app/port\n")
         .file(
             "tasks/more/service/environment/Dockerfile",
-            "FROM python:3.12\nRUN pip install flask\nWORKDIR /app\nCOPY conf/ /etc/service/\n",
+            "FROM python:3.12\nWORKDIR /app\nCOPY service.db ./\n",
         )
         .file("tasks/more/service/environment/conf/service.conf", "port=8080\n")
         .file("tasks/more/service/environment/docker-compose.yaml", "services: {}\n")
         .file(
             "tasks/more/service/tests/test.sh",
-            "#!/bin/sh\nport=$(cat /app/port 2>/dev/null)\n\
+            "#!/bin/sh\ntest -z \"$NEVER\" || apt-get install -y curl\nport=$(cat /app/port 2>/dev/null)\n\
              case $port in 8080) accuracy=1;; *) accuracy=0;; esac\n\
              printf '{\"accuracy\": %s}' \"$accuracy\" > /logs/verifier/reward.json\n",
         )
@@ -163,10 +163,10 @@ fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
         .terca(&["check", "-t", "service", "--agent", "oracle"])
         .expect_status(0);
     assert!(!outcome.stderr.contains("left out"), "{}", outcome.stderr);
-    let packages =
-        "environment/Dockerfile, line 2: RUN pip install flask: packages are not installed";
+    let file =
+        "environment/Dockerfile, line 3: COPY service.db ./: there is no such file in the task";
     assert!(
-        outcome.stdout.contains(&format!("incomplete: {packages}")),
+        outcome.stdout.contains(&format!("incomplete: {file}")),
         "{}",
         outcome.stdout
     );
@@ -174,9 +174,7 @@ fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
         .terca(&["validate", "-t", "service"])
         .expect_status(1);
     assert!(verdict(&outcome.stdout, "service").ends_with("incomplete"));
-    assert!(
-        outcome.stdout.contains("service is incomplete: ") && outcome.stdout.contains(packages)
-    );
+    assert!(outcome.stdout.contains("service is incomplete: ") && outcome.stdout.contains(file));
 
     let text = project.read("service/eval.terca.yaml");
     let (before, rest) = text.split_once("incomplete:\n").unwrap();
@@ -187,6 +185,43 @@ fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
     );
     let outcome = project.terca(&["validate"]).expect_status(0);
     assert!(verdict(&outcome.stdout, "service").ends_with("proven"));
+}
+
+#[test]
+fn a_task_that_needs_more_than_files_brings_its_dockerfile() {
+    let project = hello(project()).file(
+        "tasks/hello/environment/Dockerfile",
+        "FROM alpine:3.22\nRUN apk add jq\nWORKDIR /app\nCOPY . .\n",
+    );
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
+    assert!(
+        outcome.stdout.ends_with("\n1 eval imported\n"),
+        "{}",
+        outcome.stdout
+    );
+    let told = "1 eval has an image to build, which needs Docker or Podman; `-t '!tag:container'` leaves them out\n";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    assert_eq!(
+        project.read("hello/_image/Dockerfile"),
+        project.read("tasks/hello/environment/Dockerfile")
+    );
+    assert_eq!(project.read("hello/_image/who.txt"), "world\n");
+    assert_eq!(
+        project.read("hello/instruction.md"),
+        project.read("tasks/hello/instruction.md"),
+        "the container has the paths of the task"
+    );
+    let project = project.env("PATH", "/var/empty");
+    let outcome = project
+        .terca(&["run", "--agent", "oracle"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("no engine works"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
@@ -323,7 +358,7 @@ fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
     let project = tasks()
         .file(
             "tasks/hello/tests/test.sh",
-            "#!/bin/sh\necho 'cannot go on'; exit 7\n",
+            "#!/bin/sh\necho 'it ends here'; exit 7\n",
         )
         .file("tasks/hello/solution/solve.sh", "#!/bin/sh\nexit 4\n")
         .file(

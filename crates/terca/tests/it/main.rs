@@ -33,6 +33,7 @@ mod create;
 mod delivery;
 mod diff;
 mod display;
+mod dockerfile;
 mod doctor_on;
 mod documentation;
 mod downloads;

@@ -559,3 +559,107 @@ pub(crate) fn a_container_that_cannot_be_removed_is_said(engine: &Engine) {
         );
     }
 }
+
+/// A suite whose eval runs in an image of its own Dockerfile.
+fn with_dockerfile(engine: &Engine, run: &str) -> Project {
+    let project = project()
+        .agent("pwd > pwd.txt; cat /app/made.txt data.txt /opt/other.txt > all.txt; rm data.txt; echo x > /opt/new; true")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: look\nsandbox: {build: _image}\nprepare: [{command: 'cp /app/made.txt prepared.txt'}]\n\
+             tests: [{name: place, commandSuccess: 'test \"$PWD\" = /app && test \"$OWN\" = yes && test ! -e data.txt && cat prepared.txt'}]\n",
+        )
+        .file("fib/_base/more.txt", "more\n")
+        .file("fib/_image/data.txt", "data\n")
+        .file("fib/_image/ignored.txt", "ignored\n")
+        .file("fib/_image/.dockerignore", "ignored.txt\n")
+        .file(
+            "fib/_image/Dockerfile",
+            format!("FROM {IMAGE}\nENV OWN=yes\nWORKDIR /app\nCOPY . .\nRUN {run}\n"),
+        );
+    engine.with(project)
+}
+
+pub(crate) fn an_image_is_built_and_its_files_are_the_workspace(engine: &Engine) {
+    let run = "echo made > made.txt && mkdir -p /opt && echo other > /opt/other.txt";
+    let project = with_dockerfile(engine, run);
+    let outcome = project.terca(&["run"]).expect_status(0);
+    assert!(
+        outcome.stderr.contains("builds the image of"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(project.trial_file("workspace/pwd.txt"), "/app\n");
+    assert_eq!(
+        project.trial_file("workspace/all.txt"),
+        "made\ndata\nother\n"
+    );
+    assert_eq!(project.trial_file("workspace/more.txt"), "more\n");
+    assert!(!project.trial_path("workspace/ignored.txt").exists());
+    let run = std::fs::read(project.run_dir().join("run.json")).unwrap();
+    let run: Value = serde_json::from_slice(&run).unwrap();
+    let variant = &run["cases"][0]["variant"];
+    assert_eq!(variant["containedBy"], engine.word);
+    let image = variant["image"].as_str().unwrap();
+    assert!(image.starts_with("terca-build:"), "{image}");
+    let id = engine.told(&["image", "inspect", "--format", "{{.Id}}", image]);
+    let hash = id.strip_prefix("sha256:").unwrap_or(&id);
+    let trial = &project.results()["trials"][0];
+    assert_eq!(trial["image"], format!("sha256:{hash}"));
+    // What it was made of is unchanged.
+    let outcome = project.terca(&["run"]).expect_status(0);
+    assert!(!outcome.stderr.contains("builds"), "{}", outcome.stderr);
+    project.terca(&["regrade"]).expect_status(0);
+    assert_nothing_left(engine, &project);
+}
+
+pub(crate) fn a_build_that_fails_is_told_with_its_line(engine: &Engine) {
+    let project = with_dockerfile(engine, "echo no-luck-here >&2 && false");
+    let outcome = project.terca(&["run"]).expect_status(2);
+    for words in ["_image/Dockerfile, line 5 (RUN echo", "no-luck-here\n"] {
+        assert!(
+            outcome.stderr.contains(words),
+            "{words}: {}",
+            outcome.stderr
+        );
+    }
+    assert!(!project.has_run());
+    assert_nothing_left(engine, &project);
+}
+
+/// The shape of tasks that install a program, write data with a command, and name absolute paths everywhere.
+pub(crate) fn a_harbor_task_runs_in_the_image_of_its_dockerfile(engine: &Engine) {
+    let project = project()
+        .file(
+            "tasks/count/task.toml",
+            "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n",
+        )
+        .file(
+            "tasks/count/instruction.md",
+            "Count the lines of /app/data/in.csv into /app/out.txt.\n",
+        )
+        .file(
+            "tasks/count/environment/Dockerfile",
+            format!(
+                "FROM {IMAGE}\nWORKDIR /app\nCOPY lines.txt /opt/lines.txt\n\
+                 RUN mkdir -p data && printf 'a\\nb\\n' > data/in.csv && printf '#!/bin/sh\\nwc -l < \"$1\"\\n' > /bin/lines && chmod +x /bin/lines\n"
+            ),
+        )
+        .file("tasks/count/environment/lines.txt", "2\n")
+        .file(
+            "tasks/count/tests/test.sh",
+            "#!/bin/sh\ncd /\nif [ \"$(cat /app/out.txt)\" = \"$(cat /opt/lines.txt)\" ] && [ \"$(lines /app/data/in.csv)\" = 2 ]; then\n\
+             echo 1; else echo 0; fi > /logs/verifier/reward.txt\n",
+        )
+        .file(
+            "tasks/count/solution/solve.sh",
+            "#!/bin/sh\nlines /app/data/in.csv > /app/out.txt\n",
+        );
+    let project = engine.with(project);
+    project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
+    let outcome = project.terca(&["validate"]).expect_status(0);
+    assert!(outcome.stdout.contains("proven"), "{}", outcome.stdout);
+    assert_nothing_left(engine, &project);
+}

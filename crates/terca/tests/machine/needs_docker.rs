@@ -73,3 +73,21 @@ fn somebody_without_privileges_is_contained_too() {
 fn limits_are_kept() {
     containers::limits_are_kept(&Engine::docker());
 }
+
+#[test]
+#[ignore = "needs docker"]
+fn an_image_is_built_and_its_files_are_the_workspace() {
+    containers::an_image_is_built_and_its_files_are_the_workspace(&Engine::docker());
+}
+
+#[test]
+#[ignore = "needs docker"]
+fn a_build_that_fails_is_told_with_its_line() {
+    containers::a_build_that_fails_is_told_with_its_line(&Engine::docker());
+}
+
+#[test]
+#[ignore = "needs docker"]
+fn a_harbor_task_runs_in_the_image_of_its_dockerfile() {
+    containers::a_harbor_task_runs_in_the_image_of_its_dockerfile(&Engine::docker());
+}

@@ -69,3 +69,21 @@ fn an_agent_reaches_nothing_but_its_trial() {
 fn limits_are_kept() {
     containers::limits_are_kept(&Engine::podman());
 }
+
+#[test]
+#[ignore = "needs podman"]
+fn an_image_is_built_and_its_files_are_the_workspace() {
+    containers::an_image_is_built_and_its_files_are_the_workspace(&Engine::podman());
+}
+
+#[test]
+#[ignore = "needs podman"]
+fn a_build_that_fails_is_told_with_its_line() {
+    containers::a_build_that_fails_is_told_with_its_line(&Engine::podman());
+}
+
+#[test]
+#[ignore = "needs podman"]
+fn a_harbor_task_runs_in_the_image_of_its_dockerfile() {
+    containers::a_harbor_task_runs_in_the_image_of_its_dockerfile(&Engine::podman());
+}

@@ -11,8 +11,6 @@ pub enum Loss {
     Files,
     /// Packages that are not installed.
     Packages,
-    /// Commands that make the place to work in, and do not run.
-    Commands,
     /// Services that are not started.
     Services,
     /// Something that the tests need.
@@ -66,7 +64,6 @@ pub fn summary(evals: &[&[Note]]) -> String {
         match loss {
             Loss::Files => format!("{number} lost files"),
             Loss::Packages => format!("{number} {need} packages"),
-            Loss::Commands => format!("{number} {need} commands that were not run"),
             Loss::Services => format!("{number} {need} services"),
             Loss::Tests => format!("{number} {need} more for the tests"),
         }

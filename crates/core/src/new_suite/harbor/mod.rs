@@ -4,18 +4,21 @@
 //! hello/                          hello/
 //!   task.toml                       eval.terca.yaml      time limits, tags, variables; what was not carried over
 //!   instruction.md           ─►     instruction.md       the prompt, with paths of the workspace
-//!   environment/Dockerfile          _base/               what the Dockerfile copies to where the agent works
+//!   environment/Dockerfile          _base/               what the Dockerfile copies to where the agent works; or
+//!                                   _image/              the Dockerfile and what it copies, if it does more than that
 //!   tests/test.sh                   _tests/.harbor/      the tests as they are, and a script that runs them
 //!   solution/solve.sh               _solution/.harbor/   the solution as it is; `_solution.sh` runs it
 //! ```
 //!
 //! A Harbor task runs in a container: it works in `/app`, its tests are at `/tests` and leave a reward in
-//! `/logs/verifier`. There is no container here, so the scripts that run tests and solution replace those paths
-//! by paths of the workspace, in the copies that they run. The files of the suite stay unchanged. Parts that
-//! cannot be imported are named in notes, never dropped in silence.
+//! `/logs/verifier`. Here the workspace is all that lasts, and a container only where the Dockerfile makes one
+//! necessary ([`environment`]). So the scripts that run tests and solution replace those paths by paths of the
+//! workspace, in the copies that they run. The files of the suite stay unchanged. Parts that cannot be imported are
+//! named in notes, never dropped in silence.
 
 mod build_commands;
 mod container;
+pub(in crate::new_suite) mod environment;
 mod losses;
 mod notes;
 mod scripts;
@@ -25,7 +28,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use crate::text::json::yaml_line;
-use container::{Places, instructions};
+use environment::{Environment, environment};
 pub use losses::{Loss, Note, summary};
 use settings::Settings;
 
@@ -51,9 +54,14 @@ pub struct Imported {
     pub written: Vec<(Utf8PathBuf, String)>,
     /// Files to copy: their path in the task and their path in the eval.
     pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
+    /// It runs in an image, which Docker or Podman builds.
+    pub has_image: bool,
     /// Differences from the task, losses first.
     pub notes: Vec<Note>,
 }
+
+/// The tag of evals that run in an image.
+const CONTAINER: &str = "container";
 
 /// Turns a task into an eval, or says why that is impossible.
 pub fn import(task: &Task<'_>) -> Result<Imported, String> {
@@ -68,14 +76,13 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     if !has("tests/test.sh") {
         return Err("there is no tests/test.sh, so nothing could be verified".into());
     }
-    let dockerfile = instructions(&text("environment/Dockerfile").unwrap_or_default());
-    let last = dockerfile.last().and_then(|last| last.workdir.as_deref());
-    let places = Places::new(settings.workdir.as_deref().map(Utf8Path::new).or(last));
-
+    let workdir = settings.workdir.as_deref();
+    let environment = environment(task, Utf8Path::new("environment/Dockerfile"), workdir);
+    let places = &environment.places;
     let mut notes = settings.notes.clone();
-    let base = container::base(task, &dockerfile, &places, &mut notes);
+    notes.extend(environment.notes.iter().cloned());
     let prompt = places.in_prompt(&instruction);
-    notes::of_files(task, &places, prompt != instruction, &mut notes);
+    notes::of_files(task, &environment, prompt != instruction, &mut notes);
 
     let folder = folder(task.name);
     if folder != task.name {
@@ -84,7 +91,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
             task.name
         )));
     }
-    let mut copied = base;
+    let mut copied = environment.copied.clone();
     let tests = below(task, "tests", "_tests/.harbor/tests");
     let list: String = tests
         .iter()
@@ -96,13 +103,14 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         (Utf8PathBuf::from("instruction.md"), prompt),
         (
             "_tests/.harbor/run-tests.sh".into(),
-            scripts::run_tests(&places),
+            scripts::run_tests(places),
         ),
         ("_tests/.harbor/tests.list".into(), list),
     ];
+    written.extend(environment.written.iter().cloned());
     if has("solution/solve.sh") {
         copied.extend(below(task, "solution", "_solution/.harbor/solution"));
-        written.push(("_solution.sh".into(), scripts::solution(&places)));
+        written.push(("_solution.sh".into(), scripts::solution(places)));
     } else {
         notes.push(Note::change(
             "there is no solution/solve.sh, so it is not known whether the eval can be passed",
@@ -111,17 +119,18 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     notes.sort_by_key(|note| note.loss.is_none());
     written.push((
         "eval.terca.yaml".into(),
-        eval_file(task.name, &settings, &notes),
+        eval_file(task.name, &settings, &environment, &notes),
     ));
     Ok(Imported {
         folder,
         written,
         copied,
+        has_image: environment.sandbox.is_some(),
         notes,
     })
 }
 
-fn eval_file(name: &str, settings: &Settings, notes: &[Note]) -> String {
+fn eval_file(name: &str, settings: &Settings, environment: &Environment, notes: &[Note]) -> String {
     let (losses, changes): (Vec<&Note>, Vec<&Note>) =
         notes.iter().partition(|note| note.loss.is_some());
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
@@ -142,11 +151,17 @@ fn eval_file(name: &str, settings: &Settings, notes: &[Note]) -> String {
         "promptFile: \"instruction.md\"\ntimeoutSeconds: {}\n",
         settings.agent_seconds
     );
-    if !settings.tags.is_empty() {
-        text += &format!("tags: {}\n", yaml_line(&json!(settings.tags)));
+    let mut tags = settings.tags.clone();
+    if let Some(sandbox) = &environment.sandbox {
+        text += &format!("sandbox: {}\n", yaml_line(sandbox));
+        tags.push(CONTAINER.to_owned());
     }
-    if !settings.env.is_empty() {
-        let env = crate::text::json::object(&settings.env);
+    if !tags.is_empty() {
+        text += &format!("tags: {}\n", yaml_line(&json!(tags)));
+    }
+    let env = [environment.env.as_slice(), &settings.env].concat();
+    if !env.is_empty() {
+        let env = crate::text::json::object(&env);
         text += &format!("env: {}\n", yaml_line(&env));
     }
     text + &format!(

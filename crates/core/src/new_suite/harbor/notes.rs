@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
 use super::Task;
-use super::container::Places;
+use super::environment::Environment;
 use super::losses::{Loss, Note};
 use crate::text::prose;
 
@@ -22,10 +22,11 @@ const HOME: &str = r#"(?m)(?:^|[\s"'`=(:,>])(~/|\$HOME\b|\$\{HOME\})"#;
 
 pub(super) fn of_files(
     task: &Task<'_>,
-    places: &Places,
+    environment: &Environment,
     prompt_changed: bool,
     notes: &mut Vec<Note>,
 ) {
+    let places = &environment.places;
     let root = &places.root;
     if places.is_assumed {
         notes.push(Note::change(format!(
@@ -44,11 +45,12 @@ pub(super) fn of_files(
             format!("{links}: symbolic links are left out"),
         ));
     }
-    of_texts(task, places, notes);
+    of_texts(task, environment, notes);
 }
 
 /// Adds notes about what the texts of a task say.
-fn of_texts(task: &Task<'_>, places: &Places, notes: &mut Vec<Note>) {
+fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
+    let places = &environment.places;
     let own = places.root.as_str().split('/').nth(1).map(regex::escape);
     let own = own.unwrap_or_default();
     let absolute = format!(
@@ -60,7 +62,8 @@ fn of_texts(task: &Task<'_>, places: &Places, notes: &mut Vec<Note>) {
         let is_prompt = file == "instruction.md";
         let is_run = file.starts_with("tests") || file.starts_with("solution");
         if !is_prompt && !is_run {
-            if file != "task.toml" && !file.starts_with("environment") {
+            let is_copied = environment.copied.iter().any(|(from, _)| from == file);
+            if file != "task.toml" && !file.starts_with("environment") && !is_copied {
                 extra.insert(file.to_string());
             }
             continue;
@@ -71,9 +74,11 @@ fn of_texts(task: &Task<'_>, places: &Places, notes: &mut Vec<Note>) {
         elsewhere.retain(|path| !places.knows(Utf8Path::new(path)));
         if !elsewhere.is_empty() {
             let named = few(elsewhere);
-            notes.push(Note::change(format!(
-                "{file} names {named}, which would be on this machine"
-            )));
+            let where_it_is = match places.is_container {
+                true => "which cannot be changed in the container",
+                false => "which would be on this machine",
+            };
+            notes.push(Note::change(format!("{file} names {named}, {where_it_is}")));
         }
         if !named(&home, &text).is_empty() {
             notes.push(Note::change(format!(
@@ -83,13 +88,15 @@ fn of_texts(task: &Task<'_>, places: &Places, notes: &mut Vec<Note>) {
         let installers = named(&installers, &text);
         if is_run && !installers.is_empty() {
             let named = few(installers);
+            let where_it_is = match places.is_container {
+                true => "and the programs of the container cannot be changed",
+                false => "which happens on this machine, because there is no container",
+            };
             notes.push(Note {
                 // In other files it may be a word like others.
                 loss: (file.starts_with("tests") && file.extension() == Some("sh"))
                     .then_some(Loss::Packages),
-                text: format!(
-                    "{file} runs {named}, which happens on this machine, because there is no container"
-                ),
+                text: format!("{file} runs {named}, {where_it_is}"),
             });
         }
     }

@@ -47,10 +47,11 @@ const LOST: [(&str, &str); 14] = [
         "the solution has no separate variables here",
     ),
     (
-        "/environment/docker_image",
-        "there is no container: the agent works on this machine",
+        "/environment/docker_image", "the Dockerfile is used instead",
     ),
-    ("/environment/build_timeout_sec", "no image is built"),
+    (
+        "/environment/build_timeout_sec", "images are built without a time limit",
+    ),
     (
         "/environment/allow_internet",
         "the agent has the network of `network` in terca.yaml",
@@ -64,7 +65,7 @@ const LOST: [(&str, &str); 14] = [
         "skills belong to environments and experiments in terca.yaml",
     ),
     (
-        "/environment/healthcheck", "there is no container to wait for",
+        "/environment/healthcheck", "there is no container that goes on",
     ),
     ("/artifacts", "the whole workspace is kept"),
     ("/metadata", "evals have nothing like it"),

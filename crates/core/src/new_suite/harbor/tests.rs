@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
+use super::container::Places;
 use super::*;
+use crate::config::dockerfile::instructions;
 
 /// A task of files and their texts, imported.
 fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
@@ -165,54 +167,72 @@ fn the_place_where_the_agent_works_is_the_workspace() {
     }
 }
 
-/// Returns the files that a Dockerfile copies, and what is lost.
-fn with_dockerfile(dockerfile: &str) -> (Vec<String>, Vec<String>) {
-    let eval = imported(&[
-        ("task.toml", ""),
-        ("instruction.md", "Do it"),
+/// Imports a task with a Dockerfile.
+fn with_dockerfile(dockerfile: &str) -> Imported {
+    imported(&[
+        ("task.toml", "[environment]\nenv = { MODE = \"fast\" }"),
+        ("instruction.md", "Write /app/out.txt."),
         ("environment/Dockerfile", dockerfile),
         ("environment/workspace/src/main.py", ""),
         ("environment/workspace/run.sh", ""),
+        ("environment/.dockerignore", "*.pyc"),
         ("assets/logo.png", ""),
         ("tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
         ("solution/solve.sh", "true"),
     ])
-    .unwrap();
-    let copied = eval
-        .copied
-        .iter()
-        .filter_map(|(_, to)| Some(to.strip_prefix("_base").ok()?.to_string()));
-    let lost = eval.notes.iter().filter(|note| note.loss.is_some());
-    let lost = lost.map(|note| note.text.clone());
-    let is_link = |text: &String| text.starts_with("tests/link");
-    (
-        copied.collect(),
-        lost.filter(|text| !is_link(text)).collect(),
-    )
+    .unwrap()
 }
+
+/// Returns the files that come from the container.
+fn copied(eval: &Imported) -> Vec<&str> {
+    let copied = eval.copied.iter().map(|(_, to)| to.as_str());
+    copied
+        .filter(|to| to.starts_with("_base") || to.starts_with("_image"))
+        .collect()
+}
+
+fn lost(eval: &Imported) -> Vec<&str> {
+    let lost = eval.notes.iter().filter(|note| note.loss.is_some());
+    let lost = lost.map(|note| note.text.as_str());
+    lost.filter(|text| !text.starts_with("tests/link"))
+        .collect()
+}
+
+fn text<'a>(eval: &'a Imported, path: &str) -> Option<&'a str> {
+    let mut written = eval.written.iter();
+    written.find_map(|(name, text)| (name == path).then_some(text.as_str()))
+}
+
+const NONE: [&str; 0] = [];
 
 #[test]
 fn a_dockerfile_copies_from_the_environment_or_from_the_task() {
-    let none: [&str; 0] = [];
-    for (line, copied) in [
+    for (line, expected) in [
         (
             "COPY environment/workspace/. /app/workspace",
-            &["workspace/run.sh", "workspace/src/main.py"][..],
+            &["_base/workspace/run.sh", "_base/workspace/src/main.py"][..],
         ),
-        ("COPY workspace/run.sh .", &["run.sh"]),
-        ("COPY ./workspace/ ./", &["run.sh", "src/main.py"]),
-        ("COPY assets /app/static", &["static/logo.png"]),
-        ("COPY . .", &["workspace/run.sh", "workspace/src/main.py"]),
+        ("COPY workspace/run.sh .", &["_base/run.sh"]),
+        (
+            "COPY ./workspace/ ./",
+            &["_base/run.sh", "_base/src/main.py"],
+        ),
+        ("COPY assets /app/static", &["_base/static/logo.png"]),
+        (
+            "COPY . .",
+            &["_base/workspace/run.sh", "_base/workspace/src/main.py"],
+        ),
         ("COPY tests /tests", &[]),
     ] {
-        let (found, lost) = with_dockerfile(&format!("FROM debian\nWORKDIR /app\n{line}\n"));
-        assert_eq!(found, copied, "{line}");
-        assert_eq!(lost, none, "{line}");
+        let eval = with_dockerfile(&format!("FROM debian\nWORKDIR /app\n{line}\n"));
+        assert_eq!(copied(&eval), expected, "{line}");
+        assert_eq!(lost(&eval), NONE, "{line}");
+        assert!(!eval.has_image);
     }
-    let (copied, lost) = with_dockerfile("FROM debian\nCOPY lecture.mp4 /app/\n");
-    assert_eq!(copied, none);
+    let eval = with_dockerfile("FROM debian\nCOPY lecture.mp4 /app/\n");
+    assert_eq!(copied(&eval), NONE);
     assert_eq!(
-        lost,
+        lost(&eval),
         [
             "environment/Dockerfile, line 2: COPY lecture.mp4 /app/: there is no such file in the task"
         ]
@@ -220,40 +240,96 @@ fn a_dockerfile_copies_from_the_environment_or_from_the_task() {
 }
 
 #[test]
-fn a_command_of_the_build_is_a_loss_where_it_leaves_something() {
-    use Loss::{Commands, Packages};
+fn what_only_an_image_has_is_built() {
+    for line in [
+        "RUN apt-get update && apt-get install -y curl",
+        "RUN echo 1,2 > data.csv",
+        "COPY workspace /opt/data",
+        "COPY --from=other /a /app/a",
+        "ENV PYTHONPATH=/app/src",
+        "ADD https://example.com/a.bin /app/",
+    ] {
+        let eval = with_dockerfile(&format!(
+            "FROM debian\nWORKDIR /app\n{line}\nCOPY workspace .\n"
+        ));
+        let expected = [
+            "_image/workspace/run.sh", "_image/workspace/src/main.py", "_image/.dockerignore",
+            "_image/Dockerfile",
+        ];
+        assert_eq!(copied(&eval), expected, "{line}");
+        assert_eq!(lost(&eval), NONE, "{line}");
+        let yaml = text(&eval, "eval.terca.yaml").unwrap();
+        assert!(
+            yaml.contains("\nsandbox: { \"build\": \"_image\" }\ntags: [ \"container\" ]\n"),
+            "{yaml}"
+        );
+        assert_eq!(text(&eval, "instruction.md"), Some("Write /app/out.txt."));
+    }
+}
+
+#[test]
+fn an_image_has_the_place_to_work_in_and_the_context_that_it_needs() {
+    let eval = with_dockerfile(
+        "FROM org/tools:1\nCOPY environment/workspace /data\nCOPY assets/*.png /data/",
+    );
+    let expected = [
+        "_image/assets/logo.png",
+        "_image/environment/workspace/run.sh",
+        "_image/environment/workspace/src/main.py",
+    ];
+    assert_eq!(copied(&eval), expected);
+    let dockerfile = text(&eval, "_image/environment/Dockerfile").unwrap();
+    assert!(
+        dockerfile.ends_with("/data/\nWORKDIR /app\n"),
+        "{dockerfile}"
+    );
+    let yaml = text(&eval, "eval.terca.yaml").unwrap();
+    let build = "sandbox: { \"build\": { \"context\": \"_image\", \"file\": \"_image/environment/Dockerfile\" } }\n";
+    assert!(yaml.contains(build), "{yaml}");
+    // What no image has is still lost.
+    let eval =
+        with_dockerfile("FROM debian\nRUN make\nCOPY nothing /elsewhere\nENTRYPOINT serve\n");
+    assert_eq!(
+        lost(&eval),
+        [
+            "environment/Dockerfile, line 4: ENTRYPOINT serve: it is not started",
+            "environment/Dockerfile, line 3: COPY nothing /elsewhere: there is no such file in the task",
+        ]
+    );
+    assert!(eval.has_image);
+}
+
+#[test]
+fn plain_variables_need_no_image() {
+    let eval = with_dockerfile("FROM debian\nARG X\nENV A=1 B=\"two\"\nENV C three words\n");
+    assert!(!eval.has_image);
+    let yaml = text(&eval, "eval.terca.yaml").unwrap();
+    let env = r#"env: { "A": "1", "B": "two", "C": "three words", "MODE": "fast" }"#;
+    assert!(yaml.contains(env), "{yaml}");
+}
+
+#[test]
+fn a_command_of_the_build_is_needed_where_it_leaves_something() {
     let places = Places::new(None);
-    for (line, losses) in [
+    for (line, is_harmless) in [
         (
             "apt-get update && apt-get install -y --no-install-recommends curl && rm -rf /var/lib/apt/lists/*",
-            &[Packages][..],
+            false,
         ),
         (
             "--mount=type=cache,target=/root/.cache pip3 install numpy",
-            &[Packages],
+            false,
         ),
-        (
-            "DEBIAN_FRONTEND=noninteractive apt-get -qq install ffmpeg",
-            &[Packages],
-        ),
-        ("python3 -m pip install -r requirements.txt", &[Packages]),
-        ("npm ci", &[Packages]),
-        ("printf 'a,b' > /app/data/in.csv", &[Commands]),
-        (
-            "pip install x && python make_data.py",
-            &[Packages, Commands],
-        ),
-        ("git clone https://example.com/x /app/x", &[Commands]),
-        ("<<EOF", &[Commands]),
-        ("mkdir -p /app/out", &[Commands]),
-        ("mkdir -p /app /logs/verifier", &[]),
-        ("apt-get update", &[]),
-        ("git config --global user.name me", &[]),
+        ("printf 'a,b' > /app/data/in.csv", false),
+        ("git clone https://example.com/x /app/x", false),
+        ("<<EOF", false),
+        ("mkdir -p /app/out", false),
+        ("mkdir -p /app /logs/verifier", true),
+        ("apt-get update", true),
+        ("git config --global user.name me", true),
     ] {
-        let found = Vec::from_iter(build_commands::losses(line, |path| {
-            places.has_directory(path)
-        }));
-        assert_eq!(found, losses, "{line}");
+        let found = build_commands::is_harmless(line, |path| places.has_directory(path));
+        assert_eq!(found, is_harmless, "{line}");
     }
 }
 

@@ -34,6 +34,10 @@ pub(super) fn directories(
     layers: &[Layer],
 ) -> Result<Vec<Utf8PathBuf>, StageError> {
     let mut directories = Vec::new();
+    // A prepared layer has it already.
+    if !matches!(layers.first(), Some(Layer::Prepared(_))) {
+        directories.extend(of_image(run)?);
+    }
     for layer in layers {
         directories.push(match layer {
             Layer::Directory(dir) => run.context.sealed.open(dir)?,
@@ -109,6 +113,28 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
             .section(&format!("prepare: cached step {key}, made before"))?,
     }
     Ok(tree)
+}
+
+/// Returns the files that a built image has where the workspace will be, if there is such an image.
+fn of_image(run: &TrialRun<'_>) -> Result<Option<Utf8PathBuf>, StageError> {
+    let context = run.context;
+    let asked = run.spec.case.variant.sandbox.as_ref();
+    let (Some(id), Some(workdir)) = (
+        context.sandboxes.image_id(asked),
+        context.sandboxes.workdir(asked),
+    ) else {
+        return Ok(None);
+    };
+    let make = |tree: &Utf8Path| -> Result<(), StageError> {
+        let copied = context.sandboxes.copy_workdir(asked, tree);
+        copied.map_err(|words| StageError::setup(&format!("{workdir} of the image"), &words))?;
+        let options = context.own_tree(Limits::NONE);
+        Ok(make_readable(&Dir::open_no_link(tree)?, &options)?)
+    };
+    let key = format!("image-{}", id.strip_prefix("sha256:").unwrap_or(id));
+    let failed = |reason| StageError::new(ErrorKind::Setup, reason);
+    let tree = (context.layers).get(&key, &context.interrupt, make, lasting, failed)?;
+    Ok(Some(tree))
 }
 
 /// Counts the layers of these cases that are in the cache, for the display. Returns `None` if there is none.

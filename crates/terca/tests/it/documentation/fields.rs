@@ -11,7 +11,7 @@ const PAGES: [(&str, &[&str]); 2] = [
     (
         "terca-yaml.md",
         &[
-            "suite", "repetitions", "limits", "price", "container", "experiment", "agent",
+            "suite", "repetitions", "limits", "price", "container", "build", "experiment", "agent",
             "service", "mcpServer", "mcpPreflight", "workerPool",
         ],
     ),
