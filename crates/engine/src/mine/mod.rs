@@ -24,7 +24,7 @@ use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
 use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
 use terca_core::new_suite::mine::{
-    MARK, Mined, MinedCommit, Reason, Refusal, contents, proof_file,
+    MARK, Mined, MinedCommit, Reason, Refusal, code, contents, proof_file,
 };
 use thiserror::Error;
 
@@ -355,6 +355,7 @@ impl Miner {
                 object.text = text.ok_or_else(|| Refusal::with(Reason::Binary, path.as_str()))?;
             }
         }
+        code::settle(&mut chosen)?;
         contents::check(&chosen, self.bench.request.most_lines)?;
         let tree = self.git.tree(&chosen.parent)?;
         check_size(&tree)?;

@@ -1,14 +1,15 @@
 //! `terca mine`: evals from the history of a repository.
 
+use std::fmt::Display;
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 use terca_core::config::sandbox::Sandbox;
-use terca_core::new_suite::mine::MinedCommit;
 use terca_core::new_suite::mine::describe::Writer;
 use terca_core::new_suite::mine::draft::Wishes;
+use terca_core::new_suite::mine::{Issues, MinedCommit};
 use terca_core::run::settings;
 use terca_core::text::{Code, prose, shell};
 use terca_engine::host::environment::Host;
@@ -47,6 +48,9 @@ pub struct MineArgs {
     /// The command that runs the tests, instead of those that Terca knows; {files} are the tests of the commit
     #[arg(long, value_name = "COMMAND")]
     test_command: Option<String>,
+    /// Issues and pull requests as JSON, whose texts become prompts: the output of `gh issue list --json number,title,body`
+    #[arg(long, value_name = "FILE")]
+    issues: Option<Utf8PathBuf>,
     /// The most lines of code that a commit may change
     #[arg(long, value_name = "N", default_value = "400", value_parser = within(1..=100_000))]
     max_lines: u32,
@@ -106,6 +110,20 @@ fn describing(args: &MineArgs) -> Result<Option<Describing>, CliError> {
     }))
 }
 
+/// Reads the texts of issues.
+fn issues(args: &MineArgs) -> Result<Issues, CliError> {
+    let Some(path) = &args.issues else {
+        return Ok(Issues::NONE);
+    };
+    let unusable = |error: &dyn Display| {
+        CliError::misuse(Code::Usage, format!("--issues {path}: {error}")).help(
+            "make the file with `gh issue list --state all --json number,title,body`, and add `gh pr list` likewise",
+        )
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(&error))?;
+    Issues::read(&text).map_err(|error| unusable(&error))
+}
+
 pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     if args.sandbox == Sandbox::None {
         let text = "the code of a repository is never run without a sandbox";
@@ -127,6 +145,7 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
             setup: args.setup.clone(),
             test_command: args.test_command.clone(),
             test_seconds: args.timeout,
+            issues: issues(args)?,
         },
         sandbox: args.sandbox.clone(),
         concurrency: args.concurrency,

@@ -117,6 +117,56 @@ fn commits_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn code_is_read_before_a_commit_is_refused() {
+    let project = project().file("issues.json", "[{\"title\": \"no number\"}]");
+    let mut history = History::new(&project);
+    let tests = |number: u8| {
+        format!(
+            "#[cfg(test)]\nmod tests {{\n    #[test]\n    fn t() {{ assert_eq!(super::f(), {number}); }}\n}}\n"
+        )
+    };
+    let file = |number: u8, tests: &str| format!("pub fn f() -> u8 {{ {number} }}\n\n{tests}");
+    history.commit(
+        "Start the whole project",
+        &[("src/lib.rs", &file(1, &tests(1)))],
+    );
+    let code = history.commit(
+        "Change only the code",
+        &[("src/lib.rs", &file(2, &tests(1)))],
+    );
+    let inner = history.commit(
+        "Change only the tests",
+        &[("src/lib.rs", &file(2, &tests(2)))],
+    );
+    let unsolvable = history.commit(
+        "Make a name as it runs",
+        &[
+            ("late.py", "globals()['made'] = 1\n"),
+            ("test_late.py", "from late import made\n"),
+        ],
+    );
+    let (_, answer) = mined(&project, &[]);
+    assert_eq!(refused(&answer, &code).0, "noTests");
+    assert_eq!(refused(&answer, &inner).0, "noCode");
+    let reason = ("unsolvable".into(), "`made`".into());
+    assert_eq!(refused(&answer, &unsolvable), reason);
+    for (file, text) in [
+        ("issues.json", "missing field `number`"),
+        ("none.json", "No such file"),
+    ] {
+        let outcome = project
+            .terca(&["mine", "repository", "--issues", file])
+            .expect_status(2);
+        assert!(outcome.stderr.contains(text), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("gh issue list"),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
 fn merges_reverts_links_and_renames_are_refused() {
     let project = project();
     let mut history = History::new(&project);

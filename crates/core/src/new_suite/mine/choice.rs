@@ -21,6 +21,8 @@ pub struct Chosen {
     pub solution: Vec<Change>,
     /// The tests to run, with their languages.
     pub run: Vec<(Language, Utf8PathBuf)>,
+    /// Source files of Rust with new tests inside of them, and the modules that the check adds.
+    pub inline: Vec<(Utf8PathBuf, String)>,
 }
 
 /// Refuses a commit for what it says about itself. Returns its only parent.
@@ -49,7 +51,10 @@ pub fn choose(commit: Commit, parent: &str, changes: Vec<Change>) -> Result<Chos
             run.push((*language, change.path.clone()));
         }
     }
-    if run.is_empty() {
+    // Files of Rust may have tests inside of them, which are found when they are read.
+    let may_have_tests =
+        |change: &Change| change.new.is_some() && change.path.extension() == Some("rs");
+    if run.is_empty() && !changes.iter().any(may_have_tests) {
         return Err(Reason::NoTests.into());
     }
     if !roles.contains(&Role::Code) {
@@ -91,6 +96,7 @@ pub fn choose(commit: Commit, parent: &str, changes: Vec<Change>) -> Result<Chos
         tests,
         solution,
         run,
+        inline: Vec::new(),
     })
 }
 
@@ -171,7 +177,7 @@ fn is_code(path: &Utf8Path) -> bool {
     CODE.split_whitespace().any(|code| code == extension)
 }
 
-fn language_of(path: &Utf8Path) -> Option<Language> {
+pub(super) fn language_of(path: &Utf8Path) -> Option<Language> {
     Some(match path.extension()? {
         "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Language::Node,
         "py" => Language::Python,

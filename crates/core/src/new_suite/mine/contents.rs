@@ -147,6 +147,7 @@ mod tests {
                 new: object(new),
             }],
             run: Vec::new(),
+            inline: Vec::new(),
         };
         check(&chosen, 3).err()
     }

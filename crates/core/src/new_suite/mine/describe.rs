@@ -208,6 +208,7 @@ mod tests {
             tests: Vec::new(),
             solution: Vec::new(),
             run: Vec::new(),
+            inline: Vec::new(),
         }
     }
 

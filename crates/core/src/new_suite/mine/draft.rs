@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::choice::{Chosen, Role, role_of};
 use super::commit::{Change, Entry, Kind, Object};
 use super::describe::Writer;
+use super::issues::Issues;
 use super::prompt::{prompt, without_pointers};
 use super::recipe::Recipe;
 use super::{Reason, Refusal};
@@ -41,6 +42,8 @@ pub struct Wishes {
     pub test_command: Option<String>,
     /// The time limit of the tests, in seconds.
     pub test_seconds: f64,
+    /// Issues and pull requests, whose texts become prompts.
+    pub issues: Issues,
 }
 
 /// A file that is an object of git.
@@ -89,7 +92,7 @@ pub fn draft(
     if recipes.is_empty() && wishes.test_command.is_none() {
         return Err(Reason::UnknownTests.into());
     }
-    let prompt = prompt(&chosen.commit.message)?;
+    let prompt = prompt(&chosen, &wishes.issues)?;
     let mut after: Tree<'_> = tree
         .iter()
         .map(|entry| (entry.path.as_path(), &entry.object))
@@ -132,6 +135,9 @@ pub fn draft(
     let scripts: BTreeSet<_> = recipes.iter().filter_map(|recipe| recipe.script).collect();
     for (name, text) in scripts {
         written.push((check_dir.join(name), text.to_owned()));
+    }
+    for (path, text) in &chosen.inline {
+        written.push((check_dir.join(path), text.clone()));
     }
     let check = check_script(&chosen, recipes, &removed, wishes);
     written.push((check_dir.join("check.sh"), check));
@@ -189,6 +195,10 @@ fn check_script(chosen: &Chosen, recipes: &[Recipe], removed: &Paths, wishes: &W
     if !removed.is_empty() {
         script += "# The commit has none of these, and they decide what is run.\n";
         script += &removal(removed);
+    }
+    for (path, _) in &chosen.inline {
+        let path = quoted(path.as_str());
+        script += &format!("cat \"$mined\"/{path} >> {path}\n");
     }
     if let Some(command) = &wishes.test_command {
         let files: Vec<String> = chosen

@@ -5,7 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::{Chosen, Role, role_of};
+use camino::Utf8Path;
+
+use super::choice::{Chosen, Role, language_of, role_of};
+use super::code::Code;
+use super::code::declared::{Declared, declared};
 use super::commit::Change;
 use super::contents::added_lines;
 
@@ -58,11 +62,29 @@ pub(super) fn leak(text: &str, chosen: &Chosen) -> Option<String> {
 /// Returns the new lines of a file that do more than name something.
 fn telling_lines(file: &Change) -> BTreeSet<String> {
     let [old, new] = file.texts();
+    let signatures = signature_lines(&file.path, new);
     let lines = added_lines(old, new).into_iter().map(str::trim);
-    let lines = lines.filter(|line| !only_names(line));
+    let lines = lines.filter(|line| !only_names(line) && !signatures.contains(line));
     let lines = lines.map(without_spaces);
     let is_long = |line: &String| line.chars().count() >= LONG_LINE;
     lines.filter(is_long).collect()
+}
+
+/// Returns the lines that are wholly in the signature of a declaration, which may have many.
+fn signature_lines<'a>(path: &Utf8Path, text: &'a str) -> BTreeSet<&'a str> {
+    let Some(language) = language_of(path) else {
+        return BTreeSet::new();
+    };
+    let mut lines = BTreeSet::new();
+    for Declared { span, .. } in declared(language, &Code::read(language, text)) {
+        // A bracket or a colon may follow.
+        let end = (span.1 + 2).min(text.len());
+        let part = text.get(span.0..end).unwrap_or(&text[span.0..span.1]);
+        let is_whole = text[span.0 + part.len()..].starts_with('\n') || part.contains('\n');
+        let within = part.lines().map(str::trim).filter(|_| is_whole);
+        lines.extend(within);
+    }
+    lines
 }
 
 /// Tells whether a line is a comment, a signature, or brings names in.
@@ -128,6 +150,7 @@ mod tests {
                 file("README.md", "The function `words` counts the words.\n"),
             ],
             run: Vec::new(),
+            inline: Vec::new(),
         };
         leak(text, &chosen)
     }

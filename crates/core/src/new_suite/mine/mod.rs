@@ -4,7 +4,8 @@
 //! commit ─choice─► Chosen { tests, solution } ─contents─► small, text, no secrets
 //!                            │
 //!                            ├─ recipe   setup and hidden check, by the language of its tests
-//!                            ├─ prompt   the message, without the answer
+//!                            ├─ code     what source declares, tests inside of it
+//!                            ├─ prompt   the issue, the message without the answer, the names that tests need
 //!                            └─ draft    the files of the eval ─► proven by the engine, or refused
 //!                                           └─ describe   the prompt of an agent, if there is no leak in it
 //! ```
@@ -13,10 +14,12 @@
 //! a [`Refusal`], which says why.
 
 pub mod choice;
+pub mod code;
 pub mod commit;
 pub mod contents;
 pub mod describe;
 pub mod draft;
+mod issues;
 mod leaks;
 mod prompt;
 pub mod recipe;
@@ -27,6 +30,7 @@ use serde::Serialize;
 
 use commit::Commit;
 use describe::Described;
+pub use issues::Issues;
 pub use suite_file::{MARK, proof_file, suite_file};
 
 /// A class of reasons.
@@ -61,6 +65,8 @@ pub enum Reason {
     Secret,
     /// Its message has too few words for a task.
     SaysNothing,
+    /// Its tests need names that the prompt lacks.
+    Unsolvable,
     /// It is not known how its tests are run.
     UnknownTests,
     /// The suite has an eval of it.
@@ -101,6 +107,7 @@ impl Reason {
             Reason::Submodules => "its tree has submodules",
             Reason::Secret => "it has a secret in it",
             Reason::SaysNothing => "its message says too little for a task",
+            Reason::Unsolvable => "its tests need names that the prompt lacks",
             Reason::UnknownTests => "it is not known how to run its tests",
             Reason::Already => "the suite has it already",
             Reason::Unreadable => "it cannot be read",

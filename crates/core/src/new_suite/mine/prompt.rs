@@ -2,6 +2,11 @@
 
 use regex::Regex;
 
+use super::choice::Chosen;
+use super::code::interface::{Interface, interface};
+use super::contents::secret_in;
+use super::issues::Issues;
+use super::leaks::leak;
 use super::{Reason, Refusal};
 
 /// A message with fewer words is no task.
@@ -16,15 +21,67 @@ const ISSUES: &str = r"(?i)[ \t]*[(\[]?(?:\b(?:fix(?:es|ed)?|close[sd]?|resolve[
 /// An address leads to more than the task.
 const ADDRESS: &str = "://";
 const HASH: &str = r"\b[0-9a-f]{7,40}\b";
+/// Lines, and points of the list that a squash makes, that say nothing about the task.
+const NOISE: &str = r"(?i)^[\s*+-]*(([a-z]+(\([^)]*\))?!?:\s*)?(wip|(fix(ed|es|ing)?|correct) (a |the |some )?(typos?|comments?|tests?|lint\w*|format\w*|ci|build|nits?|review)\b.{0,24}|(fixup|squash)!.*|typos?|nits?|lint\w*|format(ting|ted)?( code)?|(go)?fmt|cleanups?|clean up|(address|apply|respond to|incorporate)( \S+)? (review|comments?|feedback|suggestions?)\b.*|(add|update|more) tests?|(remove|delete|drop) .{0,20}(print|log|debug)\w*\b.*|merge (branch|remote|pull|main|master)\b.*|rebase\w*\b.*|bump version\b.*|update (the )?changelog)|[-=_*~]{3,})[\s.]*$";
 
-/// Makes a prompt from a message.
-pub(super) fn prompt(message: &str) -> Result<String, Refusal> {
-    let text = without_pointers(&without_answers(message));
+/// Makes a prompt from the message of a commit, with the text of the issue that it names and the names that its tests need.
+pub(super) fn prompt(chosen: &Chosen, issues: &Issues) -> Result<String, Refusal> {
+    let message = &chosen.commit.message;
+    let mut text = without_pointers(&without_answers(message));
+    if let Some(issue) = issues.named_in(message) {
+        let issue = without_pointers(&shortened(issue));
+        if leak(&issue, chosen).is_none() && secret_in(&issue).is_none() {
+            text = format!("{issue}\n\n{text}").trim().to_owned();
+        }
+    }
     if !has_words(&text) {
         return Err(Reason::SaysNothing.into());
     }
+    let names = names(&text, chosen)?;
     let start = "Make this change to the project in this directory:";
-    Ok(described(&format!("{start}\n\n{text}")))
+    Ok(described(&format!("{start}\n\n{text}{names}")))
+}
+
+/// Returns the section with the names that tests need and a text lacks.
+fn names(text: &str, chosen: &Chosen) -> Result<String, Refusal> {
+    let Interface { lines, missing } = interface(chosen);
+    let said = |name: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+        words.any(|word| word == name)
+    };
+    if let Some(name) = missing.iter().find(|name| !said(name)) {
+        return Err(Refusal::with(Reason::Unsolvable, format!("`{name}`")));
+    }
+    let is_new = |line: &&String| {
+        let signature = line.split('`').nth(1).unwrap_or_default();
+        let is_name = signature.chars().all(|c| c.is_alphanumeric() || c == '_');
+        !text.contains(signature) || is_name && !said(signature)
+    };
+    let lines: Vec<&str> = lines.iter().filter(is_new).map(String::as_str).collect();
+    if lines.is_empty() {
+        return Ok(String::new());
+    }
+    let section = format!(
+        "## Interface\n\nTests use these names:\n\n{}",
+        lines.join("\n")
+    );
+    match leak(&section, chosen) {
+        Some(part) => Err(Refusal::with(
+            Reason::Unsolvable,
+            format!("to name them, {part}"),
+        )),
+        None => Ok(format!("\n\n{section}")),
+    }
+}
+
+/// Cuts a text at the end of a line.
+fn shortened(text: &str) -> String {
+    let mut length = 0;
+    let lines = text.lines().take_while(|line| {
+        length += line.len();
+        length <= LONGEST
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Makes a prompt from a text that describes the task.
@@ -40,13 +97,12 @@ pub(super) fn has_words(text: &str) -> bool {
     words.count() >= FEWEST_WORDS
 }
 
-/// Leaves out trailers, code in fences, and lines of diffs.
+/// Leaves out trailers, lines without a meaning, code in fences, and lines of diffs.
 fn without_answers(message: &str) -> String {
-    let trailer = Regex::new(TRAILERS).ok();
-    let is_trailer = |line: &str| {
-        trailer
-            .as_ref()
-            .is_some_and(|pattern| pattern.is_match(line))
+    let [trailer, noise] = [TRAILERS, NOISE].map(Regex::new);
+    let is = |pattern: &Result<Regex, _>, line: &str| {
+        let pattern = pattern.as_ref();
+        pattern.is_ok_and(|pattern| pattern.is_match(line))
     };
     let mut kept: Vec<&str> = Vec::new();
     let (mut is_fenced, mut is_diff, mut length) = (false, false, 0);
@@ -58,7 +114,8 @@ fn without_answers(message: &str) -> String {
         if length > LONGEST || is_diff {
             break;
         }
-        if !is_fence && !is_fenced && !is_trailer(line) {
+        let is_noise = is(&trailer, line) || (!kept.is_empty() && is(&noise, line));
+        if !is_fence && !is_fenced && !is_noise {
             kept.push(line);
         }
     }
@@ -97,6 +154,94 @@ pub(super) fn without_pointers(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::new_suite::mine::commit::{Change, Commit, Kind, Object};
+
+    fn chosen(message: &str) -> Chosen {
+        let change = |path: &str, text: &str| Change {
+            path: path.into(),
+            old: None,
+            new: Some(Object {
+                kind: Kind::File(false),
+                id: String::new(),
+                text: text.to_owned(),
+            }),
+        };
+        Chosen {
+            commit: Commit {
+                id: "3f2a1b9c0d".repeat(4),
+                parents: Vec::new(),
+                seconds: 0,
+                message: message.to_owned(),
+            },
+            parent: "1a2b3c4d5e".repeat(4),
+            tests: vec![change(
+                "test_a.py",
+                "from a import words\n\nassert words(text='a b') == 2\n",
+            )],
+            solution: vec![change(
+                "a.py",
+                "def words(\n    text: Optional[Sequence[str]],\n):\n    return len(text.split())\n",
+            )],
+            run: Vec::new(),
+            inline: Vec::new(),
+        }
+    }
+
+    fn prompt(message: &str) -> Result<String, Refusal> {
+        let chosen = Chosen {
+            tests: Vec::new(),
+            ..chosen(message)
+        };
+        super::prompt(&chosen, &Issues::NONE)
+    }
+
+    #[test]
+    fn names_that_tests_need_are_added_without_their_bodies() {
+        let issues = Issues::NONE;
+        let text = super::prompt(&chosen("Count what it has"), &issues).unwrap();
+        let names = "Count what it has\n\n## Interface\n\nTests use these names:\n\n\
+                     - `def words(text: Optional[Sequence[str]])` in `a.py`\n\nHidden";
+        assert!(text.contains(names) && !text.contains("split"), "{text}");
+        let said = "Add def words(text: Optional[Sequence[str]]) to it";
+        let text = super::prompt(&chosen(said), &issues).unwrap();
+        assert!(!text.contains("Interface"), "{text}");
+        let mut unknown = chosen("Count what it has");
+        if let Some(object) = &mut unknown.solution[0].new {
+            object.text = "globals()['words'] = len\n".to_owned();
+        }
+        assert_eq!(
+            super::prompt(&unknown, &issues),
+            Err(Refusal::with(Reason::Unsolvable, "`words`"))
+        );
+        unknown.commit.message += ", by `words`";
+        assert!(super::prompt(&unknown, &issues).is_ok());
+    }
+
+    #[test]
+    fn the_issue_comes_before_the_message() {
+        let issues = r#"[{"number": 7, "title": "Words are lost", "body": "Two of <!-- no --> three.\n\n```\na b\n```"},
+                         {"number": 8, "title": "T", "body": "return len(text.split())"}]"#;
+        let issues = Issues::read(issues).unwrap();
+        let text = super::prompt(&chosen("Fix it\n\nCloses #7\n"), &issues).unwrap();
+        assert!(
+            text.contains(
+                "directory:\n\nWords are lost\n\nTwo of  three.\n\n```\na b\n```\n\nFix it\n\n##"
+            ),
+            "{text}"
+        );
+        let leaks = super::prompt(&chosen("Fix the words now (#8)"), &issues).unwrap();
+        assert!(!leaks.contains("split"), "{leaks}");
+    }
+
+    #[test]
+    fn lines_without_a_meaning_are_left_out() {
+        let message = "feat: add Compare (#3)\n\n* feat: add Compare\n* fix comment\n* wip\n* fix: remove fmt.Println from test\n\
+                       * fix typo in README\n* Fixed the order of nil\n* address review comments\n\n---------\n\nCo-authored-by: A <a@b>\n\
+                       (cherry picked from commit 0123)\n";
+        let text = prompt(message).unwrap();
+        let kept = "feat: add Compare\n\n* feat: add Compare\n* Fixed the order of nil\n\nHidden";
+        assert!(text.contains(kept), "{text}");
+    }
 
     #[test]
     fn the_answer_and_the_pointers_are_left_out() {

@@ -67,6 +67,7 @@ const WISHES: Wishes = Wishes {
     setup: None,
     test_command: None,
     test_seconds: 60.0,
+    issues: Issues::NONE,
 };
 
 fn text<'a>(draft: &'a Draft, path: &str) -> &'a str {
@@ -167,6 +168,7 @@ fn tools_that_commands_of_the_user_do_not_need() {
             setup: setup.map(str::to_owned),
             test_command: test.map(str::to_owned),
             test_seconds: 1.0,
+            issues: Issues::NONE,
         };
         made(&wishes).tools
     };

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::super::choice::{Role, role_of};
+use super::super::code::inline::ADDED;
 use super::{Part, Project, Recipe, enter, traced, within};
 use crate::text::shell::quoted;
 
@@ -64,11 +66,16 @@ fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
     let manifest = project.text(part.dir, "Cargo.toml").unwrap_or_default();
     let has_library =
         project.has(part.dir, "src/lib.rs") || manifest.lines().any(|line| line.trim() == "[lib]");
+    let library = if has_library { "--lib " } else { "" };
+    let mut added = None;
     let mut whole: BTreeSet<String> = BTreeSet::new();
     let mut by_module: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (test, inside) in part.tests.iter().zip(part.inside()) {
+        if role_of(test) == Role::Code {
+            added = Some(format!("{library}--bins -- {ADDED}"));
+            continue;
+        }
         let Some((name, rest)) = below_tests(inside) else {
-            let library = if has_library { "--lib " } else { "" };
             whole.insert(format!("{library}--bins"));
             continue;
         };
@@ -85,7 +92,7 @@ fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
             Some(_) => {}
         }
     }
-    let mut runs: Vec<String> = Vec::new();
+    let mut runs = Vec::from_iter(added);
     if !whole.is_empty() {
         runs.push(Vec::from_iter(whole).join(" "));
     }

@@ -165,3 +165,42 @@ fn two_crates_of_a_workspace_that_has_no_lock_file() {
     );
     all_are_written(&project, &[&commit]);
 }
+
+/// The tests of a commit are added to the file that an agent leaves, which still has its own.
+#[test]
+#[ignore = "needs bubblewrap"]
+fn tests_inside_of_source_files() {
+    let project = project_with_rust();
+    let mut history = History::new(&project);
+    let file = |name: &str, value: u8| {
+        format!(
+            "pub fn {name}() -> u8 {{\n    {value}\n}}\n\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    \
+             fn it_gives() {{\n        assert_eq!({name}(), {value});\n    }}\n}}\n"
+        )
+    };
+    let start = [
+        ("Cargo.toml", MANIFEST),
+        ("Cargo.lock", LOCK),
+        ("src/lib.rs", &file("two", 1)),
+    ];
+    history.commit("Start the whole project", &start);
+    let other = history.commit(
+        "Give what the name says",
+        &[("src/lib.rs", &file("two", 2))],
+    );
+    let named = history.commit(
+        "Give something larger",
+        &[("src/lib.rs", &file("twenty", 20))],
+    );
+    all_are_written(&project, &[&other, &named]);
+    let eval = format!("repository-evals/give-something-larger-{}", &named[..9]);
+    let prompt = project.read(&format!("{eval}/prompt.md"));
+    assert!(
+        prompt.contains(
+            "## Interface\n\nTests use these names:\n\n- `pub fn twenty() -> u8` in `src/lib.rs`\n"
+        ),
+        "{prompt}"
+    );
+    let tests = project.read(&format!("{eval}/_tests/.mined/src/lib.rs"));
+    assert!(tests.contains("mod terca_mined_tests {"), "{tests}");
+}
