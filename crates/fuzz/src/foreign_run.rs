@@ -45,7 +45,7 @@ pub fn target(data: &[u8]) {
     continue_it(&suite, &run);
     assert_eq!(around(root), before, "continuing changed something");
     for removable in clean::removable(&suite, std::time::Duration::ZERO) {
-        clean::remove(&removable);
+        clean::remove(&suite, &removable);
     }
     assert_eq!(around(root), before, "removing changed something");
 }

@@ -387,7 +387,7 @@ fn of_sandbox(error: &SandboxError) -> (Code, String) {
             "check that it is an image for this machine's processor: `{} image inspect {image}`",
             engine.program()
         ),
-        SandboxError::NoEngine { .. } => "install Docker or Podman, and try `docker info` or `podman info`; `-t '!tag:container'` \
+        SandboxError::NoBuildEngine { .. } => "install Docker or Podman, and try `docker info` or `podman info`; `-t '!tag:container'` \
                                           leaves out the evals that `terca import` made of tasks with a Dockerfile"
             .into(),
         SandboxError::Build(_) => "correct the Dockerfile, or leave the eval out, such as with `-t '!NAME'`; images that \

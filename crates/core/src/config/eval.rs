@@ -6,8 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::action::{Action, Runs, actions, added_actions};
 use crate::config::limits::{LimitSettings, limits};
-use crate::config::service::{Service, services};
 use crate::config::sandbox::{Sandbox, container};
+use crate::config::service::{Service, services};
 use crate::config::suite_settings::{ABOUT, allowed_warnings};
 use crate::config::test::tests;
 use crate::config::variables::{Template, Variables, trial_variables};

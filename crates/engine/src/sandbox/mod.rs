@@ -131,7 +131,7 @@ pub enum SandboxError {
     },
     /// Nothing can build an image.
     #[error("an image has to be built, and no engine works: {docker}; and {podman}")]
-    NoEngine {
+    NoBuildEngine {
         /// The trouble with Docker.
         docker: Box<SandboxError>,
         /// The trouble with Podman.
@@ -331,7 +331,7 @@ impl Builder<'_> {
             Err(error) => Box::new(error),
         };
         self.engine(ContainerEngine::Podman)
-            .map_err(|error| SandboxError::NoEngine {
+            .map_err(|error| SandboxError::NoBuildEngine {
                 docker,
                 podman: Box::new(error),
             })

@@ -76,7 +76,9 @@ fn note_containment(run: &PreparedRun<'_>) {
         screen::err(&line);
         let words = run.context.project_dir().words();
         if let Some(words) = words.filter(|_| run.has_setup_commands()) {
-            screen::err(&format!("{words}; name other files in `inputs` of `prepare`"));
+            screen::err(&format!(
+                "{words}; name other files in `inputs` of `prepare`"
+            ));
         }
     }
     let kinds = run.contained_by();
