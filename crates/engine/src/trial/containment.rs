@@ -10,7 +10,7 @@ use super::attachments::network::AgentNetwork;
 use super::context::Context;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-use crate::host::package_caches::store;
+use crate::host::package_caches::stores;
 use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
@@ -65,8 +65,8 @@ pub(super) fn command_enclosure(
     let mut writable = vec![dirs.io.clone(), run.folder.artifacts()];
     if matches!(side, Side::Setup | Side::Layer) {
         let caches = &case.suite.package_caches;
-        let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
-        writable.extend(stores);
+        let stores = stores(&context.suite_dir, caches);
+        writable.extend(stores.map(|(store, _)| store));
     }
     let view = View {
         dirs: match side {

@@ -15,6 +15,7 @@ use terca_core::transcript::Usage;
 use super::context::Context;
 use super::folder::TrialFolder;
 use super::log::RunLog;
+use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::{self, PlacedFiles};
 use crate::host::registries;
@@ -193,6 +194,17 @@ impl<'a> TrialRun<'a> {
     pub(super) fn place_package_caches(&self, home: &Utf8Path) -> io::Result<PlacedFiles> {
         let caches = &self.spec.case.suite.package_caches;
         package_caches::place(caches, &self.context.suite_dir, home)
+    }
+
+    /// Copies the caches that tests may use into their home.
+    pub(super) fn copy_test_caches(&mut self) -> Result<(), StageError> {
+        let caches = &self.spec.case.suite.test_caches;
+        let (home, suite_dir) = (&self.dirs.home, &self.context.suite_dir);
+        let options = self.context.suite_tree();
+        for line in package_caches::copy_into(home, caches, suite_dir, &options)? {
+            self.log.line(&line)?;
+        }
+        Ok(())
     }
 
     /// Returns what contains the trial's commands.
