@@ -17,7 +17,7 @@ use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::limits;
 use crate::config::names::{not_reserved, one_folder, unique};
 use crate::config::network::{hosts, network};
-use crate::config::package_cache::{self, PackageCache, package_caches};
+use crate::config::package_cache::{self, PackageCache};
 use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::service::services;
 use crate::config::setup::{Role, setup};
@@ -94,6 +94,8 @@ pub struct Suite {
     pub pass_registries: bool,
     /// Package managers whose downloads are kept. It changes nothing about the task.
     pub package_caches: Vec<PackageCache>,
+    /// Those that tests get a copy of. They are among the others.
+    pub test_caches: Vec<PackageCache>,
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     pub mcp_preflight: McpPreflight,
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing
@@ -353,7 +355,7 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
-    suite.package_caches = fields.defaulted("cache", package_caches(), package_cache::ABOUT);
+    (suite.package_caches, suite.test_caches) = package_cache::read(fields);
     suite.mcp_preflight = fields.defaulted(
         "mcpPreflight",
         mcp_preflight(),

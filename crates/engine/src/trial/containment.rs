@@ -10,7 +10,7 @@ use super::attachments::network::AgentNetwork;
 use super::context::Context;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-use crate::host::package_caches::store;
+use crate::host::package_caches::stores;
 use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
@@ -104,8 +104,8 @@ fn command_view<'a>(
     let mut writable = vec![dirs.io.clone(), run.folder.artifacts()];
     if matches!(side, Side::Setup | Side::Layer) {
         let caches = &case.suite.package_caches;
-        let stores = caches.iter().map(|cache| store(&context.suite_dir, *cache));
-        writable.extend(stores);
+        let stores = stores(&context.suite_dir, caches);
+        writable.extend(stores.map(|(store, _)| store));
     }
     View {
         dirs: match side {

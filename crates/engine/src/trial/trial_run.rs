@@ -16,6 +16,7 @@ use super::context::Context;
 use super::folder::TrialFolder;
 use super::log::RunLog;
 use super::running_service::{RunningService, ServiceAddress};
+use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::{self, PlacedFiles};
 use crate::host::registries;
@@ -203,6 +204,17 @@ impl<'a> TrialRun<'a> {
     pub(super) fn service_addresses(&self) -> Vec<ServiceAddress> {
         let services = self.services.iter();
         services.map(|service| service.address.clone()).collect()
+    }
+
+    /// Copies the caches that tests may use into their home.
+    pub(super) fn copy_test_caches(&mut self) -> Result<(), StageError> {
+        let caches = &self.spec.case.suite.test_caches;
+        let (home, suite_dir) = (&self.dirs.home, &self.context.suite_dir);
+        let options = self.context.suite_tree();
+        for line in package_caches::copy_into(home, caches, suite_dir, &options)? {
+            self.log.line(&line)?;
+        }
+        Ok(())
     }
 
     /// Returns what contains the trial's commands.

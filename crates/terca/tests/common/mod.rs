@@ -1,5 +1,6 @@
 //! What the tests of the program share.
 
+pub mod caches;
 pub mod completion;
 pub mod endings;
 pub mod example;

@@ -1,7 +1,8 @@
-//! `cache`: downloads of package managers, kept for all trials and later runs.
+//! `cache` and `testCache`: what package managers and compilers keep, for all trials and later runs.
 
 use terca_testkit::Project;
 
+use crate::common::caches::tests_cannot_poison;
 use crate::common::project;
 
 /// Adds a line to the downloads of npm, and fails if they are not there.
@@ -88,10 +89,33 @@ fn other_package_managers_are_refused_with_the_known_ones() {
     let outcome = project.terca(&["check"]);
     assert_eq!(outcome.status, 2);
     for words in [
-        "`cache`: expected `npm`, `pip`, `uv` or `cargo`, found the text `crago`",
+        "`cache`: expected `npm`, `pnpm`, `yarn`, `pip`, `uv`, `cargo`, `go`, `gradle`, `ccache` or `sccache`, found the text `crago`",
         "terca.yaml:1:14",
         "did you mean `cargo`?",
     ] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     }
+}
+
+#[test]
+fn tests_get_a_copy_that_no_other_trial_sees() {
+    tests_cannot_poison("none");
+}
+
+#[test]
+fn a_cache_that_cannot_be_copied_is_left_out_of_the_tests() {
+    let project = project().file(
+        "terca.yaml",
+        "testCache: ccache\nsandbox: none\nenvironments: [{name: e, agent: nop}]\n\
+         evals: [{name: task, prompt: x, tests: [{commandSuccess: 'test ! -e $HOME/.cache/ccache'}]}]\n",
+    );
+    std::fs::create_dir_all(project.path(".terca/cache/packages")).unwrap();
+    std::os::unix::fs::symlink("/etc", project.path(".terca/cache/packages/ccache")).unwrap();
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(
+        project
+            .trial_file("run.log")
+            .contains("~/.cache/ccache is not there")
+    );
 }

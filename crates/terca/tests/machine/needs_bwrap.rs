@@ -12,6 +12,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
 
+use crate::common::caches::tests_cannot_poison;
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
@@ -803,4 +804,10 @@ fn limits_hold_in_a_sandbox_too() {
 fn a_workspace_is_the_same_mounted_and_copied() {
     assert_same_by_both_ways(User::Own, "bwrap");
     assert_same_by_both_ways(User::WithoutPrivileges, "bwrap");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn what_tests_write_to_a_cache_reaches_no_other_trial() {
+    tests_cannot_poison("bwrap");
 }

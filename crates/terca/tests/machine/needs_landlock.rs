@@ -6,6 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project};
 
+use crate::common::caches::tests_cannot_poison;
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
@@ -332,4 +333,10 @@ fn the_tap_of_an_mcp_server_works_by_its_rules() {
 fn a_workspace_is_the_same_mounted_and_copied() {
     assert_same_by_both_ways(User::Own, "landlock");
     assert_same_by_both_ways(User::WithoutPrivileges, "landlock");
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn what_tests_write_to_a_cache_reaches_no_other_trial() {
+    tests_cannot_poison("landlock");
 }

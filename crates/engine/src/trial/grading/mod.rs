@@ -106,6 +106,7 @@ fn grade_copy(
         copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
     drop(workspace);
+    run.copy_test_caches()?;
     let registries = run.place_registries(&run.dirs.home)?;
     let graded = run_tests(run, &eval.tests, work);
     registries.remove()?;
