@@ -73,3 +73,9 @@ fn somebody_without_privileges_is_contained_too() {
 fn limits_are_kept() {
     containers::limits_are_kept(&Engine::docker());
 }
+
+#[test]
+#[ignore = "needs docker"]
+fn a_service_is_at_its_port() {
+    containers::a_service_is_at_its_port(&Engine::docker());
+}

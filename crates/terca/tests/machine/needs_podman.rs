@@ -69,3 +69,9 @@ fn an_agent_reaches_nothing_but_its_trial() {
 fn limits_are_kept() {
     containers::limits_are_kept(&Engine::podman());
 }
+
+#[test]
+#[ignore = "needs podman"]
+fn a_service_is_at_its_port() {
+    containers::a_service_is_at_its_port(&Engine::podman());
+}
