@@ -33,8 +33,9 @@ use crate::workspace::trial_dirs::CommandDirs;
 
 /// The time between two looks at a port.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The time in which an engine hangs up where nobody listens in its container.
-const HANGS_UP_WITHIN: Duration = Duration::from_millis(200);
+/// The time in which an engine hangs up where nobody listens in its container. A new container takes up to a second to be
+/// found in its network.
+const HANGS_UP_WITHIN: Duration = Duration::from_millis(1500);
 /// The lines of a log that a message shows.
 const SHOWN_LINES: usize = 3;
 /// Asks until the answer is yes.

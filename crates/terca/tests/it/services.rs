@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use rustix::process::Signal;
-use terca_testkit::Project;
+use terca_testkit::{Project, write_program};
 
-use crate::common::project;
+use crate::common::{PROGRAM, project};
 
 /// A server that keeps one text in memory, and its client, by the variable `STAND_IN`: `serve PORT`, `set PORT TEXT`,
 /// `get PORT FILE`, `quit PORT`. Without the variable it is a test that does nothing.
@@ -57,8 +57,11 @@ fn suite(agent: &str, yaml: &str, eval: &str) -> Project {
         "#!/bin/sh\nSTAND_IN=\"$*\" exec '{}' --exact services::stand_in --nocapture -q\n",
         tests.display()
     );
-    let project = project().executable("kv", &kv);
-    let program = format!("{} ", project.path("kv"));
+    let project = project();
+    // Not in the suite: workers have a copy of it elsewhere.
+    let program = project.home().join("kv");
+    write_program(&program, &kv);
+    let program = format!("{program} ");
     let named = |text: &str| text.replace("kv ", &program);
     let project = project.agent(&named(agent));
     let environments = project.read("terca.yaml");
@@ -299,4 +302,63 @@ fn another_service_is_another_setup() {
         run["fingerprints"][0]["fingerprint"]["set-up"].clone()
     };
     assert_ne!(fingerprint("one"), fingerprint("two"));
+}
+
+#[test]
+fn workers_start_services_too_and_send_their_logs() {
+    let yaml = format!("{DB}workers: {{here: {{start: env, slots: 2, terca: '{PROGRAM}'}}}}\n");
+    let project = suite(ADDS, &yaml, EVAL);
+    project
+        .terca(&["run", "-n", "2", "--on", "here"])
+        .expect_status(0);
+    for trial in project.results()["trials"].as_array().unwrap() {
+        let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
+        let log = std::fs::read_to_string(dir.join("artifacts/service-my-db.log")).unwrap();
+        assert!(log.contains("serving"), "{log}");
+    }
+    project.wait_until_nothing_runs();
+}
+
+/// A program in the place of Docker's, which runs the stand-in where a container would listen.
+const ENGINE: &str = r#"#!/bin/sh
+echo "$*" >> "$HOME/asked"
+[ "$1" != rm ] || kill $(cat "$HOME/of-$4")
+[ "$1" = run ] || exit 0
+echo $$ > "$HOME/of-$4"
+while [ "$1" != --publish ]; do shift; done
+port=${2#127.0.0.1:}
+exec kv serve ${port%:6379}
+"#;
+
+#[test]
+fn an_image_is_run_with_its_port_on_this_machine_and_removed() {
+    let yaml = "services: [{name: my-db, image: 'redis:7', port: 6379, env: {PASSWORD: p}, \
+                ready: kv set $TERCA_SERVICE_MY_DB_PORT ready}]\n";
+    let project = suite(ADDS, yaml, EVAL);
+    let kv = project.home().join("kv");
+    let project = project.executable("bin/docker", &ENGINE.replace("kv ", &format!("{kv} ")));
+    let path = format!("{}:{}", project.path("bin"), std::env::var("PATH").unwrap());
+    let project = project.env("PATH", &path);
+    project.terca(&["-n", "2"]).expect_status(0);
+    let asked = std::fs::read_to_string(project.home().join("asked")).unwrap();
+    let (runs, others): (Vec<&str>, Vec<&str>) =
+        asked.lines().partition(|line| line.starts_with("run "));
+    assert_eq!(runs.len(), 2, "{asked}");
+    for run in runs {
+        let words: Vec<&str> = run.split(' ').collect();
+        assert_eq!(words[..3], ["run", "--rm", "--name"], "{run}");
+        assert!(run.ends_with(" --env PASSWORD=p redis:7"), "{run}");
+        assert!(run.contains(" --pull never "), "{run}");
+        let removed = format!("rm --force --volumes {}", words[3]);
+        assert!(others.contains(&removed.as_str()), "{asked}");
+    }
+    project.wait_until_nothing_runs();
+    // Without an engine.
+    let project = project.env("PATH", "/nowhere");
+    project.terca(&[]).expect_status(3);
+    let message = project.only_trial()["error"]["message"].to_string();
+    assert!(
+        message.contains("the service `my-db` needs Docker or Podman for its `image`"),
+        "{message}"
+    );
 }

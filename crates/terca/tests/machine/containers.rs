@@ -302,6 +302,26 @@ pub(crate) fn the_network_obeys_the_same_rule(engine: &Engine) {
     }
 }
 
+/// The service is a program of the image, in a container of its own.
+pub(crate) fn a_service_is_at_its_port(engine: &Engine) {
+    let get = "wget -Y off -q -O got.txt http://127.0.0.1:$TERCA_SERVICE_WEB_PORT/hello.txt";
+    let project = project()
+        .agent(&format!("{get}; echo $TERCA_SERVICE_WEB_PORT > port.txt"))
+        .file(
+            "fib/eval.terca.yaml",
+            format!(
+                "prompt: go\nservices:\n  - name: web\n    port: 8080\n    \
+                 command: echo hello > hello.txt && exec httpd -f -p 127.0.0.1:$TERCA_SERVICE_WEB_PORT\n\
+                 tests:\n  - commandSuccess: grep hello got.txt && grep -x 8080 port.txt\n  - commandSuccess: {get}\n"
+            ),
+        );
+    let project = engine.with(project);
+    project
+        .terca(&["run", "-n", "2", "--sandbox", &engine.sandbox()])
+        .expect_status(0);
+    assert_nothing_left(engine, &project);
+}
+
 pub(crate) fn commands_find_the_suite_and_not_the_solution(engine: &Engine) {
     let project = project()
         .agent("echo x > made.txt")

@@ -87,3 +87,9 @@ fn a_build_that_fails_is_told_with_its_line() {
 fn a_harbor_task_runs_in_the_image_of_its_dockerfile() {
     containers::a_harbor_task_runs_in_the_image_of_its_dockerfile(&Engine::podman());
 }
+
+#[test]
+#[ignore = "needs podman"]
+fn a_service_is_at_its_port() {
+    containers::a_service_is_at_its_port(&Engine::podman());
+}
