@@ -37,14 +37,37 @@ pub struct BuildFailure {
     output: String,
 }
 
+impl BuildFailure {
+    /// Returns the engine that could not build it.
+    pub(super) fn engine(&self) -> ContainerEngine {
+        self.engine
+    }
+
+    fn subject(&self) -> String {
+        let (title, file) = (self.engine.title(), &self.file);
+        match &self.line {
+            Some((line, text)) => {
+                format!("{title} cannot build the image of {file}, line {line} ({text})")
+            }
+            None => format!("{title} cannot build the image of {file}"),
+        }
+    }
+
+    /// Returns it in one line, with the engine's last words.
+    pub(super) fn in_short(&self) -> String {
+        let last = self
+            .output
+            .trim()
+            .lines()
+            .last()
+            .unwrap_or("it says nothing");
+        format!("{}: {}", self.subject(), last.trim())
+    }
+}
+
 impl fmt::Display for BuildFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (title, file) = (self.engine.title(), &self.file);
-        write!(f, "{title} cannot build the image of {file}")?;
-        if let Some((line, text)) = &self.line {
-            write!(f, ", line {line} ({text})")?;
-        }
-        f.write_str(":")?;
+        write!(f, "{}:", self.subject())?;
         let lines: Vec<&str> = self.output.trim().lines().collect();
         for line in lines.iter().skip(lines.len().saturating_sub(MOST_LINES)) {
             write!(f, "\n  {}", line.trim_end())?;
