@@ -5,7 +5,10 @@ use std::fmt;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::dockerfile;
 use terca_core::config::sandbox::{Build, ContainerEngine, Image};
+use terca_core::grade::failure_line;
+use terca_core::text::excerpt;
 use terca_core::text::mask::Mask;
+use terca_core::text::stripped::stripped;
 
 use super::SandboxError;
 use super::container::EngineProgram;
@@ -15,6 +18,11 @@ use crate::workspace::sealed_suite::SealedSuite;
 const NAME: &str = "terca-build";
 /// The most lines of a builder's output that a message has.
 const MOST_LINES: usize = 15;
+
+/// The most characters of an instruction in a message.
+const LONGEST_SHOWN: usize = 100;
+/// The beginnings of lines with which builders begin a step, or the output of the one that failed.
+const STEPS: [&str; 3] = ["\nStep ", "\nSTEP ", "\n > ["];
 
 /// The means to build images for a run.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +45,44 @@ pub struct BuildFailure {
     output: String,
 }
 
+impl BuildFailure {
+    /// Returns the engine that could not build it.
+    pub(super) fn engine(&self) -> ContainerEngine {
+        self.engine
+    }
+
+    fn subject(&self) -> String {
+        let (title, file) = (self.engine.title(), &self.file);
+        match &self.line {
+            Some((line, text)) => {
+                let text = excerpt::beginning(text, LONGEST_SHOWN);
+                format!("{title} cannot build the image of {file}, line {line} ({text})")
+            }
+            None => format!("{title} cannot build the image of {file}"),
+        }
+    }
+
+    /// Returns it in one line, with the most telling words of the step that failed.
+    pub(super) fn in_short(&self) -> String {
+        let begun = STEPS.iter().filter_map(|step| self.output.rfind(step));
+        let step = &self.output[begun.max().unwrap_or(0)..];
+        // Not the line that names the step.
+        let said = step
+            .trim_start()
+            .split_once('\n')
+            .map_or(step, |(_, said)| said);
+        let told = failure_line(&Mask::default().masked(said));
+        format!(
+            "{}: {}",
+            self.subject(),
+            told.as_deref().unwrap_or("it says nothing")
+        )
+    }
+}
+
 impl fmt::Display for BuildFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (title, file) = (self.engine.title(), &self.file);
-        write!(f, "{title} cannot build the image of {file}")?;
-        if let Some((line, text)) = &self.line {
-            write!(f, ", line {line} ({text})")?;
-        }
-        f.write_str(":")?;
+        write!(f, "{}:", self.subject())?;
         let lines: Vec<&str> = self.output.trim().lines().collect();
         for line in lines.iter().skip(lines.len().saturating_sub(MOST_LINES)) {
             write!(f, "\n  {}", line.trim_end())?;
@@ -108,7 +146,7 @@ impl Builds<'_> {
         if engine.run_long(&args, &log)? {
             return Ok(());
         }
-        let output = String::from_utf8_lossy(&fs_err::read(&log)?).into_owned();
+        let output = stripped(&String::from_utf8_lossy(&fs_err::read(&log)?));
         let text = fs_err::read_to_string(&file).unwrap_or_default();
         let line = dockerfile::failing(&text, &output);
         Err(SandboxError::Build(vec![BuildFailure {

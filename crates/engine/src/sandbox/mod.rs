@@ -245,6 +245,8 @@ impl Wall {
 pub struct Sandboxes {
     /// A wall for each sandbox that is asked for by name.
     walls: Walls,
+    /// The sandboxes that there should be, and whose images could not be built.
+    failures: Failures,
     /// The sandbox of commands that leave the choice to the machine.
     best: Option<Sandbox>,
     /// The sandbox of commands for which none is asked, and of those that ask for the best one: as the run has
@@ -267,23 +269,34 @@ struct Builder<'a> {
     engines: BTreeMap<ContainerEngine, Arc<Containers>>,
     /// The walls that were made so far.
     walls: Walls,
-    /// The images that could not be built.
-    failures: Vec<BuildFailure>,
+    failures: Failures,
 }
+
+/// The images that could not be built, by the sandbox that asks for them.
+type Failures = Vec<(Sandbox, BuildFailure)>;
 
 /// Walls by the sandbox that asks for them.
 type Walls = Vec<(Sandbox, Wall)>;
 
 impl Builder<'_> {
-    /// Makes the wall of a sandbox that has a name, once.
+    /// Makes the wall of a sandbox that has a name, once. An image that cannot be built is noted: the trials that need it
+    /// end in an error, and others do not need it.
     fn wall(&mut self, sandbox: &Sandbox) -> Result<(), SandboxError> {
-        if !self.walls.iter().any(|(known, _)| known == sandbox) {
-            match self.make(sandbox) {
-                Ok(wall) => self.walls.push((sandbox.clone(), wall)),
-                // All that cannot be built are told at once.
-                Err(SandboxError::Build(failures)) => self.failures.extend(failures),
-                Err(error) => return Err(error),
+        let is_known = |known: &Sandbox| known == sandbox;
+        if self.walls.iter().any(|(known, _)| is_known(known))
+            || self.failures.iter().any(|(known, _)| is_known(known))
+        {
+            return Ok(());
+        }
+        match self.make(sandbox) {
+            Ok(wall) => self.walls.push((sandbox.clone(), wall)),
+            Err(SandboxError::Build(failures)) => {
+                let failures = failures
+                    .into_iter()
+                    .map(|failure| (sandbox.clone(), failure));
+                self.failures.extend(failures);
             }
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -396,20 +409,24 @@ impl Sandboxes {
             builds,
             engines: BTreeMap::new(),
             walls: Walls::new(),
-            failures: Vec::new(),
+            failures: Failures::new(),
         };
         let mut is_best_required = false;
         let mut is_best_wanted = false;
+        let mut has_none = false;
         for asked in asked {
             match sandboxes.meant(asked) {
-                Some(Sandbox::None) => {}
+                Some(Sandbox::None) => has_none = true,
                 Some(Sandbox::Auto) => is_best_required = true,
                 None => is_best_wanted = true,
                 Some(named) => builder.wall(named)?,
             }
         }
-        if !builder.failures.is_empty() {
-            return Err(SandboxError::Build(builder.failures));
+        let has_others =
+            has_none || is_best_required || is_best_wanted || !builder.walls.is_empty();
+        if !builder.failures.is_empty() && !has_others {
+            let failures = builder.failures.into_iter().map(|(_, failure)| failure);
+            return Err(SandboxError::Build(failures.collect()));
         }
         if is_best_required || is_best_wanted {
             match builder.best() {
@@ -421,6 +438,7 @@ impl Sandboxes {
             }
         }
         sandboxes.walls = builder.walls;
+        sandboxes.failures = builder.failures;
         Ok(sandboxes)
     }
 
@@ -486,7 +504,20 @@ impl Sandboxes {
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
-        self.wall(asked).map_or(ContainedBy::None, |wall| wall.kind)
+        let failed = || self.failed(asked).map(|failure| failure.engine().into());
+        let wall = self.wall(asked).map(|wall| wall.kind);
+        wall.or_else(failed).unwrap_or(ContainedBy::None)
+    }
+
+    fn failed(&self, asked: Option<&Sandbox>) -> Option<&BuildFailure> {
+        let mut failures = self.failures.iter();
+        failures.find_map(|(sandbox, failure)| (asked == Some(sandbox)).then_some(failure))
+    }
+
+    /// Refuses a trial whose image could not be built: there is nothing that its commands may run in.
+    pub fn check(&self, asked: Option<&Sandbox>) -> Result<(), String> {
+        self.failed(asked)
+            .map_or(Ok(()), |failure| Err(failure.in_short()))
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.

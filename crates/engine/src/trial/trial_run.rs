@@ -109,6 +109,8 @@ impl<'a> TrialRun<'a> {
         context: &'a Context,
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
+        let asked = spec.case.variant.sandbox.as_ref();
+        context.sandboxes.check(asked).map_err(io::Error::other)?;
         let (folder, log) = TrialFolder::reopen(spec, grading, context)?;
         TrialRun::new(spec, context, emit, folder, log)
     }

@@ -135,7 +135,9 @@ fn containers(
             engine.title(),
             short(program)
         ),
-        Err(error) => format!("- sandbox: {error}; only `--sandbox {word}:IMAGE` needs it"),
+        Err(error) => format!(
+            "- sandbox: {error}; only `--sandbox {word}:IMAGE` and `sandbox: {{build: …}}` need it"
+        ),
     }
 }
 

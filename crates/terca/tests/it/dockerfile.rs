@@ -115,9 +115,41 @@ fn a_build_that_fails_is_told_with_its_line() {
         );
     }
     assert!(!project.has_run());
+    assert_eq!(builds(&project).len(), 2);
     // A Dockerfile alone has an empty context.
     let contexts = std::fs::read_to_string(project.home().join("contexts")).unwrap();
     assert_eq!(contexts, "Dockerfile\ndata.txt\n");
+}
+
+#[test]
+fn an_image_that_cannot_be_built_is_an_error_of_its_own_trials() {
+    let project = suite()
+        .file("fib/_image/Dockerfile", "FROM base\nRUN false\n")
+        .file(
+            "two/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
+        )
+        .agent("touch ran.txt");
+    let own = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("sandbox: none\n{own}"));
+    let project = with_program(project, "docker", DOCKER);
+    project.terca(&["run", "-n", "2"]).expect_status(3);
+    assert_eq!(builds(&project).len(), 1);
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let error = &trials[0]["error"];
+    assert_eq!(error["kind"], "setup");
+    let message = error["message"].as_str().unwrap();
+    let words = "fib/_image/Dockerfile, line 2 (RUN false): non-zero code: 1";
+    assert!(message.contains(words), "{message}");
+    assert_eq!(trials[0]["containedBy"], "docker");
+    let statuses = trials.iter().map(|trial| trial["status"].as_str().unwrap());
+    assert_eq!(
+        Vec::from_iter(statuses),
+        ["error", "error", "passed", "passed"]
+    );
+    let log = project.run_dir().join("fib/default.default.01/run.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("agent:"), "no command ran: {log}");
 }
 
 #[test]
@@ -140,6 +172,9 @@ fn without_an_engine_it_is_said_before_and_at_the_start() {
     let outcome = project.terca(&["check"]).expect_status(0);
     let warning = "warning[no-sandbox]: 1 eval has an image that has to be built, and neither `docker` nor `podman` was found: fib";
     assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    let doctor = project.terca(&["doctor"]);
+    let words = "Docker (`docker`) is not installed; only `--sandbox docker:IMAGE` and `sandbox: {build: …}` need it";
+    assert!(doctor.stdout.contains(words), "{}", doctor.stdout);
     // Docker goes first, and Podman takes its place.
     let project = with_program(suite(), "podman", DOCKER);
     let path = format!("{}/bin", project.home());

@@ -141,6 +141,12 @@ impl Source<'_> {
             let text = format!("{}\nWORKDIR {}\n", self.text.trim_end(), places.root);
             written.push((place.clone(), text));
         }
+        let is_hidden = |from: &Utf8Path| from.starts_with("tests") || from.starts_with("solution");
+        if let Some((shown, _)) = copied.iter().find(|(from, _)| is_hidden(from)) {
+            notes.push(Note::change(format!(
+                "{shown} and the like are copied into the image, where the agent can read them"
+            )));
+        }
         let build = match is_usual {
             true => json!(PLACE),
             false => json!({ "file": place, "context": PLACE }),

@@ -286,6 +286,10 @@ fn an_image_has_the_place_to_work_in_and_the_context_that_it_needs() {
     let yaml = text(&eval, "eval.terca.yaml").unwrap();
     let build = "sandbox: { \"build\": { \"context\": \"_image\", \"file\": \"_image/environment/Dockerfile\" } }\n";
     assert!(yaml.contains(build), "{yaml}");
+    let eval = with_dockerfile("FROM org/tools:1\nCOPY tests /tests\n");
+    let shown =
+        "tests/test.sh and the like are copied into the image, where the agent can read them";
+    assert!(eval.notes.iter().any(|note| note.text == shown));
     // What no image has is still lost.
     let eval =
         with_dockerfile("FROM debian\nRUN make\nCOPY nothing /elsewhere\nENTRYPOINT serve\n");

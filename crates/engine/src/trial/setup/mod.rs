@@ -28,6 +28,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
     let context = run.context;
     let case = run.spec.case.clone();
     let variant = &case.variant;
+    (context.sandboxes.check(variant.sandbox.as_ref()))
+        .map_err(|reason| StageError::new(ErrorKind::Setup, reason))?;
     let profile = variant.agent.agent.profile();
     let env = context.host_in(variant.sandbox.as_ref()).for_agent(
         run.dirs.for_agent(),
