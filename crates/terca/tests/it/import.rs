@@ -1,5 +1,8 @@
 //! `terca import harbor`: three tasks in Harbor's format become evals that prove themselves.
 
+mod exercism;
+mod terminal_bench;
+
 use crate::common::project;
 use serde_json::Value;
 use terca_testkit::Project;
@@ -323,7 +326,7 @@ fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
     let project = tasks()
         .file(
             "tasks/hello/tests/test.sh",
-            "#!/bin/sh\necho 'cannot go on'; exit 7\n",
+            "#!/bin/sh\necho 'that is all'; exit 7\n",
         )
         .file("tasks/hello/solution/solve.sh", "#!/bin/sh\nexit 4\n")
         .file(
@@ -400,15 +403,11 @@ fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
         "{}",
         outcome.stderr
     );
+    let others = "error[not-a-task]: 2 tasks, such as tasks/old, are of Terminal-Bench 1 (task.yaml): \
+                  `terca import terminal-bench` takes them";
     assert_eq!(
-        outcome.stderr.matches("task.yaml").count(),
+        outcome.stderr.matches(others).count(),
         1,
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        outcome.stderr.contains("2 tasks, such as ")
-            && outcome.stderr.contains("help: `harbor tasks migrate`"),
         "{}",
         outcome.stderr
     );
@@ -417,7 +416,9 @@ fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
         .terca(&["import", "harbor", "hello/_base"])
         .expect_status(2);
     assert!(
-        outcome.stderr.contains("there is no task in hello/_base"),
+        outcome
+            .stderr
+            .contains("there is no task of Harbor in hello/_base"),
         "{}",
         outcome.stderr
     );

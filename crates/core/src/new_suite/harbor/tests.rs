@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::new_suite::imported::{Loss, summary};
 
 /// A task of files and their texts, imported.
 fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
