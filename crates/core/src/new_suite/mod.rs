@@ -5,4 +5,5 @@ pub mod harbor;
 pub mod imported;
 pub mod mine;
 pub mod scaffold;
+pub mod swe_bench;
 pub mod terminal_bench;

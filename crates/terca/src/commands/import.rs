@@ -1,12 +1,15 @@
 //! `terca import`: evals from tasks that were written for other tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
 use terca_core::new_suite::imported::{Imported, Note, summary};
-use terca_core::text::Code;
+use terca_core::new_suite::swe_bench::{self, Instance};
+use terca_core::text::{Code, prose};
+use terca_engine::host::environment::Host;
+use terca_engine::mine::LocalClone;
 use terca_engine::suite::discover;
 use terca_engine::suite::import::{self, Format};
 
@@ -28,6 +31,8 @@ pub enum ImportFrom {
     TerminalBench(TasksArgs),
     /// Import exercises of Exercism's tracks and of Aider's polyglot benchmark (.meta/config.json, .docs/instructions.md)
     Exercism(TasksArgs),
+    /// Import instances of SWE-bench (JSON or JSONL), with the trees of a local clone
+    SweBench(SweBenchArgs),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -35,6 +40,24 @@ pub struct TasksArgs {
     /// The directory of a task, or of several tasks
     #[arg(value_name = "TASKS")]
     tasks: Utf8PathBuf,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SweBenchArgs {
+    /// The file of the instances
+    #[arg(value_name = "FILE")]
+    file: Utf8PathBuf,
+    /// A clone of their repository. Instances of other repositories are left out
+    #[arg(long, value_name = "CLONE")]
+    repository: Utf8PathBuf,
+    /// Set up the project with this command (default: by its lock file or manifest)
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<String>,
+    /// Run the tests with this command; `{files}` are their files (default: pytest, which is asked for each listed test)
+    #[arg(long, value_name = "COMMAND")]
+    test_command: Option<String>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -57,6 +80,7 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         ImportFrom::Harbor(args) => tasks(Format::Harbor, args, common),
         ImportFrom::TerminalBench(args) => tasks(Format::TerminalBench, args, common),
         ImportFrom::Exercism(args) => tasks(Format::Exercism, args, common),
+        ImportFrom::SweBench(args) => swe_bench(args, common),
     }
 }
 
@@ -102,6 +126,66 @@ fn tasks(format: Format, args: &TasksArgs, common: &Common) -> Outcome {
         }
     }
     finish(&batch, &args.output, common, import::write)
+}
+
+/// Imports instances whose base commits a clone has.
+fn swe_bench(args: &SweBenchArgs, common: &Common) -> Outcome {
+    let text = std::fs::read_to_string(&args.file)
+        .map_err(|error| unread(io::Error::other(format!("{}: {error}", args.file))))?;
+    let rows = swe_bench::instances(&text).map_err(|reason| {
+        let error = CliError::misuse(Code::NotATask, format!("{}: {reason}", args.file));
+        error.help("an instance has `instance_id`, `base_commit`, `patch` and `test_patch`")
+    })?;
+    let clone = LocalClone::open(
+        &discover::canonical(&args.repository)?,
+        &Host::of_this_process(),
+    )
+    .map_err(|error| CliError::misuse(Code::NoRepository, error))?;
+    let wishes = swe_bench::Wishes {
+        setup: args.setup.clone(),
+        test_command: args.test_command.clone(),
+    };
+    let (mut instances, mut complaints) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row {
+            Ok(instance) => instances.push(instance),
+            Err(reason) => complaints.push(reason),
+        }
+    }
+    let (here, others): (Vec<Instance>, Vec<Instance>) =
+        (instances.into_iter()).partition(|instance| clone.has(&instance.base_commit));
+    let Some(repo) = here.first().map(|instance| instance.repo.as_str()) else {
+        let nothing = format!("{} has no base commit of {}", args.repository, args.file);
+        let repos: BTreeSet<&str> = others.iter().map(|other| other.repo.as_str()).collect();
+        let error = CliError::misuse(Code::NotATask, nothing);
+        let repos = prose::few(&Vec::from_iter(repos), 5);
+        return Err(error.help(format!("its instances are of: {repos}")));
+    };
+    let gone = others.iter().filter(|other| other.repo == repo);
+    let gone: Vec<&str> = gone.map(|other| other.id.as_str()).collect();
+    if !gone.is_empty() {
+        let gone = prose::few(&gone, 3);
+        complaints.push(format!(
+            "{gone}: the base commit is not in {}",
+            args.repository
+        ));
+    }
+    let mut evals = Vec::new();
+    for instance in &here {
+        let name = Utf8PathBuf::from(&instance.id);
+        match clone.import(instance, &wishes) {
+            Ok(eval) => evals.push((name, eval)),
+            Err(reason) => {
+                complaints.push(format!("{} cannot become an eval: {reason}", instance.id))
+            }
+        }
+    }
+    let batch = Batch { evals, complaints };
+    finish(&batch, &args.output, common, |eval, name, to| {
+        let instance = here.iter().find(|instance| *name == instance.id);
+        let commit = instance.map_or("", |instance| &instance.base_commit);
+        clone.write(eval, commit, to)
+    })
 }
 
 /// Returns one sentence about all tasks in other formats.

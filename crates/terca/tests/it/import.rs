@@ -1,6 +1,7 @@
 //! `terca import harbor`: three tasks in Harbor's format become evals that prove themselves.
 
 mod exercism;
+mod swe_bench;
 mod terminal_bench;
 
 use crate::common::project;
