@@ -5,6 +5,7 @@
 
 mod describe;
 mod git;
+mod instances;
 mod prove;
 mod staged;
 
@@ -40,6 +41,7 @@ use crate::workspace::trial_dirs::WorkDir;
 pub use describe::Describing;
 use describe::NoAnswer;
 use git::Git;
+pub use instances::LocalClone;
 
 /// The most drafts that are proven at the same time.
 const MOST_AT_ONCE: usize = 10;

@@ -25,9 +25,18 @@ pub(super) fn write(
     for (path, text) in &draft.written {
         new_file(&dir.join(path), text.as_bytes(), 0o644)?;
     }
+    place(&draft.placed, dir, git)
+}
+
+/// Writes objects into a directory. The inner error is the reason why one cannot be there.
+pub(super) fn place(
+    placed: &[Placed],
+    dir: &Utf8Path,
+    git: &mut Git,
+) -> io::Result<Result<(), Refusal>> {
     // Links come last: no file is written through one.
     let is_link = |placed: &&Placed| placed.object.kind == Kind::Link;
-    let (links, files): (Vec<&Placed>, Vec<&Placed>) = draft.placed.iter().partition(is_link);
+    let (links, files): (Vec<&Placed>, Vec<&Placed>) = placed.iter().partition(is_link);
     for Placed {
         below,
         path,

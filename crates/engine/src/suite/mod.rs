@@ -4,5 +4,5 @@ pub mod commit;
 pub mod create;
 pub mod discover;
 mod find_evals;
-pub mod harbor;
+pub mod import;
 pub mod locate;

@@ -1,13 +1,17 @@
-//! `terca import harbor`: evals from tasks that were written for Harbor or Terminal-Bench 2.
+//! `terca import`: evals from tasks that were written for other tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
-use terca_core::new_suite::harbor::{Imported, Note, summary};
+use terca_core::new_suite::imported::{Imported, Note, summary};
+use terca_core::new_suite::swe_bench::{self, Instance};
 use terca_core::text::{Code, prose};
-use terca_engine::suite::{discover, harbor};
+use terca_engine::host::environment::Host;
+use terca_engine::mine::LocalClone;
+use terca_engine::suite::discover;
+use terca_engine::suite::import::{self, Format};
 
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome, TROUBLE};
@@ -22,14 +26,44 @@ pub struct ImportArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum ImportFrom {
     /// Import tasks in the format of Harbor and Terminal-Bench 2 (task.toml, instruction.md, tests/test.sh)
-    Harbor(HarborArgs),
+    Harbor(TasksArgs),
+    /// Import tasks of Terminal-Bench 1 (task.yaml, Dockerfile, run-tests.sh)
+    TerminalBench(TasksArgs),
+    /// Import exercises of Exercism's tracks and of Aider's polyglot benchmark (.meta/config.json, .docs/instructions.md)
+    Exercism(TasksArgs),
+    /// Import instances of SWE-bench (JSON or JSONL), with the trees of a local clone
+    SweBench(SweBenchArgs),
 }
 
 #[derive(Debug, Clone, Args)]
-pub struct HarborArgs {
+pub struct TasksArgs {
     /// The directory of a task, or of several tasks
     #[arg(value_name = "TASKS")]
     tasks: Utf8PathBuf,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SweBenchArgs {
+    /// The file of the instances
+    #[arg(value_name = "FILE")]
+    file: Utf8PathBuf,
+    /// A clone of their repository. Instances of other repositories are left out
+    #[arg(long, value_name = "CLONE")]
+    repository: Utf8PathBuf,
+    /// Set up the project with this command (default: by its lock file or manifest)
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<String>,
+    /// Run the tests with this command; `{files}` are their files (default: pytest, which is asked for each listed test)
+    #[arg(long, value_name = "COMMAND")]
+    test_command: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct OutputArgs {
     /// Write the evals here, each into its own directory (default: the suite's directory)
     #[arg(long, value_name = "DIR")]
     to: Option<Utf8PathBuf>,
@@ -42,40 +76,155 @@ pub struct HarborArgs {
 const INCOMPLETE: u8 = 1;
 
 pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
-    let ImportFrom::Harbor(args) = &args.from;
-    let tasks = discover::canonical(&args.tasks)?;
-    let to = match &args.to {
+    match &args.from {
+        ImportFrom::Harbor(args) => tasks(Format::Harbor, args, common),
+        ImportFrom::TerminalBench(args) => tasks(Format::TerminalBench, args, common),
+        ImportFrom::Exercism(args) => tasks(Format::Exercism, args, common),
+        ImportFrom::SweBench(args) => swe_bench(args, common),
+    }
+}
+
+/// What a source holds.
+struct Batch {
+    /// Evals, with the tasks that they come from.
+    evals: Vec<(Utf8PathBuf, Imported)>,
+    /// What cannot become an eval, and why.
+    complaints: Vec<String>,
+}
+
+fn unread(error: io::Error) -> CliError {
+    CliError::trouble(Code::UnreadableFile, error)
+}
+
+/// Imports tasks that are directories.
+fn tasks(format: Format, args: &TasksArgs, common: &Common) -> Outcome {
+    let found = import::find(&discover::canonical(&args.tasks)?).map_err(unread)?;
+    let (found, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|(own, _)| *own == format);
+    if found.is_empty() {
+        let (file, title) = (format.file(), format.title());
+        let nothing = format!(
+            "there is no task of {title} in {}: no directory has a `{file}`",
+            args.tasks
+        );
+        let error = CliError::misuse(Code::NotATask, nothing);
+        return Err(match others_help(&others) {
+            Some(help) => error.help(help),
+            None => error.help("`terca import --help` lists the formats"),
+        });
+    }
+    let mut batch = Batch {
+        evals: Vec::new(),
+        complaints: others_help(&others).into_iter().collect(),
+    };
+    for (_, task) in found {
+        match import::read(format, &task).map_err(unread)? {
+            Ok(eval) => batch.evals.push((task, eval)),
+            Err(reason) => {
+                let complaint = format!("{task} cannot become an eval: {reason}");
+                batch.complaints.push(complaint);
+            }
+        }
+    }
+    finish(&batch, &args.output, common, import::write)
+}
+
+/// Imports instances whose base commits a clone has.
+fn swe_bench(args: &SweBenchArgs, common: &Common) -> Outcome {
+    let text = std::fs::read_to_string(&args.file)
+        .map_err(|error| unread(io::Error::other(format!("{}: {error}", args.file))))?;
+    let rows = swe_bench::instances(&text).map_err(|reason| {
+        let error = CliError::misuse(Code::NotATask, format!("{}: {reason}", args.file));
+        error.help("an instance has `instance_id`, `base_commit`, `patch` and `test_patch`")
+    })?;
+    let clone = LocalClone::open(
+        &discover::canonical(&args.repository)?,
+        &Host::of_this_process(),
+    )
+    .map_err(|error| CliError::misuse(Code::NoRepository, error))?;
+    let wishes = swe_bench::Wishes {
+        setup: args.setup.clone(),
+        test_command: args.test_command.clone(),
+    };
+    let (mut instances, mut complaints) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row {
+            Ok(instance) => instances.push(instance),
+            Err(reason) => complaints.push(reason),
+        }
+    }
+    let (here, others): (Vec<Instance>, Vec<Instance>) =
+        (instances.into_iter()).partition(|instance| clone.has(&instance.base_commit));
+    let Some(repo) = here.first().map(|instance| instance.repo.as_str()) else {
+        let nothing = format!("{} has no base commit of {}", args.repository, args.file);
+        let repos: BTreeSet<&str> = others.iter().map(|other| other.repo.as_str()).collect();
+        let error = CliError::misuse(Code::NotATask, nothing);
+        let repos = prose::few(&Vec::from_iter(repos), 5);
+        return Err(error.help(format!("its instances are of: {repos}")));
+    };
+    let gone = others.iter().filter(|other| other.repo == repo);
+    let gone: Vec<&str> = gone.map(|other| other.id.as_str()).collect();
+    if !gone.is_empty() {
+        let gone = prose::few(&gone, 3);
+        complaints.push(format!(
+            "{gone}: the base commit is not in {}",
+            args.repository
+        ));
+    }
+    let mut evals = Vec::new();
+    for instance in &here {
+        let name = Utf8PathBuf::from(&instance.id);
+        match clone.import(instance, &wishes) {
+            Ok(eval) => evals.push((name, eval)),
+            Err(reason) => {
+                complaints.push(format!("{} cannot become an eval: {reason}", instance.id))
+            }
+        }
+    }
+    let batch = Batch { evals, complaints };
+    finish(&batch, &args.output, common, |eval, name, to| {
+        let instance = here.iter().find(|instance| *name == instance.id);
+        let commit = instance.map_or("", |instance| &instance.base_commit);
+        clone.write(eval, commit, to)
+    })
+}
+
+/// Returns one sentence about all tasks in other formats.
+fn others_help(others: &[(Format, Utf8PathBuf)]) -> Option<String> {
+    let (format, first) = others.first()?;
+    let number = others.iter().filter(|(own, _)| own == format).count();
+    let (title, file, command) = (format.title(), format.file(), format.command());
+    let first = screen::short(first);
+    let (tasks, them) = match number {
+        1 => (format!("{first} is a task"), "it"),
+        _ => (format!("{number} tasks, such as {first}, are"), "them"),
+    };
+    Some(format!(
+        "{tasks} of {title} ({file}): `terca import {command}` takes {them}"
+    ))
+}
+
+/// Writes the evals, tells what became of them, and returns the exit status.
+fn finish(
+    batch: &Batch,
+    output: &OutputArgs,
+    common: &Common,
+    write: impl FnMut(&Imported, &Utf8Path, &Utf8Path) -> io::Result<()>,
+) -> Outcome {
+    let to = match &output.to {
         Some(to) => to.clone(),
         None => discover::canonical(&common.dir)?,
     };
-    let unread = |error: io::Error| CliError::trouble(Code::UnreadableFile, error);
-    let found = harbor::find(&tasks).map_err(unread)?;
-    let mut complaints: Vec<String> = old_tasks(&found.old).into_iter().collect();
-    let mut evals = Vec::new();
-    for task in &found.tasks {
-        match harbor::read(task).map_err(unread)? {
-            Ok(eval) => evals.push((task, eval)),
-            Err(reason) => complaints.push(format!("{task} cannot become an eval: {reason}")),
-        }
-    }
-    for complaint in &complaints {
+    for complaint in &batch.complaints {
         screen::error(Code::NotATask, complaint, common.color);
     }
-    if found.tasks.is_empty() {
-        let error = CliError::misuse(
-            Code::NotATask,
-            format!("there is no task in {}", args.tasks),
-        );
-        return Err(error.help("a task is a directory with a `task.toml`"));
-    }
-    if let Some(reason) = in_the_way(&evals, &to) {
+    if let Some(reason) = in_the_way(&batch.evals, &to) {
         let error = CliError::misuse(Code::AlreadyThere, reason);
         return Err(error.help("nothing was written; choose another directory with `--to`"));
     }
-    let unwritten = write(&evals, &to, args.verbose, common);
-    let are_whole = evals.iter().all(|(_, eval)| is_whole(&eval.notes));
+    let unwritten = write_all(&batch.evals, &to, output.verbose, common, write);
+    let are_whole = batch.evals.iter().all(|(_, eval)| is_whole(&eval.notes));
     let mut codes = Vec::new();
-    if !complaints.is_empty() {
+    if !batch.complaints.is_empty() {
         codes.push(Code::NotATask);
     }
     if unwritten > 0 {
@@ -88,7 +237,7 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         return Ok(0);
     }
     screen::err_where_explained(&codes, common.color);
-    Ok(if unwritten == evals.len() && unwritten > 0 {
+    Ok(if unwritten == batch.evals.len() && unwritten > 0 {
         TROUBLE
     } else {
         INCOMPLETE
@@ -99,29 +248,18 @@ fn is_whole(notes: &[Note]) -> bool {
     notes.iter().all(|note| note.loss.is_none())
 }
 
-/// Returns one complaint about all tasks in the older format.
-fn old_tasks(old: &[Utf8PathBuf]) -> Option<String> {
-    let (tasks, them) = match old {
-        [] => return None,
-        [task] => (format!("{task} is"), "it"),
-        [first, ..] => (format!("{} tasks, such as {first}, are", old.len()), "them"),
-    };
-    Some(format!(
-        "{tasks} in the format before Harbor's (task.yaml)\nhelp: `harbor tasks migrate` converts {them}"
-    ))
-}
-
 /// Writes evals. One that cannot be written does not keep the others from it. Returns how many could not.
-fn write(
-    evals: &[(&Utf8PathBuf, Imported)],
+fn write_all(
+    evals: &[(Utf8PathBuf, Imported)],
     to: &Utf8Path,
     verbose: bool,
     common: &Common,
+    mut write: impl FnMut(&Imported, &Utf8Path, &Utf8Path) -> io::Result<()>,
 ) -> usize {
     let mut written: Vec<&[Note]> = Vec::new();
     let mut images = 0;
     for (task, eval) in evals {
-        match harbor::write(eval, task, to) {
+        match write(eval, task, to) {
             Ok(()) => {
                 tell(eval, to, verbose);
                 images += usize::from(eval.has_image);
@@ -148,7 +286,7 @@ fn write(
 }
 
 /// Nothing is overwritten, and no two tasks become one.
-fn in_the_way(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<String> {
+fn in_the_way(evals: &[(Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<String> {
     let mut folders: BTreeMap<&str, &Utf8Path> = BTreeMap::new();
     for (task, eval) in evals {
         let folder = to.join(&eval.folder);

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use regex::{Captures, Regex};
 
 use super::build_commands;
-use super::losses::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note};
 use crate::config::dockerfile::{Instruction, joined};
 use crate::text::{excerpt, globs, prose};
 

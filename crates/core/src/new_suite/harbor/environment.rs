@@ -9,7 +9,7 @@ use super::Task;
 use super::container::{
     Difference, MISSING, Native, Places, as_note, copy_words, matching, plain_source,
 };
-use super::losses::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note};
 use crate::config::dockerfile::{Instruction, instructions};
 
 /// The directory of an eval with the files that its image is built from.

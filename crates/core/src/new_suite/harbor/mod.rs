@@ -19,7 +19,6 @@
 mod build_commands;
 mod container;
 pub(in crate::new_suite) mod environment;
-mod losses;
 mod notes;
 mod scripts;
 mod settings;
@@ -27,38 +26,10 @@ mod settings;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::imported::{self, Imported, Note, Task, folder, losses};
 use crate::text::json::yaml_line;
 use environment::{Environment, environment};
-pub use losses::{Loss, Note, summary};
 use settings::Settings;
-
-/// A task, with the means to read it.
-#[allow(missing_debug_implementations, reason = "it holds a function")]
-pub struct Task<'a> {
-    /// The name of its directory.
-    pub name: &'a str,
-    /// Every file, relative to its directory, in order.
-    pub files: &'a [Utf8PathBuf],
-    /// Symbolic links, which are not followed.
-    pub links: &'a [Utf8PathBuf],
-    /// Reads the text of a file; `None` when it is missing or not text.
-    pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
-}
-
-/// The eval that a task became.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Imported {
-    /// The name of the eval's directory.
-    pub folder: String,
-    /// Files to write, with paths relative to that directory.
-    pub written: Vec<(Utf8PathBuf, String)>,
-    /// Files to copy: their path in the task and their path in the eval.
-    pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
-    /// It runs in an image, which Docker or Podman builds.
-    pub has_image: bool,
-    /// Differences from the task, losses first.
-    pub notes: Vec<Note>,
-}
 
 /// The tag of evals that run in an image.
 const CONTAINER: &str = "container";
@@ -131,19 +102,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
 }
 
 fn eval_file(name: &str, settings: &Settings, environment: &Environment, notes: &[Note]) -> String {
-    let (losses, changes): (Vec<&Note>, Vec<&Note>) =
-        notes.iter().partition(|note| note.loss.is_some());
-    let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
-    if !changes.is_empty() {
-        text += "# Differences from the original task:\n";
-        let lines = changes.iter().map(|note| one_line(&note.text));
-        text.extend(lines.map(|line| format!("#   - {line}\n")));
-    }
-    if !losses.is_empty() {
-        text += "# Add what is missing, then remove this list. Until then the eval runs only when `-t` selects it.\nincomplete:\n";
-        let lines = losses.iter().map(|note| json!(one_line(&note.text)));
-        text.extend(lines.map(|line| format!("  - {}\n", yaml_line(&line))));
-    }
+    let mut text = imported::head(&format!("the Harbor task {name}"), notes);
     if let Some(description) = &settings.description {
         text += &format!("description: {}\n", yaml_line(&json!(description)));
     }
@@ -170,14 +129,6 @@ fn eval_file(name: &str, settings: &Settings, environment: &Environment, notes: 
     )
 }
 
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ")
-}
-
 fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
     let moved = |file: &Utf8PathBuf| {
         Some((
@@ -186,15 +137,6 @@ fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf
         ))
     };
     task.files.iter().filter_map(moved).collect()
-}
-
-/// Makes a name for the eval: directories that begin with `_` or `.` hold no evals.
-fn folder(name: &str) -> String {
-    if name.starts_with(['_', '.']) {
-        format!("task-{}", name.trim_start_matches(['_', '.']))
-    } else {
-        name.to_owned()
-    }
 }
 
 #[cfg(test)]

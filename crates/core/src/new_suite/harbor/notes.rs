@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::Task;
 use super::environment::Environment;
-use super::losses::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note};
 use crate::text::prose;
 
 /// Longer lists do not help.

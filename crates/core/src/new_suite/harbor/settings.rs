@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::losses::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note};
 
 /// Harbor's limit for tasks that set none.
 const DEFAULT_SECONDS: f64 = 600.0;

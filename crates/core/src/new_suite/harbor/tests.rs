@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::container::Places;
 use super::*;
 use crate::config::dockerfile::instructions;
+use crate::new_suite::imported::{Loss, summary};
 
 /// A task of files and their texts, imported.
 fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {

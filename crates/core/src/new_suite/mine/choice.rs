@@ -128,7 +128,7 @@ pub enum Language {
 
 /// The part that a file has in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::new_suite) enum Role {
     /// A test that can be run.
     Test(Language),
     /// A file beside tests that they need.
@@ -144,7 +144,7 @@ pub(super) enum Role {
 const CODE: &str = "rs go py pyi js mjs cjs jsx ts mts cts tsx vue svelte sh bash c h cc cpp hpp cs java kt kts scala \
                     rb php pl lua swift m ex exs erl hs ml clj dart zig nim jl r sql proto";
 
-pub(super) fn role_of(path: &Utf8Path) -> Role {
+pub(in crate::new_suite) fn role_of(path: &Utf8Path) -> Role {
     let dirs: Vec<&str> = path
         .parent()
         .into_iter()

@@ -136,7 +136,7 @@ fn enter(dir: &Utf8Path) -> String {
 }
 
 /// Returns the lines that run a command with its output in the report, and ask for a line of it that says that tests passed.
-fn traced(command: &str, passed: &str) -> String {
+pub(in crate::new_suite) fn traced(command: &str, passed: &str) -> String {
     let report = "\"$TMPDIR/ran\"";
     format!(
         "{command} > {report} 2>&1 || {{ cat {report}; exit 1; }}\ncat {report}\ngrep -q '{passed}' {report}\n"

@@ -1,64 +1,89 @@
-//! Finds tasks in Harbor's format and writes the evals that they become.
+//! Finds tasks in the formats of others and writes the evals that they become.
 
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::new_suite::harbor::{Imported, Task, import};
+use terca_core::new_suite::imported::{Imported, Task};
+use terca_core::new_suite::{exercism, harbor, terminal_bench};
 
 use crate::suite::create::{new_file, whole_dir};
 use crate::tree::{Dir, Options, Visit, copy_file, list, walk};
 
-const TASK_FILE: &str = "task.toml";
-/// The file of a task in the format before Harbor's.
-const OLD_TASK_FILE: &str = "task.yaml";
+/// A format in which a task is a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Harbor, and Terminal-Bench 2.
+    Harbor,
+    /// Terminal-Bench 1.
+    TerminalBench,
+    /// Exercism's tracks, and Aider's polyglot benchmark.
+    Exercism,
+}
 
-/// The tasks below a directory.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct FoundTasks {
-    /// Directories of tasks.
-    pub tasks: Vec<Utf8PathBuf>,
-    /// Tasks in the older format, which only Harbor's own tools can read.
-    pub old: Vec<Utf8PathBuf>,
+impl Format {
+    const ALL: [Format; 3] = [Format::Harbor, Format::TerminalBench, Format::Exercism];
+
+    /// Returns the file by which a task is known.
+    pub fn file(self) -> &'static str {
+        match self {
+            Format::Harbor => "task.toml",
+            Format::TerminalBench => "task.yaml",
+            Format::Exercism => ".meta/config.json",
+        }
+    }
+
+    /// Returns its name.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Harbor => "Harbor",
+            Format::TerminalBench => "Terminal-Bench 1",
+            Format::Exercism => "Exercism",
+        }
+    }
+
+    /// Returns the word of the command that imports it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Format::Harbor => "harbor",
+            Format::TerminalBench => "terminal-bench",
+            Format::Exercism => "exercism",
+        }
+    }
+
+    /// Returns the format of the task that a directory is.
+    fn of(dir: &Utf8Path) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|format| dir.join(format.file()).is_file())
+    }
 }
 
 /// Finds tasks: the directory itself when it is one, else all below it, in order.
-pub fn find(dir: &Utf8Path) -> io::Result<FoundTasks> {
-    let mut found = FoundTasks::default();
-    if found.add(dir) {
-        return Ok(found);
+pub fn find(dir: &Utf8Path) -> io::Result<Vec<(Format, Utf8PathBuf)>> {
+    if let Some(format) = Format::of(dir) {
+        return Ok(vec![(format, dir.to_owned())]);
     }
+    let mut found = Vec::new();
     let options = Options::reading();
     let root = Dir::open(dir)?;
     walk(&root, &options, &mut |entry, meta| {
         let Some(path) = Utf8Path::from_path(entry.path).filter(|_| meta.is_dir()) else {
             return Ok(Visit::Skip);
         };
-        let is_hidden = path.file_name().is_some_and(|name| name.starts_with('.'));
-        if is_hidden || found.add(&dir.join(path)) {
+        if path.file_name().is_some_and(|name| name.starts_with('.')) {
             return Ok(Visit::Skip);
         }
-        Ok(Visit::Continue)
+        let path = dir.join(path);
+        let Some(format) = Format::of(&path) else {
+            return Ok(Visit::Continue);
+        };
+        found.push((format, path));
+        Ok(Visit::Skip)
     })?;
     Ok(found)
 }
 
-impl FoundTasks {
-    /// Adds a directory that is a task. Returns whether it is one.
-    fn add(&mut self, dir: &Utf8Path) -> bool {
-        if dir.join(TASK_FILE).is_file() {
-            self.tasks.push(dir.to_owned());
-            return true;
-        }
-        if dir.join(OLD_TASK_FILE).is_file() {
-            self.old.push(dir.to_owned());
-            return true;
-        }
-        false
-    }
-}
-
 /// Makes an eval of a task; the inner error is the reason why it cannot become one.
-pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
+pub fn read(format: Format, dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
     let (mut files, mut links) = (Vec::new(), Vec::new());
     for (path, meta) in list(&Dir::open(dir)?, &Options::default())? {
         let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
@@ -87,12 +112,17 @@ pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
             .then(|| std::fs::read_to_string(dir.join(path)).ok())
             .flatten()
     };
-    Ok(import(&Task {
+    let task = Task {
         name: &name,
         files: &files,
         links: &links,
         text: &text,
-    }))
+    };
+    Ok(match format {
+        Format::Harbor => harbor::import(&task),
+        Format::Exercism => exercism::import(&task),
+        Format::TerminalBench => terminal_bench::import(&task),
+    })
 }
 
 /// Writes an eval. The directory must not exist, and is there only when it is whole.

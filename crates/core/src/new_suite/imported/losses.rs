@@ -27,14 +27,14 @@ pub struct Note {
 }
 
 impl Note {
-    pub(super) fn change(text: impl Into<String>) -> Self {
+    pub(in crate::new_suite) fn change(text: impl Into<String>) -> Self {
         Note {
             loss: None,
             text: text.into(),
         }
     }
 
-    pub(super) fn lost(loss: Loss, text: impl Into<String>) -> Self {
+    pub(in crate::new_suite) fn lost(loss: Loss, text: impl Into<String>) -> Self {
         Note {
             loss: Some(loss),
             text: text.into(),

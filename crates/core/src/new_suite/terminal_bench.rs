@@ -1,0 +1,444 @@
+//! Imports tasks of Terminal-Bench 1 as evals.
+//!
+//! Harbor's format followed this one, so a task becomes one of Harbor's first, and [`harbor`] makes an eval of it:
+//!
+//! ```text
+//! task.yaml                     task.toml, instruction.md
+//! Dockerfile, other files       environment/
+//! run-tests.sh, tests/     ─►   tests/, with a `test.sh` that runs `run-tests.sh` and leaves a reward
+//! solution.sh                   solution/solve.sh
+//! ```
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+
+use super::harbor;
+use super::imported::{self, Imported, Loss, Note, Task};
+use crate::text::json::toml;
+use crate::text::prose;
+
+const COMPOSE: &str = "docker-compose.yaml";
+const RUNNER: &str = "run-tests.sh";
+/// Limits of tasks that set none, in seconds.
+const AGENT_SECONDS: f64 = 360.0;
+const TESTS_SECONDS: f64 = 60.0;
+
+/// Runs the task's own script. A command that is missing says nothing about the work, so there is no reward then.
+const TEST: &str = "\
+#!/bin/sh
+# Runs run-tests.sh of a task for Terminal-Bench 1: its exit status decides.
+# Written by `terca import terminal-bench`.
+export TEST_DIR=/tests
+mkdir -p /logs/verifier
+bash /tests/run-tests.sh
+status=$?
+case $status in
+  0) echo 1 > /logs/verifier/reward.txt ;;
+  126 | 127) ;;
+  *) echo 0 > /logs/verifier/reward.txt ;;
+esac
+exit $status
+";
+
+/// Keys of `task.yaml` that are used, or do not change how a task runs.
+const KNOWN: [&str; 19] = [
+    "instruction", "descriptions", "name", "description", "author_name", "author_email",
+    "difficulty", "category", "tags", "parser_name", "max_agent_timeout_sec",
+    "max_test_timeout_sec", "run_tests_in_same_shell", "disable_asciinema",
+    "estimated_duration_sec", "expert_time_estimate_min", "junior_time_estimate_min", "language",
+    "env_name",
+];
+/// Keys of the one container that say nothing about what is in it.
+const USUAL: [&str; 11] = [
+    "build", "image", "container_name", "command", "environment", "volumes", "deploy",
+    "working_dir", "tty", "stdin_open", "platform",
+];
+
+/// Turns a task into an eval, or says why that is impossible.
+pub fn import(task: &Task<'_>) -> Result<Imported, String> {
+    let text = |path: &str| (task.text)(Utf8Path::new(path));
+    let document = text("task.yaml").ok_or("task.yaml cannot be read")?;
+    let document = imported::yaml(&document).map_err(|error| format!("task.yaml: {error}"))?;
+    let instruction = instruction(&document).ok_or("task.yaml has no `instruction`")?;
+    if !task.files.iter().any(|file| file == RUNNER) {
+        return Err(format!(
+            "there is no {RUNNER}, so nothing could be verified"
+        ));
+    }
+    let mut notes = of_settings(&document);
+    let compose = text(COMPOSE).map_or(Ok(Compose::default()), |text| Compose::read(&text))?;
+    let mut texts = BTreeMap::from([
+        ("task.toml", settings(&document, &compose.env)),
+        ("instruction.md", instruction),
+        ("tests/test.sh", TEST.to_owned()),
+    ]);
+    if let (None, Some(image)) = (text("Dockerfile"), &compose.image) {
+        texts.insert("environment/Dockerfile", format!("FROM {image}\n"));
+    }
+    if let Some(script) = text("solution.yaml").and_then(|text| typed(&text)) {
+        texts.insert("solution/solve.sh", script);
+    } else if text("solution.yaml").is_some() {
+        let text = "solution.yaml: it types keys into programs, and is no script";
+        notes.push(Note::change(text));
+    }
+    let mut files: BTreeMap<Utf8PathBuf, Option<&Utf8Path>> = BTreeMap::new();
+    for file in task.files {
+        let is_read = ["task.yaml", "solution.yaml"].contains(&file.as_str());
+        let says_nothing = file == COMPOSE && compose.is_usual;
+        if !is_read && !says_nothing {
+            files.insert(moved(file), Some(file));
+        }
+    }
+    files.extend(texts.keys().map(|path| (Utf8PathBuf::from(*path), None)));
+    let paths: Vec<Utf8PathBuf> = files.keys().cloned().collect();
+    let eval = harbor::import(&Task {
+        name: task.name,
+        files: &paths,
+        links: task.links,
+        text: &|path| match texts.get(path.as_str()) {
+            Some(text) => Some(text.clone()),
+            None => files.get(path).copied().flatten().and_then(task.text),
+        },
+    })?;
+    Ok(in_place(eval, task.name, notes, &files, &texts))
+}
+
+/// Returns the place of a file in a task of Harbor's.
+fn moved(file: &Utf8Path) -> Utf8PathBuf {
+    match file.as_str() {
+        RUNNER => Utf8Path::new("tests").join(RUNNER),
+        "solution.sh" => "solution/solve.sh".into(),
+        _ if file.starts_with("tests") => file.to_owned(),
+        _ => Utf8Path::new("environment").join(file),
+    }
+}
+
+/// Returns an eval of a task of Harbor's with the files and the words of this one.
+fn in_place(
+    mut eval: Imported,
+    name: &str,
+    notes: Vec<Note>,
+    files: &BTreeMap<Utf8PathBuf, Option<&Utf8Path>>,
+    texts: &BTreeMap<&str, String>,
+) -> Imported {
+    let head = imported::head(&format!("the Harbor task {name}"), &eval.notes);
+    for note in &mut eval.notes {
+        note.text = note.text.replace("environment/", "");
+        note.text = note.text.replace("solution/solve.sh", "solution.sh");
+        note.text = note.text.replace("tests/run-tests.sh", RUNNER);
+    }
+    eval.notes.extend(notes);
+    eval.notes.sort_by_key(|note| note.loss.is_none());
+    for (path, text) in &mut eval.written {
+        if let (true, Some(rest)) = (path == "eval.terca.yaml", text.strip_prefix(&head)) {
+            let origin = format!("the Terminal-Bench 1 task {name}");
+            *text = imported::head(&origin, &eval.notes) + rest;
+        }
+    }
+    let mut copied = Vec::new();
+    for (from, to) in std::mem::take(&mut eval.copied) {
+        match files.get(&from).copied().flatten() {
+            Some(file) => copied.push((file.to_owned(), to)),
+            None => eval
+                .written
+                .push((to, texts.get(from.as_str()).cloned().unwrap_or_default())),
+        }
+    }
+    eval.copied = copied;
+    eval
+}
+
+/// Returns the prompt. Older tasks have several, of which `base` is the usual one.
+fn instruction(document: &Value) -> Option<String> {
+    let several = document["descriptions"].as_array();
+    let base = several
+        .into_iter()
+        .flatten()
+        .find(|item| item["key"] == "base");
+    let text = base.map_or(&document["instruction"], |base| &base["description"]);
+    text.as_str().map(str::to_owned)
+}
+
+fn of_settings(document: &Value) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let parser = document["parser_name"].as_str().unwrap_or("pytest");
+    if parser != "pytest" {
+        let text = format!("parser_name = {parser}: the exit status of {RUNNER} decides instead");
+        notes.push(Note::lost(Loss::Tests, text));
+    }
+    if document["run_tests_in_same_shell"] == true {
+        let text = "run_tests_in_same_shell: the tests have a shell of their own";
+        notes.push(Note::lost(Loss::Tests, text));
+    }
+    let keys = document
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key);
+    let unknown: Vec<&String> = keys.filter(|key| !KNOWN.contains(&key.as_str())).collect();
+    if !unknown.is_empty() {
+        let text = format!(
+            "task.yaml ({}): Terca has nothing like it",
+            prose::few(&unknown, 5)
+        );
+        notes.push(Note::change(text));
+    }
+    notes
+}
+
+/// Returns `task.toml` of the task of Harbor's.
+fn settings(document: &Value, env: &[(String, String)]) -> String {
+    let seconds = |key: &str, default| document[key].as_f64().unwrap_or(default);
+    toml(&json!({
+        "metadata": {
+            "tags": document["tags"],
+            "difficulty": document["difficulty"],
+            "category": document["category"],
+        },
+        "agent": { "timeout_sec": seconds("max_agent_timeout_sec", AGENT_SECONDS) },
+        "verifier": { "timeout_sec": seconds("max_test_timeout_sec", TESTS_SECONDS) },
+        "environment": { "env": crate::text::json::object(env) },
+    }))
+}
+
+/// What `docker-compose.yaml` says.
+#[derive(Debug)]
+struct Compose {
+    /// Whether there is one container, made of the Dockerfile or an image.
+    is_usual: bool,
+    image: Option<String>,
+    /// Variables of the container.
+    env: Vec<(String, String)>,
+}
+
+impl Default for Compose {
+    fn default() -> Self {
+        Compose {
+            is_usual: true,
+            image: None,
+            env: Vec::new(),
+        }
+    }
+}
+
+impl Compose {
+    fn read(text: &str) -> Result<Self, String> {
+        let document = imported::yaml(text).map_err(|error| format!("{COMPOSE}: {error}"))?;
+        let services = document["services"].as_object();
+        let mut services = services.into_iter().flatten();
+        let (Some((_, client)), None) = (services.next(), services.next()) else {
+            return Ok(Compose {
+                is_usual: false,
+                ..Compose::default()
+            });
+        };
+        let is_ours = |text: &str| text.contains("T_BENCH_");
+        let mut keys = client.as_object().into_iter().flatten().map(|(key, _)| key);
+        let build = &client["build"];
+        let build = build.as_str().or(build["context"].as_str()).unwrap_or(".");
+        let volumes = client["volumes"].as_array().into_iter().flatten();
+        let mut volumes = volumes.map(|volume| volume.as_str().unwrap_or_default());
+        let image = client["image"].as_str().filter(|image| !is_ours(image));
+        Ok(Compose {
+            is_usual: keys.all(|key| USUAL.contains(&key.as_str()))
+                && [".", "./"].contains(&build)
+                && volumes.all(|volume| is_ours(volume) || volume.starts_with("./tests:")),
+            image: image.map(str::to_owned),
+            env: variables(&client["environment"]),
+        })
+    }
+}
+
+/// Returns variables of a container that are not Terminal-Bench's own, as a list or a map has them.
+fn variables(value: &Value) -> Vec<(String, String)> {
+    let items = value.as_array().into_iter().flatten();
+    let items = items
+        .filter_map(Value::as_str)
+        .filter_map(|item| item.split_once('='));
+    let items = items.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let map = value.as_object().into_iter().flatten();
+    let map = map.map(|(name, value)| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        (name.clone(), text)
+    });
+    items
+        .chain(map)
+        .filter(|(_, value)| !value.contains('$'))
+        .collect()
+}
+
+/// Returns the script that a list of typed commands is, if each is one for the shell.
+fn typed(text: &str) -> Option<String> {
+    let document = imported::yaml(text).ok()?;
+    let mut script = "#!/bin/bash\n".to_owned();
+    for item in document.as_array()? {
+        if item["append_enter"] == false {
+            return None;
+        }
+        script += item["command"].as_str()?;
+        script.push('\n');
+    }
+    Some(script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: &str = "instruction: |-\n  Write /app/out.txt\ndifficulty: easy\ncategory: files\ntags: [text]\n\
+                        parser_name: pytest\nmax_agent_timeout_sec: 90\nmax_test_timeout_sec: 30.5\nauthor_name: A\n";
+    const COMPOSE_TEXT: &str = "services:\n  client:\n    build: {dockerfile: Dockerfile}\n    image: ${T_BENCH_TASK_DOCKER_CLIENT_IMAGE_NAME}\n    \
+                                command: [sh, -c, sleep infinity]\n    environment: [\"TEST_DIR=${T_BENCH_TEST_DIR}\", \"MODE=dry\"]\n    \
+                                volumes: [\"${T_BENCH_TASK_LOGS_PATH}:${T_BENCH_CONTAINER_LOGS_PATH}\"]\n";
+
+    fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
+        let texts: BTreeMap<Utf8PathBuf, String> = files
+            .iter()
+            .map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned()))
+            .collect();
+        let names: Vec<Utf8PathBuf> = texts.keys().cloned().collect();
+        import(&Task {
+            name: "out",
+            files: &names,
+            links: &[],
+            text: &|path| texts.get(path).cloned(),
+        })
+    }
+
+    fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        let mut files = vec![
+            ("task.yaml", TASK),
+            ("run-tests.sh", "pytest $TEST_DIR/test_outputs.py\n"),
+        ];
+        files.push(("tests/test_outputs.py", "assert open('/app/out.txt')\n"));
+        files.extend(more);
+        files
+    }
+
+    #[test]
+    fn a_task_has_its_place_in_an_eval() {
+        let eval = imported(&with(&[
+            (
+                "Dockerfile",
+                "FROM debian\nWORKDIR /app\nCOPY data/in.txt ./\n",
+            ),
+            ("data/in.txt", "a"),
+            (COMPOSE, COMPOSE_TEXT),
+            ("solution.sh", "echo a > /app/out.txt\n"),
+        ]))
+        .unwrap();
+        assert!(
+            eval.notes.iter().all(|note| note.loss.is_none()),
+            "{:#?}",
+            eval.notes
+        );
+        let copied: Vec<(&str, &str)> = eval
+            .copied
+            .iter()
+            .map(|(from, to)| (from.as_str(), to.as_str()))
+            .collect();
+        assert_eq!(
+            copied,
+            [
+                ("data/in.txt", "_base/in.txt"),
+                ("run-tests.sh", "_tests/.harbor/tests/run-tests.sh"),
+                (
+                    "tests/test_outputs.py", "_tests/.harbor/tests/test_outputs.py"
+                ),
+                ("solution.sh", "_solution/.harbor/solution/solve.sh"),
+            ]
+        );
+        let written: BTreeMap<&str, &str> = eval
+            .written
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        assert_eq!(written["_tests/.harbor/tests/test.sh"], TEST);
+        assert_eq!(written["instruction.md"], "Write ./out.txt");
+        let file = written["eval.terca.yaml"];
+        assert!(
+            file.starts_with("# Imported from the Terminal-Bench 1 task out.\n"),
+            "{file}"
+        );
+        assert!(file.contains("timeoutSeconds: 90\ntags: [ \"text\", \"easy\", \"files\" ]\nenv: { \"MODE\": \"dry\" }\n"), "{file}");
+        assert!(!file.contains("environment/"), "{file}");
+    }
+
+    #[test]
+    fn what_is_lost_is_told_in_the_words_of_the_task() {
+        let two = "services: {client: {build: .}, db: {image: postgres}}\n";
+        let eval = imported(&with(&[
+            ("Dockerfile", "FROM debian\nRUN pip install numpy\n"),
+            (COMPOSE, two),
+        ]))
+        .unwrap();
+        let losses: Vec<_> = eval
+            .notes
+            .iter()
+            .filter(|note| note.loss.is_some())
+            .collect();
+        let texts: Vec<&str> = losses.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "docker-compose.yaml: no services are started",
+                "Dockerfile, line 2: RUN pip install numpy: packages are not installed; install them on your machine",
+            ]
+        );
+        assert!(
+            eval.notes
+                .iter()
+                .any(|note| note.text.starts_with("there is no solution.sh"))
+        );
+        let unusual = TASK.replace(
+            "parser_name: pytest",
+            "parser_name: swebench\nrun_tests_in_same_shell: true\nodd: 1",
+        );
+        let mut files = with(&[(
+            "solution.yaml",
+            "- {command: ls}\n- {command: q, append_enter: false}\n",
+        )]);
+        files[0].1 = &unusual;
+        let eval = imported(&files).unwrap();
+        let losses = eval
+            .notes
+            .iter()
+            .filter(|note| note.loss == Some(Loss::Tests));
+        assert_eq!(losses.count(), 2);
+        for part in ["task.yaml (odd)", "solution.yaml: it types keys"] {
+            assert!(
+                eval.notes.iter().any(|note| note.text.contains(part)),
+                "{part}"
+            );
+        }
+    }
+
+    #[test]
+    fn typed_commands_are_a_script() {
+        let eval = imported(&with(&[(
+            "solution.yaml",
+            "- command: echo a > out.txt\n  block: true\n",
+        )]))
+        .unwrap();
+        let script = eval
+            .written
+            .iter()
+            .find(|(path, _)| path.ends_with("solve.sh"))
+            .unwrap();
+        assert_eq!(script.1, "#!/bin/bash\necho a > out.txt\n");
+        assert!(
+            imported(&[("task.yaml", TASK)])
+                .unwrap_err()
+                .contains("no run-tests.sh")
+        );
+        assert!(
+            imported(&[("task.yaml", "a: [")])
+                .unwrap_err()
+                .starts_with("task.yaml: ")
+        );
+    }
+}

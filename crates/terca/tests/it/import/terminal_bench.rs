@@ -1,0 +1,68 @@
+//! `terca import terminal-bench`: tasks of Terminal-Bench 1 become evals that prove themselves.
+
+use super::verdict;
+use crate::common::project;
+use terca_testkit::Project;
+
+fn greet(project: Project) -> Project {
+    project
+        .file(
+            "old/greet/task.yaml",
+            "instruction: |-\n  Greet the name in /app/name.txt in /app/out.txt.\ndifficulty: easy\ntags: [text]\n\
+             parser_name: pytest\nmax_agent_timeout_sec: 45\nmax_test_timeout_sec: 30\n",
+        )
+        .file("old/greet/Dockerfile", "FROM debian\nWORKDIR /app\nCOPY data/name.txt ./\n")
+        .file("old/greet/data/name.txt", "Ada\n")
+        .file(
+            "old/greet/docker-compose.yaml",
+            "services:\n  client:\n    build: {dockerfile: Dockerfile}\n    environment: [\"TEST_DIR=${T_BENCH_TEST_DIR}\"]\n",
+        )
+        .file("old/greet/run-tests.sh", "#!/bin/bash\nset -e\nsh $TEST_DIR/outputs.sh\n")
+        .file("old/greet/tests/outputs.sh", "grep -q 'Hello, Ada' /app/out.txt\n")
+        .file("old/greet/solution.sh", "#!/bin/bash\necho \"Hello, $(cat /app/name.txt)\" > /app/out.txt\n")
+}
+
+#[test]
+fn a_task_is_proven() {
+    let project = greet(project());
+    let outcome = project
+        .terca(&["import", "terminal-bench", "old", "--to", "evals"])
+        .expect_status(0);
+    assert_eq!(outcome.stdout, "evals/greet\n1 eval imported\n");
+    assert_eq!(project.read("evals/greet/_base/name.txt"), "Ada\n");
+    let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
+    assert!(
+        verdict(&outcome.stdout, "greet").ends_with("proven"),
+        "{}",
+        outcome.stdout
+    );
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_program_that_is_missing_is_no_failure_of_the_agent() {
+    let project = greet(project()).file("old/greet/run-tests.sh", "no-such-runner /app\n");
+    project
+        .terca(&["import", "terminal-bench", "old"])
+        .expect_status(0);
+    project.terca(&["--agent", "nop"]).expect_status(3);
+    assert_eq!(project.only_trial()["error"]["kind"], "setup");
+}
+
+#[test]
+fn losses_are_told_in_the_words_of_the_task() {
+    let project = greet(project()).file(
+        "old/greet/Dockerfile",
+        "FROM debian\nWORKDIR /app\nRUN apt-get install -y jq\nCOPY gone.txt ./\n",
+    );
+    let outcome = project
+        .terca(&["import", "terminal-bench", "old"])
+        .expect_status(1);
+    for part in [
+        "  lost: Dockerfile, line 3: RUN apt-get install -y jq: packages are not installed",
+        "  lost: Dockerfile, line 4: COPY gone.txt ./: there is no such file in the task",
+        "\n1 eval imported: 1 lost files, 1 needs packages; 1 is incomplete",
+    ] {
+        assert!(outcome.stdout.contains(part), "{}", outcome.stdout);
+    }
+}
