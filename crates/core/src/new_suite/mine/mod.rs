@@ -6,6 +6,7 @@
 //!                            ├─ recipe   setup and hidden check, by the language of its tests
 //!                            ├─ prompt   the message, without the answer
 //!                            └─ draft    the files of the eval ─► proven by the engine, or refused
+//!                                           ├─ lists      the tests that must pass, found in reports of the runners
 //!                                           └─ describe   the prompt of an agent, if there is no leak in it
 //! ```
 //!
@@ -18,6 +19,7 @@ pub mod contents;
 pub mod describe;
 pub mod draft;
 mod leaks;
+pub mod lists;
 mod prompt;
 pub mod recipe;
 mod suite_file;
