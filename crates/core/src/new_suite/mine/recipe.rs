@@ -227,7 +227,7 @@ mod tests {
                 ("yarn.lock", "__metadata:\n  version: 8\n"),
                 "YARN_NODE_LINKER=node-modules npm exec --yes --package=@yarnpkg/cli-dist@4.5.0 -- yarn install --immutable",
             ),
-            ("{}", ("package-lock.json", "{}"), "npm ci"),
+            ("{}", ("package-lock.json", "{}"), "npm ci --prefer-offline"),
         ] {
             let files = [("package.json", package), lock, ("test/a.js", "")];
             let recipes = made(&files, &[(Language::Node, "test/a.js")]);
@@ -243,7 +243,7 @@ mod tests {
         let package = r#"{"devDependencies": {"ava": "^6"}}"#;
         let ava = [("package.json", package), ("test.js", "")];
         let ava = made(&ava, &[(Language::Node, "test.js")]);
-        assert_eq!(ava[0].setup, ["npm install"]);
+        assert_eq!(ava[0].setup, ["npm install --prefer-offline"]);
         assert!(
             ava[0].check.contains("ava --tap test.js > \"$report\""),
             "{}",
@@ -276,8 +276,7 @@ mod tests {
             "{uv:?}"
         );
         assert_eq!((with[0].tool, uv[0].tool), ("python3", "python3"));
-        let groups =
-            "[project]\nname = \"a\"\n[dependency-groups]\ntests = [\"pytest\", \"x>1\"]\n";
+        let groups = "[project]\nname = \"a\"\n[dependency-groups]\ntests = [\"a[more]\", \"pytest\", \"x>1\"]\n";
         let files = [
             ("pyproject.toml", groups),
             ("requirements/dev.txt", "sphinx\n"),
@@ -289,7 +288,7 @@ mod tests {
         assert!(grouped.contains(sync), "{grouped}");
         let by_pip = &made(&files[..2], &run)[0].setup[1];
         assert!(
-            by_pip.ends_with("install -q pytest pytest 'x>1' -e ."),
+            by_pip.ends_with("install -q pytest pytest 'x>1' -e '.[more]'"),
             "{by_pip}"
         );
     }

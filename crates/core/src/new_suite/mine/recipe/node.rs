@@ -10,6 +10,9 @@ const LOCKS: [&str; 4] = [
     "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock",
 ];
 
+/// The drafts of one search share their downloads.
+const NPM_INSTALL: &str = "npm install --prefer-offline";
+
 const SETTINGS: [&str; 24] = [
     "package.json", ".npmrc", "jest.config.js", "jest.config.cjs", "jest.config.mjs",
     "jest.config.ts", "jest.config.json", "vitest.config.js", "vitest.config.mjs",
@@ -50,7 +53,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     });
     let dependencies = ["dependencies", "devDependencies"].map(|key| package[key].as_object());
     let has_packages = dependencies.iter().flatten().any(|map| !map.is_empty());
-    let install = || has_packages.then(|| (part.dir.to_owned(), "npm install".to_owned()));
+    let install = || has_packages.then(|| (part.dir.to_owned(), NPM_INSTALL.to_owned()));
     let setup = lock.or_else(install);
     let tool = setup.as_ref().map_or("node", |_| "npm");
     let root = project
@@ -81,7 +84,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
 /// project names or its lock file is of.
 fn by_lock(lock: &str, dir: &Utf8Path, project: &Project<'_>) -> String {
     if !matches!(lock, "pnpm-lock.yaml" | "yarn.lock") {
-        return "npm ci".to_owned();
+        return "npm ci --prefer-offline".to_owned();
     }
     let package = project.text(dir, "package.json").unwrap_or_default();
     let package: Value = serde_json::from_str(&package).unwrap_or_default();
@@ -124,7 +127,7 @@ fn by_lock(lock: &str, dir: &Utf8Path, project: &Project<'_>) -> String {
 fn by_node(file: &Utf8Path) -> String {
     let file = quoted(file.as_str());
     format!(
-        "node --test-reporter=tap --test-reporter-destination=\"$report.one\" {file}\n\
+        "rm -rf \"$report.one\"\nnode --test-reporter=tap --test-reporter-destination=\"$report.one\" {file}\n\
          cat \"$report.one\" >> \"$report\"\ncat \"$report.one\"\n"
     )
 }

@@ -119,7 +119,25 @@ fn by_pip(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<Stri
     let mut packages = Vec::from_iter(uses_pytest.then(|| "pytest".to_owned()));
     let own = listed.and_then(|(_, packages)| packages.as_array());
     let own = own.into_iter().flatten().filter_map(Value::as_str);
-    packages.extend(own.map(quoted));
+    // A group may name the project itself, with more of its packages.
+    let name = manifest
+        .get("project")
+        .and_then(|project| project.get("name"));
+    let name = name.and_then(Value::as_str).unwrap_or_default();
+    let extras_of = |package: &str| {
+        package
+            .strip_prefix(name)?
+            .strip_prefix('[')?
+            .strip_suffix(']')
+            .map(str::to_owned)
+    };
+    let mut extras = Vec::from_iter(extra.map(|(name, _)| name.to_owned()));
+    for package in own {
+        match extras_of(package) {
+            Some(more) => extras.push(more),
+            None => packages.push(quoted(package)),
+        }
+    }
     let files = REQUIREMENTS.iter().filter(|name| has(name));
     let has_tests =
         listed.is_some() || extra.is_some() || files.clone().any(|name| name.contains("test"));
@@ -140,9 +158,9 @@ fn by_pip(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<Stri
             &["[project]", "[build-system]"],
         );
     if needs_packages || (is_package && !packages.is_empty()) {
-        packages.push(match extra {
-            Some((name, _)) => format!("-e '.[{name}]'"),
-            None => "-e .".to_owned(),
+        packages.push(match extras.is_empty() {
+            true => "-e .".to_owned(),
+            false => format!("-e {}", quoted(&format!(".[{}]", extras.join(",")))),
         });
     }
     if packages.is_empty() {
