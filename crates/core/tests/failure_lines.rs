@@ -293,7 +293,7 @@ fn reports_that_are_none() {
         ("", "it is empty"),
         (
             "hello",
-            "it is not JUnit XML, TAP, the JSON of vitest or jest, or `go test -json`",
+            "it is not JUnit XML, TAP, the JSON of vitest or jest, `go test -json`, or the output of `cargo test`",
         ),
         (
             "<html></html>",
@@ -325,7 +325,8 @@ fn of_a_long_report_the_failures_are_kept() {
     let cases = read(&format!(
         "<testsuites><testsuite>{text}</testsuite></testsuites>"
     ))
-    .unwrap();
+    .unwrap()
+    .shortened();
     assert_eq!(
         (cases.passed, cases.failed, cases.skipped),
         (2_000, 1_000, 1_000)

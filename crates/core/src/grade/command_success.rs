@@ -20,8 +20,9 @@ use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
 use super::verdict::{NoVerdict, is_match, on_one_line};
 use crate::process::Exit;
-use crate::reader::{command_line, object, or_map, patterns, plain_text};
-use crate::text::prose;
+use crate::reader::{command_line, list_of, object, or_map, patterns, plain_text};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::{Code, prose};
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "commandSuccess",
@@ -50,14 +51,28 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
             let report = fields.optional(
                 "report",
                 patterns::workspace_path(),
-                "A file that the command writes: JUnit XML, TAP, the JSON of vitest or jest, or `go test -json`. \
-                 The score is the share of its tests that passed.",
+                "A file that the command writes: JUnit XML, TAP, the JSON of vitest or jest, `go test -json`, or the \
+                 output of `cargo test`. The score is the share of its tests that passed.",
             );
+            let must_pass = fields.optional(
+                "mustPass",
+                list_of(plain_text().value()),
+                "Names of tests in the `report`. All of them must have passed; other tests and the exit status do not \
+                 count.",
+            );
+            if let Some(key) = fields.present(&["mustPass"]).first()
+                && report.is_none()
+            {
+                let problem = Diagnostic::error(Code::MisplacedKey, "`mustPass` needs a `report`")
+                    .at(key.place, "the names are those of the tests in it");
+                return fields.refuse(problem);
+            }
             Some(CommandSuccess {
                 command: command?,
                 output_contains,
                 output_matches,
                 report,
+                must_pass: must_pass.unwrap_or_default(),
             })
         });
         settings(or_map(
@@ -74,6 +89,7 @@ struct CommandSuccess {
     output_contains: Option<String>,
     output_matches: Option<Regex>,
     report: Option<Utf8PathBuf>,
+    must_pass: Vec<String>,
 }
 
 impl TestKind for CommandSuccess {
@@ -133,13 +149,22 @@ impl CommandSuccess {
             }
         };
         let unmet = self.unmet(&end.output);
+        if !self.must_pass.is_empty() {
+            let verdict = match unmet {
+                Some(reason) => failed(&reason),
+                None => self.judge_names(&cases, &failed),
+            };
+            return Grade {
+                report: Some(cases.shortened()),
+                ..verdict
+            };
+        }
         let verdict = match (cases.share(), unmet) {
             (None, _) => failed(&format!("{exit}, but no test in `{path}` was run")),
             (Some(_), Some(reason)) => failed(&reason),
             (Some(share), None) if share < 1.0 => Grade {
                 score: share,
-                message: told(&cases),
-                ..failed("")
+                ..told(&cases, &failed)
             },
             (Some(_), None) if end.exit != Exit::Code(0) => {
                 failed(&format!("{exit}, though all tests in `{path}` passed"))
@@ -147,8 +172,29 @@ impl CommandSuccess {
             (Some(_), None) => Grade::pass(passed(&cases)),
         };
         Grade {
-            report: Some(cases),
+            report: Some(cases.shortened()),
             ..verdict
+        }
+    }
+
+    /// Judges by the tests that must pass: all of them, or nothing.
+    fn judge_names(&self, cases: &Cases, failed: &dyn Fn(&str) -> Grade) -> Grade {
+        let passed = cases.names_passed();
+        let is_lost = |name: &&String| !passed.contains(name.as_str());
+        let mut lost = self.must_pass.iter().filter(is_lost);
+        let count = self.must_pass.len();
+        let Some(first) = lost.next() else {
+            return Grade::pass(format!("all {count} tests that must pass did"));
+        };
+        let kept = count - 1 - lost.count();
+        let reason = format!("{kept} of {count} tests that must pass did, and not `{first}`");
+        let mut found = cases.cases.iter().filter(|case| case.name == *first);
+        match found.find(|case| !case.message.is_empty()) {
+            Some(case) => Grade {
+                message: format!("{reason}: {}", case.message),
+                ..failed("")
+            },
+            None => failed(&reason),
         }
     }
 }
@@ -167,9 +213,18 @@ fn passed(cases: &Cases) -> String {
 }
 
 /// `5 of 7 tests passed: add > small: expected 3 (and 1 more)`.
-fn told(cases: &Cases) -> String {
+///
+/// Where the report has no reason, the output has one.
+fn told(cases: &Cases, failed: &dyn Fn(&str) -> Grade) -> Grade {
+    let first = cases.first_failure();
+    if first.is_none_or(|case| case.message.is_empty()) {
+        return failed(&passed(cases));
+    }
     let first = first_failed(cases).unwrap_or_default();
-    format!("{}: {first}", passed(cases))
+    Grade {
+        message: format!("{}: {first}", passed(cases)),
+        ..failed("")
+    }
 }
 
 /// Explains an exit status. Two of them are the shell's own.
@@ -305,6 +360,7 @@ pub(super) mod tests {
                 output_contains: contains.map(str::to_owned),
                 output_matches: matches.map(|pattern| Regex::new(pattern).unwrap()),
                 report: None,
+                must_pass: Vec::new(),
             };
             let verdict = asked.judge(&ended(exit, "", output), Duration::from_secs(120));
             assert_eq!(
@@ -330,6 +386,7 @@ pub(super) mod tests {
             output_contains: Some("done".into()),
             output_matches: None,
             report: Some("r.xml".into()),
+            must_pass: Vec::new(),
         };
         let none = Some(FileContent::Missing);
         let link = Some(FileContent::Unreadable("it is a link".into()));
@@ -407,6 +464,54 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn tests_that_must_pass() {
+        let asked = CommandSuccess {
+            report: Some("r".into()),
+            must_pass: vec!["src/lib.rs > a::b".into(), "tests/it.rs > c".into()],
+            ..CommandSuccess::default()
+        };
+        let report = |b: &str, c: &str| {
+            format!(
+                "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\nrunning 2 tests\ntest a::b ... {b}\n\
+                 test old ... FAILED\n\n     Running tests/it.rs (target/debug/deps/it-1)\n\nrunning 1 test\n{c}"
+            )
+        };
+        for (exit, report, score, message) in [
+            (
+                101,
+                report("ok", "test c ... ok\n"),
+                1.0,
+                "all 2 tests that must pass did",
+            ),
+            (
+                0,
+                report("ok", ""),
+                0.0,
+                "1 of 2 tests that must pass did, and not `tests/it.rs > c`: no such crate",
+            ),
+            (
+                101,
+                report("FAILED", "test c ... ignored, later\n"),
+                0.0,
+                "0 of 2 tests that must pass did, and not `src/lib.rs > a::b`: no such crate",
+            ),
+            (
+                0,
+                report("ok", "test c ... ok\ntest c ... FAILED\n"),
+                0.0,
+                "1 of 2 tests that must pass did, and not `tests/it.rs > c`: no such crate",
+            ),
+        ] {
+            let end = CommandEnd {
+                report: Some(FileContent::Text(report)),
+                ..ended(Exit::Code(exit), "", "no such crate")
+            };
+            let verdict = asked.judge(&end, Duration::from_secs(1)).unwrap();
+            assert_eq!((verdict.score, verdict.message.as_str()), (score, message));
+        }
+    }
+
+    #[test]
     fn out_of_time_is_a_no_and_a_missing_program_is_not() {
         let slow = CommandEnd {
             timed_out: true,
@@ -417,6 +522,7 @@ pub(super) mod tests {
             output_contains: None,
             output_matches: None,
             report: None,
+            must_pass: Vec::new(),
         };
         let verdict = asked.judge(&slow, Duration::from_secs(120)).unwrap();
         assert_eq!(verdict.message, "still running after 2m 00s: half");

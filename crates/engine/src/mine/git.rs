@@ -120,6 +120,14 @@ impl Git {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
+    /// Returns the hashes of the single commits that a merge brings to its first parent, at most so many.
+    pub(super) fn merged(&self, parent: &str, id: &str, most: usize) -> io::Result<Vec<String>> {
+        let (most, not) = (format!("--max-count={most}"), format!("^{parent}"));
+        let answer = self.ask(&["rev-list", "--no-merges", &most, id, &not, "--"])?;
+        let text = String::from_utf8_lossy(&answer);
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
     /// Reads a commit.
     pub(super) fn commit(&mut self, id: &str) -> Result<Option<Commit>, Refusal> {
         let object = self.content(id, LARGEST_COMMIT)?;

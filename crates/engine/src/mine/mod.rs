@@ -6,11 +6,13 @@
 mod describe;
 mod git;
 mod instances;
+mod hear;
 mod prove;
 mod staged;
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -20,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::Sandbox;
-use terca_core::new_suite::mine::choice::{Chosen, choose, parent_of};
+use terca_core::new_suite::mine::choice::{Chosen, choose, merged, parent_of};
 use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
 use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
@@ -30,12 +32,14 @@ use terca_core::new_suite::mine::{
 use thiserror::Error;
 
 use crate::host::environment::{Host, find_program};
+use crate::host::package_caches::PACKAGES;
 use crate::locked;
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
 use crate::suite::commit::Repository;
 use crate::suite::discover::{DiscoverError, SUITE_FILE};
+use crate::workspace::layers::cache_dir;
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::trial_dirs::WorkDir;
 pub use describe::Describing;
@@ -52,9 +56,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// After an interrupt, how long drafts have to end before Terca leaves anyway, and then how long their files have to go.
 const LAST_WAIT: Duration = Duration::from_secs(3);
 const LAST_REMOVAL: Duration = Duration::from_secs(1);
-/// A larger tree is no project to copy for every eval.
-const MOST_FILES: usize = 20_000;
-const MOST_BYTES: u64 = 200 << 20;
+/// A merge of so many commits is of several tasks.
+const MOST_MERGED: usize = 50;
 /// A changed file is smaller.
 const LARGEST_CHANGE: u64 = 1 << 20;
 
@@ -115,6 +118,10 @@ pub struct Request {
     pub max_tries: usize,
     /// The most lines of code that a commit may change.
     pub most_lines: usize,
+    /// The most files and bytes of a commit's tree, which each eval has a copy of.
+    pub most_files: usize,
+    /// See `most_files`.
+    pub most_bytes: u64,
     /// How drafts are set up and tested.
     pub wishes: Wishes,
     /// The sandbox that drafts are proven in.
@@ -184,6 +191,7 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
     let mut miner = Miner {
         git,
         known,
+        packages: work.new_dir()?,
         work,
         at_once,
         in_flight: Vec::new(),
@@ -226,6 +234,8 @@ struct Miner {
     at_once: usize,
     in_flight: Vec<JoinHandle<Result<(), MineError>>>,
     tried: usize,
+    /// The downloads of all drafts.
+    packages: Utf8PathBuf,
     bench: Arc<Bench>,
 }
 
@@ -304,6 +314,10 @@ impl Miner {
         }
         let staging = self.work.new_dir()?;
         fs_err::write(staging.join(SUITE_FILE), proof_file(&bench.name))?;
+        // What one draft has fetched, the next one has.
+        let cache = cache_dir(&staging);
+        fs_err::create_dir_all(&cache)?;
+        symlink(&self.packages, cache.join(PACKAGES))?;
         let written = staged::write(&draft, &staging.join(&draft.folder), &mut self.git)?;
         if let Err(refusal) = written {
             remove_and_tell(&staging);
@@ -312,7 +326,7 @@ impl Miner {
         self.tried += 1;
         let room = self.work.new_dir()?;
         let prove = move || {
-            let ended = bench.prove(place, &draft, &staging, &room);
+            let ended = bench.prove(place, draft, &staging, &room);
             // Nobody waits for this. What is left is removed with the work directory.
             std::thread::spawn(move || remove_and_tell(&staging));
             ended
@@ -360,19 +374,38 @@ impl Miner {
         code::settle(&mut chosen)?;
         contents::check(&chosen, self.bench.request.most_lines)?;
         let tree = self.git.tree(&chosen.parent)?;
-        check_size(&tree)?;
+        check_size(&tree, &self.bench.request)?;
         let recipes = self.recipes(&chosen, &tree);
         draft(chosen, &tree, &recipes, &self.bench.request.wishes)
     }
 
-    fn chosen(&self, commit: &Commit) -> Result<Chosen, Refusal> {
+    fn chosen(&mut self, commit: &Commit) -> Result<Chosen, Refusal> {
         let parent = parent_of(commit)?;
         let end = format!("-{}", commit.short());
         if let Some(eval) = self.known.iter().find(|name| name.ends_with(&end)) {
             return Err(Refusal::with(Reason::Already, eval));
         }
         let changes = self.git.changes(parent, &commit.id)?;
-        choose(commit.clone(), parent, changes)
+        if commit.parents.len() == 1 {
+            return choose(commit.clone(), parent, changes);
+        }
+        let chosen = choose(merged(commit)?, parent, changes).map_err(|_| Reason::Merge)?;
+        match self.is_made_of_others(parent, &commit.id) {
+            true => Err(Reason::Merge.into()),
+            false => Ok(chosen),
+        }
+    }
+
+    /// Tells whether a commit of a merge could be chosen by itself, or there are too many to know.
+    fn is_made_of_others(&mut self, parent: &str, id: &str) -> bool {
+        let ids = self.git.merged(parent, id, MOST_MERGED).unwrap_or_default();
+        let mut is_chosen = |id: &String| {
+            let commit = self.git.commit(id).ok().flatten()?;
+            let parent = parent_of(&commit).ok()?;
+            let changes = self.git.changes(parent, id).ok()?;
+            choose(commit.clone(), parent, changes).ok()
+        };
+        ids.len() == MOST_MERGED || ids.iter().any(|id| is_chosen(id).is_some())
     }
 
     /// Returns how the tests of a commit are run in the project that it leaves.
@@ -444,16 +477,16 @@ impl Bench {
     fn prove(
         &self,
         place: usize,
-        draft: &Draft,
+        mut draft: Draft,
         staging: &Utf8Path,
         room: &Utf8Path,
     ) -> Result<(), MineError> {
         let tell = self.request.tell;
         tell(Stage::Proving(&draft.folder));
-        let commit = &draft.chosen.commit;
-        let Some(proven) = prove::prove(staging, &self.request)? else {
+        let Some(proven) = prove::prove(staging, &mut draft, &self.request)? else {
             return Ok(());
         };
+        let commit = &draft.chosen.commit;
         let mut ended = locked(&self.ended);
         let Some(commits) = &mut *ended else {
             return Ok(());
@@ -470,7 +503,7 @@ impl Bench {
         commits.push((place, end));
         drop(ended);
         match &self.request.describing {
-            Some(describing) if is_proven => self.describe(place, draft, describing, room),
+            Some(describing) if is_proven => self.describe(place, &draft, describing, room),
             _ => Ok(()),
         }
     }
@@ -499,9 +532,9 @@ impl Bench {
     }
 }
 
-fn check_size(tree: &[Entry]) -> Result<(), Refusal> {
+fn check_size(tree: &[Entry], request: &Request) -> Result<(), Refusal> {
     let bytes: u64 = tree.iter().map(|entry| entry.size).sum();
-    if tree.len() > MOST_FILES || bytes > MOST_BYTES {
+    if tree.len() > request.most_files || bytes > request.most_bytes {
         let detail = format!("its tree has {} files and {} MB", tree.len(), bytes >> 20);
         return Err(Refusal::with(Reason::TooLarge, detail));
     }

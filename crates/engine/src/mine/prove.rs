@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::validation::{Flaw, Proof, proofs};
+use terca_core::new_suite::mine::draft::Draft;
 use terca_core::new_suite::mine::{Reason, Refusal};
 use terca_core::run::event::Event;
 use terca_core::run::observer::Observer;
@@ -12,6 +13,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::Style;
 use terca_core::trial_error::ErrorKind;
 
+use super::hear::Heard;
 use super::{MineError, Request};
 use crate::run::load::{self, RunPlan};
 use crate::run::regrade::Regrading;
@@ -20,36 +22,94 @@ use crate::run::scheduler::FinishedRun;
 use crate::run::start::{PreparedRun, StartOptions};
 
 /// Further gradings of the same work, which must end in the same way.
-const REGRADES: u32 = 3;
+const REGRADES: u32 = 2;
 
-/// Proves the only eval of a suite. Returns why it is not proven, if it is not; `None` when it was interrupted.
-pub(super) fn prove(
-    suite: &Utf8Path,
-    request: &Request,
-) -> Result<Option<Result<(), Refusal>>, MineError> {
-    let finished = run(suite, &settings(request), request)?;
+/// The end of a proof: `None` when it was interrupted, or else perhaps the reason why nothing is proven.
+type Proven = Result<Option<Result<(), Refusal>>, MineError>;
+
+/// Proves the only eval of a suite. Where runners report each test, it finds those that must pass first, and demands them.
+pub(super) fn prove(suite: &Utf8Path, draft: &mut Draft, request: &Request) -> Proven {
+    let settings = settings(request);
+    let mut plan = plan(suite, &settings, request)?;
+    let heard = Heard::default();
+    heard.listen(&mut plan.trials);
+    let finished = execute(&plan, &settings, request)?;
     if finished.interrupted {
         return Ok(None);
     }
-    let refused = |state: &RunState| {
-        let results = Results::of(state);
-        proofs(&results)
-            .iter()
-            .find_map(|proof| refusal(proof, request))
-    };
-    if let Some(refusal) = refused(&finished.state) {
+    let first = refused(&finished.state, request);
+    if draft.is_reported() {
+        return prove_by_lists(suite, draft, request, (&finished, first), &heard);
+    }
+    if let Some(refusal) = first {
         return Ok(Some(Err(refusal)));
     }
     for _ in 0..REGRADES {
-        let Some(after) = graded_again(suite, &finished.dir, request)? else {
+        let Some(after) = graded_again(suite, &finished.dir, request, None)? else {
             return Ok(None);
         };
-        if let Some(refusal) = refused(&after) {
-            let detail = refusal.reason.words();
-            return Ok(Some(Err(Refusal::with(Reason::Flaky, detail))));
+        if let Some(refusal) = refused(&after, request) {
+            return Ok(Some(Err(flaky(&refusal))));
         }
     }
     Ok(Some(Ok(())))
+}
+
+/// Takes the lists from two gradings, and proves them by a third one.
+fn prove_by_lists(
+    suite: &Utf8Path,
+    draft: &mut Draft,
+    request: &Request,
+    (finished, first): (&FinishedRun, Option<Refusal>),
+    heard: &Heard,
+) -> Proven {
+    let detail = match first {
+        // What tests said is known from their reports.
+        Some(Refusal {
+            reason: Reason::Setup | Reason::Unknown | Reason::Slow,
+            ..
+        }) => return Ok(first.map(Err)),
+        Some(Refusal {
+            reason: Reason::Broken,
+            detail,
+        }) => detail,
+        _ => None,
+    };
+    let nothing = |reason: Reason| {
+        let detail = detail.clone().filter(|_| reason == Reason::Broken);
+        Ok(Some(Err(Refusal { reason, detail })))
+    };
+    if let Err(reason) = heard.lists(draft) {
+        return nothing(reason);
+    }
+    if graded_again(suite, &finished.dir, request, Some(heard))?.is_none() {
+        return Ok(None);
+    }
+    let lists = match heard.lists(draft) {
+        Ok(lists) => lists,
+        Err(reason) => return nothing(reason),
+    };
+    let (name, text) = draft.demand(lists);
+    fs_err::write(suite.join(&draft.folder).join(name), text)?;
+    let Some(after) = graded_again(suite, &finished.dir, request, None)? else {
+        return Ok(None);
+    };
+    Ok(Some(match refused(&after, request) {
+        None => Ok(()),
+        Some(refusal) if refusal.reason == Reason::Gameable => Err(refusal),
+        Some(refusal) => Err(flaky(&refusal)),
+    }))
+}
+
+/// Returns why the eval of a run is not proven, if it is not.
+fn refused(state: &RunState, request: &Request) -> Option<Refusal> {
+    let results = Results::of(state);
+    let proofs = proofs(&results);
+    proofs.iter().find_map(|proof| refusal(proof, request))
+}
+
+fn flaky(refusal: &Refusal) -> Refusal {
+    Refusal::with(Reason::Flaky, refusal.reason.words())
 }
 
 /// Runs a suite that was made for a while.
@@ -58,9 +118,16 @@ pub(super) fn run(
     settings: &RunSettings,
     request: &Request,
 ) -> Result<FinishedRun, MineError> {
-    let plan = plan(suite, settings, request)?;
+    execute(&plan(suite, settings, request)?, settings, request)
+}
+
+fn execute(
+    plan: &RunPlan,
+    settings: &RunSettings,
+    request: &Request,
+) -> Result<FinishedRun, MineError> {
     let options = StartOptions::default();
-    let run = PreparedRun::new(&plan, settings, options, request.host.clone())?;
+    let run = PreparedRun::new(plan, settings, options, request.host.clone())?;
     let store = run.create_dir()?;
     Ok(run.execute(store, None, &mut Nobody)?)
 }
@@ -95,6 +162,7 @@ fn graded_again(
     suite: &Utf8Path,
     run: &Utf8Path,
     request: &Request,
+    heard: Option<&Heard>,
 ) -> Result<Option<RunState>, MineError> {
     let open = OpenRun::open(run)?;
     let names = SelectionSettings::default();
@@ -104,6 +172,9 @@ fn graded_again(
     };
     let mut plan = plan(suite, &settings, request)?;
     plan.adopt(&open.past.state);
+    if let Some(heard) = heard {
+        heard.listen(&mut plan.trials);
+    }
     let prepared = open.prepare(&plan, &settings, request.host.clone())?;
     let regraded = Regrading::new(open, prepared, &plan).run(&|_| {})?;
     Ok(regraded.map(|regraded| regraded.after))

@@ -54,6 +54,12 @@ pub struct MineArgs {
     /// The most lines of code that a commit may change
     #[arg(long, value_name = "N", default_value = "400", value_parser = within(1..=100_000))]
     max_lines: u32,
+    /// The most files of a commit's tree, which each eval has a copy of
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = within(1..=10_000_000))]
+    max_files: u32,
+    /// The largest tree of a commit, in megabytes
+    #[arg(long, value_name = "MB", default_value = "200", value_parser = within(1..=1_000_000))]
+    max_size: u32,
     /// The time limit of a commit's tests, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     timeout: f64,
@@ -141,6 +147,8 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         limit: args.limit as usize,
         max_tries: args.max_tries.unwrap_or(args.limit.saturating_mul(TRIES)) as usize,
         most_lines: args.max_lines as usize,
+        most_files: args.max_files as usize,
+        most_bytes: u64::from(args.max_size) << 20,
         wishes: Wishes {
             setup: args.setup.clone(),
             test_command: args.test_command.clone(),

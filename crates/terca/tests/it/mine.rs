@@ -425,10 +425,13 @@ fn a_missing_tool_is_named_before_the_first_draft() {
         .terca_with(&[("PATH", path.as_str())], &all)
         .expect_status(2);
     let error = format!(
-        "`uv` is not installed, and the commit {} needs it",
+        "`python3` is not installed, and the commit {} needs it",
         &last[..9]
     );
-    for part in [&error, "help: install `uv`, or say with `--setup COMMAND`"] {
+    for part in [
+        &error,
+        "help: install `python3`, or say with `--setup COMMAND`",
+    ] {
         assert_eq!(
             outcome.stderr.matches(part).count(),
             1,

@@ -1,13 +1,16 @@
 //! Reports of test runners: the cases of a run with their names, ends and messages.
 //!
-//! JUnit XML, TAP, the JSON of vitest and jest, and `go test -json` are known by their content. A report is written
-//! while the agent's work runs, so it may be anything: memory and time are limited by its length, and only so many
-//! cases are kept. The count has all of them.
+//! JUnit XML, TAP, the JSON of vitest and jest, `go test -json` and the output of `cargo test` are known by their
+//! content. A report is written while the agent's work runs, so it may be anything: memory and time are limited by its
+//! length, and only so many cases are kept in results. The count has all of them.
 
 mod go_json;
 mod jest_json;
 mod junit;
+mod libtest;
 mod tap;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,18 +79,38 @@ impl Cases {
             CaseEnd::Skipped => &mut self.skipped,
         };
         *count += 1;
-        let is_kept = if end == CaseEnd::Failed {
-            self.failed <= MOST_KEPT as u64
-        } else {
-            self.passed + self.skipped <= MOST_KEPT as u64
+        self.cases.push(Case {
+            name: excerpt::beginning(stripped(name).trim(), LONGEST),
+            end,
+            message: in_one_line(message),
+        });
+    }
+
+    /// Leaves out cases that are too many for results.
+    pub fn shortened(mut self) -> Self {
+        let (mut failed, mut others) = (0, 0);
+        self.cases.retain(|case| {
+            let count = match case.end {
+                CaseEnd::Failed => &mut failed,
+                CaseEnd::Passed | CaseEnd::Skipped => &mut others,
+            };
+            *count += 1;
+            *count <= MOST_KEPT
+        });
+        self
+    }
+
+    /// Returns the names of cases that passed. A name that a failed case has, too, did not pass.
+    pub fn names_passed(&self) -> BTreeSet<&str> {
+        let names = |end: CaseEnd| {
+            let cases = self.cases.iter().filter(move |case| case.end == end);
+            cases.map(|case| case.name.as_str())
         };
-        if is_kept {
-            self.cases.push(Case {
-                name: excerpt::beginning(stripped(name).trim(), LONGEST),
-                end,
-                message: in_one_line(message),
-            });
+        let mut passed: BTreeSet<&str> = names(CaseEnd::Passed).collect();
+        for name in names(CaseEnd::Failed) {
+            passed.remove(name);
         }
+        passed
     }
 
     /// Returns the number of cases that count.
@@ -106,7 +129,7 @@ impl Cases {
     }
 }
 
-/// Reads a report. The error says what is wrong with it.
+/// Reads a report, with all its cases. The error says what is wrong with it.
 pub fn read(text: &str) -> Result<Cases, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -121,9 +144,12 @@ pub fn read(text: &str) -> Result<Cases, String> {
             None => jest_json::read(text),
         };
     }
-    tap::read(text).ok_or_else(|| {
-        "it is not JUnit XML, TAP, the JSON of vitest or jest, or `go test -json`".into()
-    })
+    libtest::read(text)
+        .or_else(|| tap::read(text))
+        .ok_or_else(|| {
+            "it is not JUnit XML, TAP, the JSON of vitest or jest, `go test -json`, or the output of `cargo test`"
+                .into()
+        })
 }
 
 /// Finds a report in the output of a command: TAP, the JSON of vitest and jest, or `go test -json`.
@@ -140,7 +166,9 @@ pub(super) fn find(output: &str) -> Option<Cases> {
     };
     let jest = at_line(JEST).and_then(|start| jest_json::read(&output[start..]).ok());
     let go = || at_line(GO).and_then(|start| go_json::read(&output[start..]));
-    jest.or_else(go).or_else(|| tap::read(output))
+    jest.or_else(go)
+        .or_else(|| tap::read(output))
+        .map(Cases::shortened)
 }
 
 /// Returns a message in one line: its first line, and the next one where the first only leads up to it.

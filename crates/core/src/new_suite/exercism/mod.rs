@@ -97,6 +97,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         tags: vec![track.tag(), "exercism"],
         setup: &how.setup,
         check: track::CHECK,
+        report: how.report,
         seconds: TESTS_SECONDS,
     };
     let file = scripted.file(&notes);

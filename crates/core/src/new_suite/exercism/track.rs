@@ -8,11 +8,13 @@ use regex::Regex;
 use super::removal;
 use crate::new_suite::imported::{Loss, Note};
 use crate::new_suite::mine::choice::Language;
-use crate::new_suite::mine::recipe::{Project, recipes, traced};
+use crate::new_suite::mine::recipe::{Project, recipes};
 use crate::text::shell::quoted;
 
 /// The directory of the hidden check in the workspace.
 pub(super) const CHECK: &str = ".exercism";
+/// The report of the runner, in the same directory.
+const REPORT: &str = "report";
 
 /// The language of an exercise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub(super) enum Track {
 pub(super) struct How {
     /// Commands that run once, before all trials.
     pub(super) setup: Vec<String>,
+    /// The report that the check writes.
+    pub(super) report: Option<&'static str>,
     /// The hidden check, and what it needs.
     pub(super) scripts: Vec<(Utf8PathBuf, String)>,
 }
@@ -123,12 +127,13 @@ impl Exercise<'_> {
             files: &files,
             text: &text,
         };
-        let mut lines = String::new();
+        let mut lines = format!("report=\"$mined/{REPORT}\"\n");
+        how.report = Some(REPORT);
         for recipe in recipes(&run, &project) {
             let is_absent = |path: &&Utf8PathBuf| !files.contains(*path);
             let absent: Vec<_> = recipe.settings.iter().filter(is_absent).collect();
             lines += &removal(&absent);
-            lines += &format!("rm -f \"$TMPDIR/ran\"\n(\n{})\n", recipe.check);
+            lines += &format!("(\n{})\n", recipe.check);
             how.setup.extend(recipe.setup);
             if let Some((name, text)) = recipe.script {
                 let path = Utf8Path::new("_tests").join(CHECK).join(name);
@@ -159,7 +164,9 @@ impl Exercise<'_> {
             "${{CXX:-c++}} -std=c++17 -pthread -DEXERCISM_RUN_ALL_TESTS -I. -o \"$TMPDIR/tests\" {}\n",
             sources.join(" ")
         );
-        compile + &traced("\"$TMPDIR/tests\"", "^All tests passed")
+        compile
+            + "\"$TMPDIR/tests\" > \"$TMPDIR/ran\" 2>&1 || { cat \"$TMPDIR/ran\"; exit 1; }\n\
+               cat \"$TMPDIR/ran\"\ngrep -q '^All tests passed' \"$TMPDIR/ran\"\n"
     }
 }
 

@@ -25,21 +25,31 @@ pub struct Chosen {
     pub inline: Vec<(Utf8PathBuf, String)>,
 }
 
-/// Refuses a commit for what it says about itself. Returns its only parent.
+/// Refuses a commit for what it says about itself. Returns its parent; that of a merge is the branch that it is made on.
 pub fn parent_of(commit: &Commit) -> Result<&str, Refusal> {
-    let [parent] = commit.parents.as_slice() else {
-        let is_first = commit.parents.is_empty();
-        return Err(if is_first {
-            Reason::First
-        } else {
-            Reason::Merge
-        }
-        .into());
+    let parent = match commit.parents.as_slice() {
+        [] => return Err(Reason::First.into()),
+        [parent] | [parent, _] => parent,
+        _ => return Err(Reason::Merge.into()),
     };
     if commit.subject().starts_with("Revert ") {
         return Err(Reason::Revert.into());
     }
     Ok(parent)
+}
+
+/// Takes a merge for the commit that it could have been: its first line, which names branches, is left out. A merge that says
+/// nothing else is refused.
+pub fn merged(commit: &Commit) -> Result<Commit, Refusal> {
+    let (_, message) = commit.message.split_once('\n').unwrap_or_default();
+    let message = message.trim_start();
+    match message.is_empty() {
+        true => Err(Reason::Merge.into()),
+        false => Ok(Commit {
+            message: message.to_owned(),
+            ..commit.clone()
+        }),
+    }
 }
 
 /// Chooses a commit by the paths that it changes, or says why not.
@@ -257,7 +267,12 @@ mod tests {
     fn merges_first_commits_and_reverts_are_refused() {
         let reason = |commit: &Commit| parent_of(commit).err().map(|refusal| refusal.reason);
         assert_eq!(reason(&commit("a", &[])), Some(Reason::First));
-        assert_eq!(reason(&commit("a", &["1", "2"])), Some(Reason::Merge));
+        assert_eq!(reason(&commit("a", &["1", "2"])), None);
+        assert_eq!(reason(&commit("a", &["1", "2", "3"])), Some(Reason::Merge));
+        let merge = |message: &str| merged(&commit(message, &["1", "2"]));
+        assert_eq!(merge("Merge x\n").unwrap_err().reason, Reason::Merge);
+        let message = "Merge pull request #1 from a/b\n\nParse it\n";
+        assert_eq!(merge(message).unwrap().message, "Parse it\n");
         assert_eq!(
             reason(&commit("Revert \"a\"", &["1"])),
             Some(Reason::Revert)

@@ -5,7 +5,8 @@
 //!   eval.terca.yaml    setup, hidden check, where it comes from
 //!   prompt.md          the commit's message, or the text of an agent, to be edited
 //!   _base/             the tree of the commit's parent, without its history
-//!   _tests/            the commit's tests and what is beside them; `.mined/check.sh` runs them
+//!   _tests/            the commit's tests and what is beside them; `.mined/check.sh` runs them, `.mined/check-2.sh` those
+//!                      of a second runner
 //!   _solution/         the rest of the commit; `_solution.sh` removes what it removes
 //! ```
 
@@ -15,9 +16,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::choice::{Chosen, Role, role_of};
+use super::code::inline::ADDED;
 use super::commit::{Change, Entry, Kind, Object};
 use super::describe::Writer;
 use super::issues::Issues;
+use super::lists::Lists;
 use super::prompt::{prompt, without_pointers};
 use super::recipe::Recipe;
 use super::{Reason, Refusal};
@@ -70,15 +73,85 @@ pub struct Draft {
     pub placed: Vec<Placed>,
     /// The programs that it needs.
     pub tools: Vec<&'static str>,
-    /// The keys of its file.
+    /// Its hidden tests.
+    pub checks: Vec<Check>,
+    /// The keys of its file, without the tests.
     keys: String,
 }
 
+/// A hidden test of a draft.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Its name.
+    pub name: String,
+    /// The script, in the directory of the check.
+    script: String,
+    /// The report that the runner writes; `None` where the user's command takes its place.
+    report: Option<String>,
+    /// The tests that must pass, once they are known.
+    lists: Lists,
+    seconds: f64,
+}
+
+impl Check {
+    fn new(number: usize, seconds: f64, is_reported: bool) -> Self {
+        let end = match number {
+            0 => String::new(),
+            number => format!("-{}", number + 1),
+        };
+        Check {
+            name: format!("tests of the commit{}", end.replace('-', " ")),
+            script: format!("check{end}.sh"),
+            report: is_reported.then(|| format!("report{end}")),
+            lists: Lists::default(),
+            seconds,
+        }
+    }
+
+    fn lines(&self) -> String {
+        let command = format!("sh {CHECK}/{}", self.script);
+        let asked = match &self.report {
+            None => format!(" {command}\n"),
+            Some(report) => {
+                let lines = self.lists.lines();
+                let must_pass = match lines.is_empty() {
+                    true => lines,
+                    false => format!("      mustPass:\n{lines}"),
+                };
+                format!("\n      command: {command}\n      report: {CHECK}/{report}\n{must_pass}")
+            }
+        };
+        format!(
+            "  - name: {}\n    commandSuccess:{asked}    timeoutSeconds: {}\n",
+            self.name, self.seconds
+        )
+    }
+}
+
 impl Draft {
+    /// Tells whether runners report each test.
+    pub fn is_reported(&self) -> bool {
+        self.checks.iter().all(|check| check.report.is_some())
+    }
+
+    /// Demands that these tests pass, a list for each check. Returns the file that differs.
+    pub fn demand(&mut self, lists: Vec<Lists>) -> (&'static str, String) {
+        for (check, lists) in self.checks.iter_mut().zip(lists) {
+            check.lists = lists;
+        }
+        self.checks.retain(|check| !check.lists.is_empty());
+        (EVAL, self.eval_file(None))
+    }
+
     /// Returns the files that differ when an agent wrote the prompt.
     pub fn described(&self, prompt: String, by: &Writer) -> [(&'static str, String); 2] {
-        let eval = eval_file(&self.chosen, &self.folder, &self.keys, Some(by));
-        [(PROMPT, prompt), (EVAL, eval)]
+        [(PROMPT, prompt), (EVAL, self.eval_file(Some(by)))]
+    }
+
+    fn eval_file(&self, by: Option<&Writer>) -> String {
+        let tests: String = self.checks.iter().map(Check::lines).collect();
+        let keys = format!("{}tests:\n{tests}", self.keys);
+        eval_file(&self.chosen, &self.folder, &keys, by)
     }
 }
 
@@ -131,28 +204,19 @@ pub fn draft(
         let script = format!("# Removes what the commit removes.\n{}", removal(gone));
         written.push(("_solution.sh".into(), script));
     }
-    let check_dir = Utf8Path::new("_tests").join(CHECK);
-    let scripts: BTreeSet<_> = recipes.iter().filter_map(|recipe| recipe.script).collect();
-    for (name, text) in scripts {
-        written.push((check_dir.join(name), text.to_owned()));
-    }
-    for (path, text) in &chosen.inline {
-        written.push((check_dir.join(path), text.clone()));
-    }
-    let check = check_script(&chosen, recipes, &removed, wishes);
-    written.push((check_dir.join("check.sh"), check));
     written.push((PROMPT.into(), prompt));
-    let folder = folder(&chosen);
-    let keys = keys(recipes, wishes);
-    written.push((EVAL.into(), eval_file(&chosen, &folder, &keys, None)));
-    Ok(Draft {
+    let checks = checks(&chosen, recipes, &removed, wishes, &mut written);
+    let mut draft = Draft {
+        folder: folder(&chosen),
         chosen,
-        folder,
         written,
         placed,
         tools: tools(recipes, wishes),
-        keys,
-    })
+        checks,
+        keys: keys(recipes, wishes),
+    };
+    draft.written.push((EVAL.into(), draft.eval_file(None)));
+    Ok(draft)
 }
 
 type Tree<'a> = BTreeMap<&'a Utf8Path, &'a Object>;
@@ -190,28 +254,63 @@ fn removal<'a>(paths: impl IntoIterator<Item = &'a Utf8PathBuf>) -> String {
     lines.collect()
 }
 
-fn check_script(chosen: &Chosen, recipes: &[Recipe], removed: &Paths, wishes: &Wishes) -> String {
-    let mut script = "# Runs the tests of the commit.\nset -e\nmined=\"$PWD/.mined\"\n".to_owned();
+/// Returns the checks, and adds their files.
+fn checks(
+    chosen: &Chosen,
+    recipes: &[Recipe],
+    removed: &Paths,
+    wishes: &Wishes,
+    written: &mut Vec<(Utf8PathBuf, String)>,
+) -> Vec<Check> {
+    let dir = Utf8Path::new("_tests").join(CHECK);
+    let scripts: BTreeSet<_> = recipes.iter().filter_map(|recipe| recipe.script).collect();
+    for (name, text) in scripts {
+        written.push((dir.join(name), text.to_owned()));
+    }
+    for (path, text) in &chosen.inline {
+        written.push((dir.join(path), text.clone()));
+    }
+    let lines = check_lines(chosen, recipes, wishes);
+    let numbered = lines.iter().enumerate();
+    let checks = numbered.map(|(number, lines)| {
+        let check = Check::new(number, wishes.test_seconds, wishes.test_command.is_none());
+        let script = check_script(&check, lines, removed, &chosen.inline);
+        written.push((dir.join(&check.script), script));
+        check
+    });
+    checks.collect()
+}
+
+/// Returns the lines of each check: the user's command, or those of a recipe.
+fn check_lines(chosen: &Chosen, recipes: &[Recipe], wishes: &Wishes) -> Vec<String> {
+    let Some(command) = &wishes.test_command else {
+        return recipes.iter().map(|recipe| recipe.check.clone()).collect();
+    };
+    let tests = chosen.run.iter();
+    let files: Vec<String> = tests.map(|(_, test)| quoted(test.as_str())).collect();
+    vec![command.replace("{files}", &files.join(" ")) + "\n"]
+}
+
+fn check_script(
+    check: &Check,
+    lines: &str,
+    removed: &Paths,
+    inline: &[(Utf8PathBuf, String)],
+) -> String {
+    let mut script = format!("# Runs the tests of the commit.\nmined=\"$PWD/{CHECK}\"\n");
+    if let Some(report) = &check.report {
+        script += &format!("report=\"$mined/{report}\"\n");
+    }
     if !removed.is_empty() {
         script += "# The commit has none of these, and they decide what is run.\n";
         script += &removal(removed);
     }
-    for (path, _) in &chosen.inline {
+    for (path, _) in inline {
         let path = quoted(path.as_str());
-        script += &format!("cat \"$mined\"/{path} >> {path}\n");
+        // Another check may have done it.
+        script += &format!("grep -qs {ADDED} {path} || cat \"$mined\"/{path} >> {path}\n");
     }
-    if let Some(command) = &wishes.test_command {
-        let files: Vec<String> = chosen
-            .run
-            .iter()
-            .map(|(_, test)| quoted(test.as_str()))
-            .collect();
-        return script + &command.replace("{files}", &files.join(" ")) + "\n";
-    }
-    for recipe in recipes {
-        script += &format!("rm -f \"$TMPDIR/ran\"\n(\n{})\n", recipe.check);
-    }
-    script + "echo the tests of the commit have passed\n"
+    script + lines
 }
 
 /// Returns the programs that recipes need, as far as commands of the user do not take their place.
@@ -244,7 +343,7 @@ fn folder(chosen: &Chosen) -> String {
     )
 }
 
-/// Returns the keys of the eval, without those that say where it comes from.
+/// Returns the keys of the eval, without the tests and those that say where it comes from.
 fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
     let mut tags: Vec<&str> = recipes.iter().map(|recipe| recipe.tag).collect();
     tags.dedup();
@@ -262,10 +361,12 @@ fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
         let steps = setup.iter().map(|command| json!({ "command": command }));
         text += &format!("prepare: {}\n", yaml_line(&Value::from_iter(steps)));
     }
-    text + &format!(
-        "tests:\n  - name: tests of the commit\n    commandSuccess: sh {CHECK}/check.sh\n    timeoutSeconds: {}\n",
-        wishes.test_seconds
-    )
+    let env = recipes.iter().flat_map(|recipe| recipe.env.clone());
+    let env: BTreeMap<&str, &str> = env.filter(|_| wishes.setup.is_none()).collect();
+    if !env.is_empty() {
+        text += &format!("env: {}\n", yaml_line(&json!(env)));
+    }
+    text
 }
 
 fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> String {

@@ -7,6 +7,7 @@
 //!                            ├─ code     what source declares, tests inside of it
 //!                            ├─ prompt   the issue, the message without the answer, the names that tests need
 //!                            └─ draft    the files of the eval ─► proven by the engine, or refused
+//!                                           ├─ lists      the tests that must pass, found in reports of the runners
 //!                                           └─ describe   the prompt of an agent, if there is no leak in it
 //! ```
 //!
@@ -21,6 +22,7 @@ pub mod describe;
 pub mod draft;
 mod issues;
 mod leaks;
+pub mod lists;
 mod prompt;
 pub mod recipe;
 mod suite_file;

@@ -1,8 +1,8 @@
 //! How the tests of a project are set up and run, by their language.
 //!
 //! The check must hold against work that ends its process early, replaces programs or settles the runner to run
-//! nothing. So a check asks for a trace of tests that ran, outside of the workspace, and the settings of the runner are
-//! those of the commit.
+//! nothing. So it asks for the runner's own report, in which tests must have passed that the work does not know, and the
+//! settings of the runner are those of the commit.
 
 mod cargo;
 mod go;
@@ -52,7 +52,10 @@ pub struct Recipe {
     pub tool: &'static str,
     /// Commands that run once, before all trials.
     pub setup: Vec<String>,
-    /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `script`.
+    /// Variables of the setup, the agent and the check.
+    pub env: Vec<(&'static str, &'static str)>,
+    /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `script`, and
+    /// `$report` the file for the runner's report. The exit status does not count.
     pub check: String,
     /// Files that decide how the runner runs. They are those of the commit, or are not there.
     pub settings: Vec<Utf8PathBuf>,
@@ -131,26 +134,26 @@ fn within(dir: &Utf8Path, command: &str) -> String {
 fn enter(dir: &Utf8Path) -> String {
     match dir.as_str() {
         "" => String::new(),
-        dir => format!("cd {}\n", quoted(dir)),
+        dir => format!("cd {} || exit 1\n", quoted(dir)),
     }
 }
 
-/// Returns the lines that run a command with its output in the report, and ask for a line of it that says that tests passed.
-pub(in crate::new_suite) fn traced(command: &str, passed: &str) -> String {
-    let report = "\"$TMPDIR/ran\"";
-    format!(
-        "{command} > {report} 2>&1 || {{ cat {report}; exit 1; }}\ncat {report}\ngrep -q '{passed}' {report}\n"
-    )
-}
+/// Shows the report where the runner prints nothing else.
+const SHOWN: &str = "cat \"$report\"\n";
 
 /// Runs each script by itself.
 fn shell(part: &Part<'_>) -> Recipe {
-    let lines = part
-        .inside()
-        .map(|test| format!("sh {}\n", quoted(test.as_str())));
+    let count = part.tests.len();
+    let mut check = format!("{{\necho TAP version 13\necho 1..{count}\n");
+    for (number, test) in part.inside().enumerate() {
+        let (number, word) = (number + 1, quoted(test.as_str()));
+        check += &format!(
+            "if sh {word} >&2; then echo ok {number} - {word}; else echo not ok {number} - {word}; fi\n"
+        );
+    }
     Recipe {
         tag: "shell",
-        check: lines.collect(),
+        check: check + "} > \"$report\"\n",
         ..Recipe::default()
     }
 }
@@ -188,10 +191,13 @@ mod tests {
         ];
         let recipes = made(&files, &[(Language::Node, "packages/a b/x.test.ts")]);
         assert_eq!(recipes.len(), 1);
-        assert_eq!(recipes[0].setup, ["pnpm install --frozen-lockfile"]);
-        assert_eq!(recipes[0].tool, "pnpm");
+        let install = "npm exec --yes pnpm@10 -- install --frozen-lockfile";
+        assert_eq!(recipes[0].setup, [install]);
+        assert_eq!(recipes[0].tool, "npm");
         assert!(
-            recipes[0].check.starts_with("cd 'packages/a b'\n"),
+            recipes[0]
+                .check
+                .starts_with("cd 'packages/a b' || exit 1\n"),
             "{}",
             recipes[0].check
         );
@@ -200,6 +206,33 @@ mod tests {
             "{}",
             recipes[0].check
         );
+        for (package, lock, install) in [
+            (
+                r#"{"packageManager": "pnpm@9.1.2+sha512.ab"}"#,
+                ("pnpm-lock.yaml", "lockfileVersion: '6.0'\n"),
+                "npm exec --yes pnpm@9.1.2 -- install --frozen-lockfile",
+            ),
+            (
+                "{}",
+                ("pnpm-lock.yaml", "lockfileVersion: '6.0'\n"),
+                "npm exec --yes pnpm@8 -- install --frozen-lockfile",
+            ),
+            (
+                "{}",
+                ("yarn.lock", "# yarn lockfile v1\n"),
+                "npm exec --yes yarn@1 -- install --frozen-lockfile",
+            ),
+            (
+                r#"{"packageManager": "yarn@4.5.0"}"#,
+                ("yarn.lock", "__metadata:\n  version: 8\n"),
+                "YARN_NODE_LINKER=node-modules npm exec --yes --package=@yarnpkg/cli-dist@4.5.0 -- yarn install --immutable",
+            ),
+            ("{}", ("package-lock.json", "{}"), "npm ci --prefer-offline"),
+        ] {
+            let files = [("package.json", package), lock, ("test/a.js", "")];
+            let recipes = made(&files, &[(Language::Node, "test/a.js")]);
+            assert_eq!(recipes[0].setup, [install]);
+        }
         let plain = made(
             &[("package.json", "{}"), ("test/a.js", "")],
             &[(Language::Node, "test/a.js")],
@@ -210,9 +243,9 @@ mod tests {
         let package = r#"{"devDependencies": {"ava": "^6"}}"#;
         let ava = [("package.json", package), ("test.js", "")];
         let ava = made(&ava, &[(Language::Node, "test.js")]);
-        assert_eq!(ava[0].setup, ["npm install"]);
+        assert_eq!(ava[0].setup, ["npm install --prefer-offline"]);
         assert!(
-            ava[0].check.contains("ava --tap test.js >"),
+            ava[0].check.contains("ava --tap test.js > \"$report\""),
             "{}",
             ava[0].check
         );
@@ -238,8 +271,26 @@ mod tests {
         assert!(with[0].check.contains(" pytest "), "{}", with[0].check);
         let uv = [("uv.lock", ""), ("a_test.py", "import pytest\n")];
         let uv = made(&uv, &[(Language::Python, "a_test.py")]);
-        assert_eq!(uv[0].setup, ["uv sync --frozen"]);
-        assert_eq!((with[0].tool, uv[0].tool), ("python3", "uv"));
+        assert!(
+            uv[0].setup[0].ends_with("pip install -q pytest; }"),
+            "{uv:?}"
+        );
+        assert_eq!((with[0].tool, uv[0].tool), ("python3", "python3"));
+        let groups = "[project]\nname = \"a\"\n[dependency-groups]\ntests = [\"a[more]\", \"pytest\", \"x>1\"]\n";
+        let files = [
+            ("pyproject.toml", groups),
+            ("requirements/dev.txt", "sphinx\n"),
+            ("uv.lock", ""),
+        ];
+        let run = [(Language::Python, "tests/test_a.py")];
+        let grouped = &made(&files, &run)[0].setup[0];
+        let sync = "uv sync -q --frozen --no-default-groups --group tests && ";
+        assert!(grouped.contains(sync), "{grouped}");
+        let by_pip = &made(&files[..2], &run)[0].setup[1];
+        assert!(
+            by_pip.ends_with("install -q pytest pytest 'x>1' -e '.[more]'"),
+            "{by_pip}"
+        );
     }
 
     #[test]
@@ -270,14 +321,23 @@ mod tests {
         assert_eq!(recipes.len(), 1);
         assert_eq!(
             recipes[0].setup,
-            ["cargo vendor -q --locked vendor > vendor.log", cargo::KEEP]
+            [
+                &format!(
+                    "cargo vendor -q --locked vendor > vendor.log{}",
+                    cargo::WITHOUT_WINDOWS
+                ),
+                cargo::KEEP,
+                &recipes[0].setup[2]
+            ]
         );
+        let build = "--manifest-path crates/a/Cargo.toml --no-run --tests > cargo.log 2>&1 || true";
+        assert!(recipes[0].setup[2].ends_with(build), "{recipes:?}");
         let check = &recipes[0].check;
         for part in [
             "--manifest-path crates/a/Cargo.toml",
             "--config 'source.kept.directory=\"vendor\"'",
-            " --lib --bins --test c >",
-            " --test it -- b:: e:: >",
+            " --no-fail-fast --lib --bins --test c >>",
+            " --no-fail-fast --test it -- b:: e:: >>",
         ] {
             assert!(check.contains(part), "{check}");
         }
@@ -297,15 +357,19 @@ mod tests {
             ("rust/a/src/main.rs", ""),
         ];
         let recipes = made(&files, &[(Language::Rust, "rust/a/src/tests.rs")]);
-        assert_eq!(recipes[0].setup, [""; 0], "it has its crates");
+        assert_eq!(recipes[0].setup.len(), 1, "it has its crates");
         let check = &recipes[0].check;
-        let start = "cd rust\ncargo test --offline --manifest-path a/Cargo.toml --bins >";
-        assert!(check.starts_with(start), "{check}");
+        assert!(check.starts_with("cd rust || exit 1\nfind . "), "{check}");
+        let command = "\ncargo test --offline --manifest-path a/Cargo.toml --no-fail-fast --bins >";
+        assert!(check.contains(command), "{check}");
         let recipes = made(&files[2..], &[(Language::Rust, "rust/a/src/tests.rs")]);
         assert_eq!(
-            recipes[0].setup,
+            recipes[0].setup[..2],
             [
-                "cd rust/a && cargo vendor -q vendor > vendor.log".to_owned(),
+                format!(
+                    "cd rust/a && cargo vendor -q vendor > vendor.log{}",
+                    cargo::WITHOUT_WINDOWS
+                ),
                 format!("cd rust/a && {}", cargo::KEEP)
             ]
         );
@@ -316,8 +380,13 @@ mod tests {
         let files = [("go.mod", ""), ("go.sum", ""), ("a/b_test.go", "")];
         let run = [(Language::Go, "a/b_test.go"), (Language::Go, "c_test.go")];
         let recipes = made(&files, &run);
-        assert_eq!(recipes[0].setup, ["go mod vendor"]);
-        assert!(recipes[0].check.contains(" . ./a "), "{}", recipes[0].check);
+        assert_eq!(recipes[0].setup[0], "go mod vendor");
+        assert!(recipes[0].setup[1].contains(" go test -run XXX . ./a > "));
+        assert!(
+            recipes[0].check.contains(" -json . ./a > "),
+            "{}",
+            recipes[0].check
+        );
     }
 
     #[test]

@@ -88,6 +88,7 @@ pub fn import(
         tags: vec!["swe-bench", repo.rsplit('/').next().unwrap_or_default()],
         setup: &check.setup,
         check: CHECK,
+        report: None,
         seconds: TESTS_SECONDS,
     };
     let file = scripted.file(&notes);

@@ -3,15 +3,15 @@
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::{Part, Project, Recipe, enter, within};
+use super::{Part, Project, Recipe, SHOWN, enter, within};
 use crate::text::shell::quoted;
 
-const LOCKS: [(&str, &str); 4] = [
-    ("package-lock.json", "npm ci"),
-    ("npm-shrinkwrap.json", "npm ci"),
-    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-    ("yarn.lock", "yarn install --frozen-lockfile"),
+const LOCKS: [&str; 4] = [
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock",
 ];
+
+/// The drafts of one search share their downloads.
+const NPM_INSTALL: &str = "npm install --prefer-offline";
 
 const SETTINGS: [&str; 24] = [
     "package.json", ".npmrc", "jest.config.js", "jest.config.cjs", "jest.config.mjs",
@@ -24,42 +24,38 @@ const SETTINGS: [&str; 24] = [
 
 /// Packages that run tests, and their commands. A runner that was replaced by another program leaves no report, nor does one
 /// whose process was ended.
-const RUNNERS: [(&str, &str); 4] = [
+const RUNNERS: [(&str, &str); 5] = [
     (
         "vitest",
-        "vitest run --reporter=default --reporter=junit --outputFile=@report@ @files@",
+        "vitest run --reporter=default --reporter=junit --outputFile=\"$report\" @files@",
     ),
     (
         "jest",
-        "jest --ci --json --outputFile=@report@ --runTestsByPath @files@",
+        "jest --ci --json --outputFile=\"$report\" --runTestsByPath @files@",
     ),
     (
         "mocha",
-        "mocha --reporter json --reporter-option output=@report@ @files@",
+        "mocha --reporter xunit --reporter-option output=\"$report\" @files@",
     ),
-    (
-        "ava",
-        "ava --tap @files@ >@report@ || { cat @report@; exit 1; }\ngrep -q '^ok ' @report@",
-    ),
+    ("ava", "ava --tap @files@ > \"$report\""),
+    ("tape", "tape @files@ > \"$report\""),
 ];
-const REPORT: &str = "\"$TMPDIR/ran\"";
 
 pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let package = project.text(part.dir, "package.json");
     let package: Value = package
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();
-    let lock = LOCKS.iter().find_map(|(lock, install)| {
+    let lock = LOCKS.iter().find_map(|lock| {
         let dir = project.nearest(&part.dir.join("package.json"), &[lock])?;
-        Some((dir, *install))
+        let install = by_lock(lock, &dir, project);
+        Some((dir, install))
     });
     let dependencies = ["dependencies", "devDependencies"].map(|key| package[key].as_object());
     let has_packages = dependencies.iter().flatten().any(|map| !map.is_empty());
-    let install = || has_packages.then(|| (part.dir.to_owned(), "npm install"));
+    let install = || has_packages.then(|| (part.dir.to_owned(), NPM_INSTALL.to_owned()));
     let setup = lock.or_else(install);
-    let tool = setup
-        .as_ref()
-        .and_then(|(_, install)| install.split(' ').next());
+    let tool = setup.as_ref().map_or("node", |_| "npm");
     let root = project
         .text(Utf8Path::new(""), "package.json")
         .unwrap_or_default();
@@ -69,19 +65,61 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     };
     let lines = match RUNNERS.iter().find(is_used) {
         Some((_, command)) => {
-            let command = command.replace("@report@", REPORT);
             let command = command.replace("@files@", &part.words());
-            format!("npx --no-install {command}\ntest -s {REPORT}\n")
+            format!("npx --no-install {command}\n{SHOWN}")
         }
         None => part.inside().map(by_node).collect(),
     };
     Recipe {
         tag: "node",
-        tool: tool.unwrap_or("node"),
-        setup: Vec::from_iter(setup.map(|(dir, install)| within(&dir, install))),
+        tool,
+        setup: Vec::from_iter(setup.map(|(dir, install)| within(&dir, &install))),
         check: enter(part.dir) + &lines,
         settings: part.paths(&SETTINGS),
-        script: None,
+        ..Recipe::default()
+    }
+}
+
+/// Returns the command that installs what a lock file has. npm fetches other package managers, in the version that the
+/// project names or its lock file is of.
+fn by_lock(lock: &str, dir: &Utf8Path, project: &Project<'_>) -> String {
+    if !matches!(lock, "pnpm-lock.yaml" | "yarn.lock") {
+        return "npm ci --prefer-offline".to_owned();
+    }
+    let package = project.text(dir, "package.json").unwrap_or_default();
+    let package: Value = serde_json::from_str(&package).unwrap_or_default();
+    let named = package["packageManager"].as_str().unwrap_or_default();
+    let named = named.split('+').next().unwrap_or_default();
+    let version = |name: &str| {
+        named
+            .strip_prefix(name)?
+            .strip_prefix('@')
+            .map(str::to_owned)
+    };
+    let text = project.text(dir, lock).unwrap_or_default();
+    let is_of = |beginning: &str| {
+        text.lines()
+            .any(|line| line.replace(['\'', '"'], "").starts_with(beginning))
+    };
+    if lock == "pnpm-lock.yaml" {
+        let own = match () {
+            () if is_of("lockfileVersion: 5") => "7",
+            () if is_of("lockfileVersion: 6") => "8",
+            () => "10",
+        };
+        let version = version("pnpm").unwrap_or_else(|| own.to_owned());
+        let pnpm = quoted(&format!("pnpm@{version}"));
+        return format!("npm exec --yes {pnpm} -- install --frozen-lockfile");
+    }
+    match is_of("__metadata:") {
+        false => "npm exec --yes yarn@1 -- install --frozen-lockfile".to_owned(),
+        true => {
+            let version = version("yarn").unwrap_or_else(|| "4".to_owned());
+            let yarn = quoted(&format!("@yarnpkg/cli-dist@{version}"));
+            format!(
+                "YARN_NODE_LINKER=node-modules npm exec --yes --package={yarn} -- yarn install --immutable"
+            )
+        }
     }
 }
 
@@ -89,7 +127,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
 fn by_node(file: &Utf8Path) -> String {
     let file = quoted(file.as_str());
     format!(
-        "node --test-reporter=tap --test-reporter-destination={REPORT} {file} || {{ cat {REPORT}; exit 1; }}\n\
-         cat {REPORT}\ngrep -q '^# pass [1-9]' {REPORT}\nrm {REPORT}\n"
+        "rm -rf \"$report.one\"\nnode --test-reporter=tap --test-reporter-destination=\"$report.one\" {file}\n\
+         cat \"$report.one\" >> \"$report\"\ncat \"$report.one\"\n"
     )
 }
