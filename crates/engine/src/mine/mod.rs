@@ -5,8 +5,8 @@
 
 mod describe;
 mod git;
-mod instances;
 mod hear;
+mod instances;
 mod prove;
 mod staged;
 

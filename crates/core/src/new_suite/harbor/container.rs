@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use regex::{Captures, Regex};
 
 use super::build_commands;
-use crate::new_suite::imported::{Loss, Note};
 use crate::config::dockerfile::{Instruction, joined};
+use crate::new_suite::imported::{Loss, Note};
 use crate::text::{excerpt, globs, prose};
 
 /// The directory in which Harbor's agents work by default.

@@ -9,8 +9,8 @@ use super::Task;
 use super::container::{
     Difference, MISSING, Native, Places, as_note, copy_words, matching, plain_source,
 };
-use crate::new_suite::imported::{Loss, Note};
 use crate::config::dockerfile::{Instruction, instructions};
+use crate::new_suite::imported::{Loss, Note};
 
 /// The directory of an eval with the files that its image is built from.
 const PLACE: &str = "_image";

@@ -26,7 +26,7 @@ mod settings;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
-use super::imported::{self, Imported, Note, Task, folder, losses};
+use super::imported::{self, Imported, Note, Task, folder};
 use crate::text::json::yaml_line;
 use environment::{Environment, environment};
 use settings::Settings;
