@@ -91,3 +91,9 @@ fn a_build_that_fails_is_told_with_its_line() {
 fn a_harbor_task_runs_in_the_image_of_its_dockerfile() {
     containers::a_harbor_task_runs_in_the_image_of_its_dockerfile(&Engine::docker());
 }
+
+#[test]
+#[ignore = "needs docker"]
+fn somebody_without_privileges_owns_the_files_of_the_image() {
+    containers::somebody_without_privileges_owns_the_files_of_the_image(&Engine::docker());
+}
