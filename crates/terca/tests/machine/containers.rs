@@ -633,6 +633,23 @@ pub(crate) fn an_image_is_built_and_its_files_are_the_workspace(engine: &Engine)
     assert_nothing_left(engine, &project);
 }
 
+pub(crate) fn somebody_without_privileges_owns_the_files_of_the_image(engine: &Engine) {
+    let run = "echo made > made.txt && chmod 600 made.txt && mkdir -p /opt && echo other > /opt/other.txt";
+    let project = with_dockerfile(engine, run);
+    let outcome: Outcome = project
+        .command_without_privileges(&["run", "--keep", "all"])
+        .output()
+        .unwrap()
+        .into();
+    outcome.expect_status(0);
+    assert_eq!(
+        project.trial_file("workspace/all.txt"),
+        "made\ndata\nother\n"
+    );
+    let meta = std::fs::metadata(project.trial_path("workspace/made.txt")).unwrap();
+    assert_ne!(meta.uid(), 0);
+}
+
 pub(crate) fn a_build_that_fails_is_told_with_its_line(engine: &Engine) {
     let project = with_dockerfile(engine, "echo no-luck-here >&2 && false");
     let outcome = project.terca(&["run"]).expect_status(2);

@@ -97,3 +97,9 @@ fn a_harbor_task_runs_in_the_image_of_its_dockerfile() {
 fn a_service_is_at_its_port() {
     containers::a_service_is_at_its_port(&Engine::docker());
 }
+
+#[test]
+#[ignore = "needs docker"]
+fn somebody_without_privileges_owns_the_files_of_the_image() {
+    containers::somebody_without_privileges_owns_the_files_of_the_image(&Engine::docker());
+}
