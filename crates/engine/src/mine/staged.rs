@@ -3,9 +3,9 @@
 use std::io;
 use std::os::unix::fs::symlink;
 
-use camino::Utf8Path;
-use terca_core::new_suite::mine::commit::{Kind, link_stays_inside};
-use terca_core::new_suite::mine::draft::{Draft, Placed};
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::new_suite::mine::commit::{Kind, Object, link_stays_inside};
+use terca_core::new_suite::mine::draft::Draft;
 use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
 
 use super::git::Git;
@@ -25,15 +25,23 @@ pub(super) fn write(
     for (path, text) in &draft.written {
         new_file(&dir.join(path), text.as_bytes(), 0o644)?;
     }
+    let placed = draft.placed.iter();
+    let placed = placed.map(|placed| (placed.below, &placed.path, &placed.object));
+    place(placed.collect(), dir, git)
+}
+
+/// Writes objects of git into directories below another one.
+pub(super) fn place(
+    placed: Vec<(&str, &Utf8PathBuf, &Object)>,
+    dir: &Utf8Path,
+    git: &mut Git,
+) -> io::Result<Result<(), Refusal>> {
     // Links come last: no file is written through one.
-    let is_link = |placed: &&Placed| placed.object.kind == Kind::Link;
-    let (links, files): (Vec<&Placed>, Vec<&Placed>) = draft.placed.iter().partition(is_link);
-    for Placed {
-        below,
-        path,
-        object,
-    } in files.into_iter().chain(links)
-    {
+    type Placed<'a> = (&'a str, &'a Utf8PathBuf, &'a Object);
+    let (links, files): (Vec<Placed<'_>>, Vec<Placed<'_>>) = placed
+        .into_iter()
+        .partition(|(_, _, object)| object.kind == Kind::Link);
+    for (below, path, object) in files.into_iter().chain(links) {
         let content = match git.content(&object.id, LARGEST_FILE) {
             Ok(Some(content)) => content,
             Ok(None) => {
