@@ -6,6 +6,7 @@
 mod describe;
 mod git;
 mod hear;
+mod inject;
 mod instances;
 mod prove;
 mod staged;
@@ -27,7 +28,7 @@ use terca_core::new_suite::mine::commit::{Change, Commit, Entry};
 use terca_core::new_suite::mine::draft::{Draft, Wishes, draft};
 use terca_core::new_suite::mine::recipe::{Project, Recipe, recipes};
 use terca_core::new_suite::mine::{
-    MARK, Mined, MinedCommit, Reason, Refusal, code, contents, proof_file,
+    MARK, Mined, MinedCommit, Reason, Refusal, bugs_mark, code, contents, proof_file, suite_file,
 };
 use thiserror::Error;
 
@@ -78,6 +79,9 @@ pub enum MineError {
         /// The beginning of the commit's hash.
         commit: String,
     },
+    /// No bug can be put into the newest commit.
+    #[error("no bug can be put into the newest commit: {0}")]
+    NoBugs(String),
     /// The directory for the evals is something else.
     #[error("{0} exists, and `terca mine` did not make it")]
     Taken(Utf8PathBuf),
@@ -128,6 +132,8 @@ pub struct Request {
     pub sandbox: Sandbox,
     /// Trials to run at once.
     pub concurrency: Option<u32>,
+    /// Puts bugs into the newest commit, in an order that this number decides, instead of looking at commits.
+    pub inject: Option<u64>,
     /// The agent that writes prompts, if one does.
     pub describing: Option<Describing>,
     /// The environment of this process.
@@ -171,12 +177,16 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
     if find_program("git", path).is_none() {
         return Err(MineError::NoGit);
     }
-    let name = format!("{}-evals", repository.root.file_name().unwrap_or("mined"));
+    let (kind, mark) = match request.inject {
+        Some(_) => ("bugs", bugs_mark(&head)),
+        None => ("evals", MARK.to_owned()),
+    };
+    let name = format!("{}-{kind}", repository.root.file_name().unwrap_or("mined"));
     let suite = match &request.into {
         Some(into) => into.clone(),
         None => request.here.join(&name),
     };
-    let known = evals_in(&suite)?;
+    let known = evals_in(&suite, &mark)?;
     let interrupted = signals::noted().map_err(StartError::Signals)?;
     let work_dir = request.host.get("TERCA_WORK_DIR");
     let work = WorkDir::create(work_dir).map_err(StartError::NoWorkDir)?;
@@ -186,7 +196,11 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
         Some(number) => number as usize,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let at_once = trials.div_ceil(TRIALS).min(MOST_AT_ONCE);
+    let at_once = match request.inject {
+        Some(_) => 1,
+        None => trials.div_ceil(TRIALS).min(MOST_AT_ONCE),
+    };
+    let seed = request.inject;
     request.concurrency = u32::try_from(trials / at_once).ok();
     let mut miner = Miner {
         git,
@@ -206,12 +220,15 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
             hopeless: Mutex::default(),
         }),
     };
-    let tries_spent = miner.mine(&head);
+    let tries_spent = match seed {
+        Some(seed) => miner.inject(&head, seed),
+        None => miner.mine(&head),
+    };
     miner.end(tries_spent)
 }
 
 /// Returns the names of the evals that a suite has already. A directory that is something else is refused.
-fn evals_in(suite: &Utf8Path) -> Result<BTreeSet<String>, MineError> {
+fn evals_in(suite: &Utf8Path, mark: &str) -> Result<BTreeSet<String>, MineError> {
     let taken = || MineError::Taken(suite.to_owned());
     if suite.symlink_metadata().is_err() {
         return Ok(BTreeSet::new());
@@ -220,7 +237,7 @@ fn evals_in(suite: &Utf8Path) -> Result<BTreeSet<String>, MineError> {
     let names = entries.map(|entry| Ok(entry?.file_name().to_owned()));
     let names: BTreeSet<String> = names.collect::<io::Result<_>>()?;
     let text = std::fs::read_to_string(suite.join(SUITE_FILE)).unwrap_or_default();
-    let is_ours = text.lines().any(|line| line == MARK);
+    let is_ours = text.lines().any(|line| line == mark);
     (is_ours || names.is_empty())
         .then_some(names)
         .ok_or_else(taken)
@@ -313,7 +330,8 @@ impl Miner {
             return Ok(Err(Refusal::with(Reason::Setup, detail)));
         }
         let staging = self.work.new_dir()?;
-        fs_err::write(staging.join(SUITE_FILE), proof_file(&bench.name))?;
+        let file = proof_file(&suite_file(&bench.name));
+        fs_err::write(staging.join(SUITE_FILE), file)?;
         // What one draft has fetched, the next one has.
         let cache = cache_dir(&staging);
         fs_err::create_dir_all(&cache)?;

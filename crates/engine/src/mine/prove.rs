@@ -132,7 +132,7 @@ fn execute(
     Ok(run.execute(store, None, &mut Nobody)?)
 }
 
-fn settings(request: &Request) -> RunSettings {
+pub(super) fn settings(request: &Request) -> RunSettings {
     RunSettings {
         selection: SelectionSettings {
             repetitions: Some(1),
@@ -181,7 +181,7 @@ fn graded_again(
 }
 
 /// Returns why an eval is not proven, if it is not.
-fn refusal(proof: &Proof<'_>, request: &Request) -> Option<Refusal> {
+pub(super) fn refusal(proof: &Proof<'_>, request: &Request) -> Option<Refusal> {
     let flaws = proof.flaws();
     let has = |flaw: Flaw| flaws.contains(&flaw);
     if has(Flaw::Unknown) {

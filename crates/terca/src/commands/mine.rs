@@ -66,6 +66,12 @@ pub struct MineArgs {
     /// The sandbox in which the project's code runs: auto, bwrap, landlock, docker:IMAGE or podman:IMAGE
     #[arg(long, value_name = "SANDBOX", default_value = "auto", value_parser = sandbox)]
     sandbox: Sandbox,
+    /// Put bugs into the newest commit, one in each eval, instead of looking at the history; the project's tests must notice them
+    #[arg(long, conflicts_with_all = ["describe_with", "issues"])]
+    inject: bool,
+    /// The number that decides which bugs come first
+    #[arg(long, value_name = "N", default_value = "0", requires = "inject")]
+    seed: u64,
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
@@ -157,6 +163,7 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         },
         sandbox: args.sandbox.clone(),
         concurrency: args.concurrency,
+        inject: args.inject.then_some(args.seed),
         describing: describing(args)?,
         host: Host::of_this_process(),
         tell,
@@ -189,6 +196,7 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
             true => format!(
                 "read each prompt.md in {suite}, and edit those that are the commit's message"
             ),
+            false if args.inject => format!("read some prompt.md in {suite}"),
             false => format!("edit each prompt.md in {suite}, which is the commit's message"),
         };
         screen::err(&format!(
@@ -228,6 +236,8 @@ impl From<MineError> for CliError {
             MineError::NoTool { tool, .. } => CliError::misuse(Code::Usage, error).help(format!(
                 "install `{tool}`, or say with `--setup COMMAND` how the project is set up ('' for not at all)"
             )),
+            MineError::NoBugs(_) => CliError::misuse(Code::Usage, error)
+                .help("`--setup` and `--test-command` say how the project is set up and tested"),
             MineError::Taken(_) => CliError::misuse(Code::AlreadyThere, error)
                 .help("choose another directory with `--into`"),
             MineError::Files(_) => CliError::trouble(Code::CannotWrite, error)

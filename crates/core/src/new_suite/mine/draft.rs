@@ -10,6 +10,8 @@
 //!   _solution/         the rest of the commit; `_solution.sh` removes what it removes
 //! ```
 
+mod injected;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -27,6 +29,7 @@ use super::{Reason, Refusal};
 use crate::new_suite::scaffold::{EVAL_SCHEMA, editor_line};
 use crate::text::json::yaml_line;
 use crate::text::shell::quoted;
+pub use injected::{injected, shared_keys};
 
 /// The directory of the hidden check in the workspace.
 const CHECK: &str = ".mined";

@@ -4,7 +4,7 @@
 //! commit ─choice─► Chosen { tests, solution } ─contents─► small, text, no secrets
 //!                            │
 //!                            ├─ recipe   setup and hidden check, by the language of its tests
-//!                            ├─ code     what source declares, tests inside of it
+//!                            ├─ code     what source declares, tests inside of it, places for bugs
 //!                            ├─ prompt   the issue, the message without the answer, the names that tests need
 //!                            └─ draft    the files of the eval ─► proven by the engine, or refused
 //!                                           ├─ lists      the tests that must pass, found in reports of the runners
@@ -20,6 +20,7 @@ pub mod commit;
 pub mod contents;
 pub mod describe;
 pub mod draft;
+pub mod inject;
 mod issues;
 mod leaks;
 pub mod lists;
@@ -33,7 +34,7 @@ use serde::Serialize;
 use commit::Commit;
 use describe::Described;
 pub use issues::Issues;
-pub use suite_file::{MARK, proof_file, suite_file};
+pub use suite_file::{MARK, bugs_file, bugs_mark, proof_file, suite_file};
 
 /// A class of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -67,6 +68,10 @@ pub enum Reason {
     Secret,
     /// Its message has too few words for a task.
     SaysNothing,
+    /// No test notices the bug.
+    Unnoticed,
+    /// The bug leaves no test that could be named, since nothing can be compiled or loaded.
+    NoSymptom,
     /// Its tests need names that the prompt lacks.
     Unsolvable,
     /// It is not known how its tests are run.
@@ -109,6 +114,8 @@ impl Reason {
             Reason::Submodules => "its tree has submodules",
             Reason::Secret => "it has a secret in it",
             Reason::SaysNothing => "its message says too little for a task",
+            Reason::Unnoticed => "no test notices the bug",
+            Reason::NoSymptom => "with the bug no test runs",
             Reason::Unsolvable => "its tests need names that the prompt lacks",
             Reason::UnknownTests => "it is not known how to run its tests",
             Reason::Already => "the suite has it already",
@@ -133,6 +140,8 @@ impl Reason {
                 | Reason::NoTests
                 | Reason::NoCode
                 | Reason::OnlyRenamed
+                | Reason::Unnoticed
+                | Reason::NoSymptom
         )
     }
 }

@@ -33,10 +33,29 @@ pub fn suite_file(name: &str) -> Vec<NewFile> {
     files
 }
 
+/// Returns the line by which a suite of bugs in a commit is known.
+pub fn bugs_mark(commit: &str) -> String {
+    format!("x-mined: bugs in {commit}")
+}
+
+/// Returns the first files of a suite of bugs, with the keys that all of them share.
+pub fn bugs_file(name: &str, commit: &str, keys: &str) -> Vec<NewFile> {
+    let mut files = suite_file(name);
+    if let Some(file) = files.first_mut() {
+        let text = file.content.replace(MARK, &bugs_mark(commit));
+        let text = text.replace(
+            "# Evals from the history of a repository, made by `terca mine`. Each is a draft until you have read its prompt.\n\
+             #   terca -t tag:edit-me --dry-run    the drafts whose prompts you have not read\n",
+            "# Bugs in a repository, made by `terca mine --inject`. `_base` is the project without them.\n",
+        );
+        file.content = format!("{text}{keys}");
+    }
+    files
+}
+
 /// Returns the text of `terca.yaml` in which drafts are proven: that of the suite, with limits against code that nobody
 /// has looked at.
-pub fn proof_file(name: &str) -> String {
-    let files = suite_file(name);
+pub fn proof_file(files: &[NewFile]) -> String {
     let text = files.first().map_or("", |file| file.content.as_str());
     format!("{text}limits: {{ memory: 8GB, processes: 2000, disk: 10GB }}\n")
 }

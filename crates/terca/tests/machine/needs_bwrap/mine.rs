@@ -2,6 +2,7 @@
 
 mod cargo;
 mod describe;
+mod inject;
 
 use std::net::TcpListener;
 

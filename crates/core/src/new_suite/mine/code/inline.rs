@@ -12,51 +12,62 @@ use super::Code;
 /// The beginning of the names of modules that the check adds.
 pub(crate) const ADDED: &str = "terca_mined_";
 
-/// The modules of tests in a source text.
-struct Modules {
-    spans: Vec<Range<usize>>,
-    /// The places of their names.
-    names: Vec<usize>,
+/// A part of a source text that is of its tests.
+struct Part {
+    span: Range<usize>,
+    /// The place of the name, if it is a module; else it is a function.
+    module: Option<usize>,
 }
 
-fn modules(text: &str) -> Modules {
+/// Finds modules for tests, and functions that are tests beside the code.
+fn found(text: &str) -> Vec<Part> {
     let code = Code::read(Language::Rust, text);
-    let (mut spans, mut names) = (Vec::new(), Vec::new());
-    let (mut at, mut start) = (0, None);
+    let mut parts = Vec::new();
+    let (mut at, mut start, mut is_test) = (0, None, false);
     while at < code.tokens.len() {
         if code.word(at) == "#" && code.word(at + 1) == "[" {
             let close = code.closed_by[at + 1];
-            let is_for_tests =
-                code.word(at + 2) == "cfg" && (at + 3..close).any(|at| code.word(at) == "test");
-            if is_for_tests {
+            let mut words = (at + 2..close).map(|at| code.word(at));
+            let is_condition = code.word(at + 2) == "cfg";
+            if words.any(|word| word == "test") {
                 start = start.or(Some(at));
+                is_test |= !is_condition;
             }
             at = close + 1;
             continue;
         }
-        let is_module = code.word(at) == "mod" && code.word(at + 2) == "{";
-        if let (Some(first), true) = (start, is_module) {
-            let close = code.closed_by[at + 2];
-            spans.push(code.tokens[first].start..code.tokens[close].end());
-            names.push(code.tokens[at + 1].start);
+        let word = code.word(at);
+        let is_module = word == "mod" && code.word(at + 2) == "{";
+        let body = match word {
+            "mod" if is_module => Some(at + 2),
+            "fn" if is_test => code.next_of(at, &["{"]),
+            _ => None,
+        };
+        if let (Some(first), Some(open)) = (start, body) {
+            let close = code.closed_by[open];
+            parts.push(Part {
+                span: code.tokens[first].start..code.tokens[close].end(),
+                module: is_module.then(|| code.tokens[at + 1].start),
+            });
         }
-        // Visibility may be between the attribute and the module.
-        if code.word(at) != "pub" {
-            start = None;
+        // Words may be between the attribute and the item.
+        if !matches!(word, "pub" | "async") {
+            (start, is_test) = (None, false);
         }
-        at = code
-            .closed_by
-            .get(at + 2 * usize::from(is_module))
-            .map_or(at, |close| *close)
-            + 1;
+        at = code.closed_by[body.unwrap_or(at)] + 1;
     }
-    Modules { spans, names }
+    parts
 }
 
-/// Returns a text without its modules of tests, and these modules.
+/// Returns where the tests are.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    found(text).into_iter().map(|part| part.span).collect()
+}
+
+/// Returns a text without its tests, and these.
 pub(crate) fn parts(text: &str) -> (String, String) {
     let (mut source, mut tests, mut at) = (String::new(), String::new(), 0);
-    for span in modules(text).spans {
+    for span in spans(text) {
         source += &text[at..span.start];
         tests += &text[span.clone()];
         tests.push('\n');
@@ -65,20 +76,26 @@ pub(crate) fn parts(text: &str) -> (String, String) {
     (source + &text[at..], tests)
 }
 
-/// Returns the modules of tests in a text under the names that the check gives them; `None` without a test.
+/// Returns the tests in a text in modules that the check adds, under names of its own; `None` without a test.
 pub(crate) fn added(text: &str) -> Option<String> {
-    let Modules { spans, names } = modules(text);
-    let mut added = String::new();
-    for (span, name) in spans.into_iter().zip(names) {
-        let (head, rest) = (&text[span.start..name], &text[name..span.end]);
-        added += &format!("\n{head}{ADDED}{rest}\n");
+    let (mut added, mut functions) = (String::new(), String::new());
+    for Part { span, module } in found(text) {
+        match module {
+            Some(name) => {
+                let (head, rest) = (&text[span.start..name], &text[name..span.end]);
+                added += &format!("\n{head}{ADDED}{rest}\n");
+            }
+            None => functions += &format!("{}\n", &text[span]),
+        }
+    }
+    if !functions.is_empty() {
+        let head = "#[cfg(test)]\n#[allow(unused_imports)]";
+        added += &format!("\n{head}\nmod {ADDED}functions {{\nuse super::*;\n{functions}}}\n");
     }
     let is_test =
         |line: &str| line.starts_with("#[") && line.contains("test") && !line.contains("cfg(");
-    added
-        .lines()
-        .any(|line| is_test(line.trim()))
-        .then_some(added)
+    let mut lines = added.lines();
+    lines.any(|line| is_test(line.trim())).then_some(added)
 }
 
 /// Finds the new tests inside of the source files of a commit that was read. A commit without any tests is refused.
@@ -128,6 +145,24 @@ mod tests {
                 "{gone}: {source}"
             );
         }
+    }
+
+    #[test]
+    fn tests_beside_the_code_get_a_module() {
+        let text =
+            "fn f() {}\n#[test]\nfn t() { f(); }\n#[tokio::test]\nasync fn u() {}\nfn g() {}\n";
+        let (source, tests) = parts(text);
+        assert_eq!(
+            source.split_whitespace().collect::<Vec<_>>().concat(),
+            "fnf(){}fng(){}"
+        );
+        assert!(
+            tests.contains("fn t()") && tests.contains("async fn u()"),
+            "{tests}"
+        );
+        let added = added(text).unwrap();
+        let module = "mod terca_mined_functions {\nuse super::*;\n#[test]\nfn t() { f(); }\n#[tokio::test]\nasync fn u() {}\n}\n";
+        assert!(added.ends_with(module), "{added}");
     }
 
     #[test]

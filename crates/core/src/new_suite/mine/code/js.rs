@@ -17,7 +17,11 @@ pub(super) fn declared(list: &mut List<'_, '_>) {
             && token.inside.is_some_and(|opener| code.word(opener) == "{");
         let is_set = code.word(at - 1) == "." && code.word(at + 1) == "=";
         let is_got = matches!(code.word(at - 1), "get" | "set") && code.word(at + 1) == "(";
-        if token.kind == Kind::Name && (is_key || is_set || is_got) {
+        let is_known = |list: &List<'_, '_>| {
+            let mut spans = list.found.iter().map(|one| one.span);
+            spans.any(|span| (span.0..span.1).contains(&token.start))
+        };
+        if token.kind == Kind::Name && (is_key || is_set || is_got) && !is_known(list) {
             list.add_member(at, None);
         }
     }

@@ -1,4 +1,4 @@
-//! Reads source code by its tokens: what it declares and which tests are inside of it.
+//! Reads source code by its tokens: what it declares, which tests are inside of it, and where a bug can be put.
 //!
 //! Tokens and their brackets are enough for that, in four languages. A grammar would know more, but four of them are larger
 //! than all that Terca has to spare; and what is read wrongly here does no harm, since every draft is proven.
@@ -8,6 +8,7 @@ pub(super) mod inline;
 pub(super) mod interface;
 mod js;
 mod list;
+pub mod mutants;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ pub use inline::settle;
 pub(super) use tokens::{Code, Kind};
 
 /// Returns the names in a text, also those in its comments and strings.
-fn words(text: &str) -> BTreeSet<&str> {
+pub(super) fn words(text: &str) -> BTreeSet<&str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     text.split(|c| !is_part(c))
         .filter(|word| !word.is_empty())
@@ -25,6 +26,6 @@ fn words(text: &str) -> BTreeSet<&str> {
 }
 
 /// Tells whether source of a language can be read.
-fn is_read(language: Language) -> bool {
+pub(super) fn is_read(language: Language) -> bool {
     language != Language::Shell
 }
