@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::fs::symlink;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::new_suite::mine::commit::{Kind, link_stays_inside};
 use terca_core::new_suite::mine::draft::{Draft, Placed};
 use terca_core::new_suite::mine::{Reason, Refusal, suite_file};
