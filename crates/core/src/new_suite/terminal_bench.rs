@@ -382,13 +382,8 @@ mod tests {
             .filter(|note| note.loss.is_some())
             .collect();
         let texts: Vec<&str> = losses.iter().map(|note| note.text.as_str()).collect();
-        assert_eq!(
-            texts,
-            [
-                "docker-compose.yaml: no services are started",
-                "Dockerfile, line 2: RUN pip install numpy: packages are not installed; install them on your machine",
-            ]
-        );
+        assert_eq!(texts, ["docker-compose.yaml: no services are started"]);
+        assert!(eval.has_image, "its packages are in the image");
         assert!(
             eval.notes
                 .iter()

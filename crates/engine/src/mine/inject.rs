@@ -223,7 +223,7 @@ impl Miner {
                     noticed.push(draft);
                 }
                 Some(Err(refusal)) if !alone.interrupted => {
-                    self.end_bug(&draft, room, Err(refusal))?
+                    self.end_bug(&draft, room, Err(refusal))?;
                 }
                 _ => {
                     remove_and_tell(&room.dir.join(&draft.folder));
@@ -307,7 +307,7 @@ fn begin_suite(room: &Room, suite: &Utf8Path, name: &str) -> Result<(), MineErro
     }
     fs_err::create_dir_all(suite)?;
     create::whole_dir(suite, "_base", |dir| {
-        let (from, to) = (Dir::open(&room.dir.join("_base"))?, Dir::open_no_link(dir)?);
+        let (from, to) = (Dir::open(room.dir.join("_base"))?, Dir::open_no_link(dir)?);
         copy(&from, &to, &Options::default(), &mut |_| Ok(true))?;
         Ok(())
     })?;

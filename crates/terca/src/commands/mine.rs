@@ -181,28 +181,14 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
     })?;
     if let Some(tries) = tries_spent {
         let drafts = prose::count(tries, "draft");
-        screen::err(&format!(
-            "stopped after {drafts}: --max-tries; older commits were not looked at"
-        ));
+        let rest = match args.inject {
+            true => "other bugs were not tried",
+            false => "older commits were not looked at",
+        };
+        screen::err(&format!("stopped after {drafts}: --max-tries; {rest}"));
     }
     if mined.written > 0 {
-        let suite = screen::short(&mined.suite);
-        let suite = shell::quoted(suite.as_str());
-        let is_described = |commit: &MinedCommit| {
-            let described = commit.described.as_ref();
-            described.is_some_and(|described| described.reason.is_none())
-        };
-        let edit = match mined.commits.iter().any(is_described) {
-            true => format!(
-                "read each prompt.md in {suite}, and edit those that are the commit's message"
-            ),
-            false if args.inject => format!("read some prompt.md in {suite}"),
-            false => format!("edit each prompt.md in {suite}, which is the commit's message"),
-        };
-        screen::err(&format!(
-            "\nnext: {edit}; then put an agent into terca.yaml, and\n  \
-             terca -C {suite} check    # check the suite\n  terca -C {suite}          # run it"
-        ));
+        say_next(&mined, args.inject);
     }
     if interrupted {
         screen::err("interrupted: evals that were written before are whole");
@@ -212,6 +198,27 @@ pub(super) fn mine(args: &MineArgs, common: &Common) -> Outcome {
         return Ok(INTERRUPTED);
     }
     Ok(if mined.written == 0 { NOTHING } else { 0 })
+}
+
+/// Says what to do with the evals.
+fn say_next(mined: &Mined, inject: bool) {
+    let suite = screen::short(&mined.suite);
+    let suite = shell::quoted(suite.as_str());
+    let is_described = |commit: &MinedCommit| {
+        let described = commit.described.as_ref();
+        described.is_some_and(|described| described.reason.is_none())
+    };
+    let edit = match mined.commits.iter().any(is_described) {
+        true => {
+            format!("read each prompt.md in {suite}, and edit those that are the commit's message")
+        }
+        false if inject => format!("read some prompt.md in {suite}"),
+        false => format!("edit each prompt.md in {suite}, which is the commit's message"),
+    };
+    screen::err(&format!(
+        "\nnext: {edit}; then put an agent into terca.yaml, and\n  \
+         terca -C {suite} check    # check the suite\n  terca -C {suite}          # run it"
+    ));
 }
 
 fn tell(stage: Stage<'_>) {

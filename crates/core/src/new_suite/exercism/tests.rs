@@ -75,10 +75,12 @@ fn an_exercise_in_go_has_hidden_tests_and_an_example() {
     );
     let file = written(&eval, "eval.terca.yaml");
     let start = "# Imported from the exercise sum (go).\ndescription: \"Sum: numbers\"\npromptFile: \"prompt.md\"\n\
-                 tags: [ \"go\", \"exercism\" ]\ntests:\n";
+                 tags: [ \"go\", \"exercism\" ]\nprepare:\n";
     assert!(file.starts_with(start), "{file}");
     let check = written(&eval, "_tests/.exercism/check.sh");
-    assert!(check.contains("go test -count=1 -v . >"), "{check}");
+    assert!(check.contains("go test -count=1 -json . >"), "{check}");
+    let report = "{ \"command\": \"sh .exercism/check.sh\", \"report\": \".exercism/report\" }";
+    assert!(file.contains(report), "{file}");
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn crates_of_an_example_are_those_of_the_agent() {
         ("tests/draw.rs", "#[test]\nfn a() {}\n"),
     ];
     let eval = imported("draw", &files).unwrap();
-    assert!(!written(&eval, "eval.terca.yaml").contains("prepare"));
+    assert!(!written(&eval, "eval.terca.yaml").contains("cargo vendor"));
     assert!(copied(&eval).contains(&(".meta/example.rs", "_solution/src/lib.rs")));
     let manifest = "[package]\nname = \"draw\"\n[dependencies]\nrand = \"0.8\"\n";
     files.push((EXAMPLE_MANIFEST, manifest));
