@@ -176,7 +176,7 @@ fn swe_bench(args: &SweBenchArgs, common: &Common) -> Outcome {
         match clone.import(instance, &wishes) {
             Ok(eval) => evals.push((name, eval)),
             Err(reason) => {
-                complaints.push(format!("{} cannot become an eval: {reason}", instance.id))
+                complaints.push(format!("{} cannot become an eval: {reason}", instance.id));
             }
         }
     }

@@ -9,7 +9,7 @@ use clap::Args;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::new_suite::mine::describe::Writer;
 use terca_core::new_suite::mine::draft::Wishes;
-use terca_core::new_suite::mine::{Issues, MinedCommit};
+use terca_core::new_suite::mine::{Issues, Mined, MinedCommit};
 use terca_core::run::settings;
 use terca_core::text::{Code, prose, shell};
 use terca_engine::host::environment::Host;

@@ -7,7 +7,7 @@ const PATCH: &str = "diff --git a/twice.py b/twice.py\n--- a/twice.py\n+++ b/twi
 const TEST_PATCH: &str = "diff --git a/tests/test_twice.py b/tests/test_twice.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_twice.py\n\
                           @@ -0,0 +1,2 @@\n+def test_two():\n+    pass\n";
 
-fn row(more: Value) -> Value {
+fn row(more: &Value) -> Value {
     let mut row = json!({
         "instance_id": "me__twice-1", "repo": "me/twice", "base_commit": "a".repeat(40), "problem_statement": "Double it.",
         "patch": PATCH, "test_patch": TEST_PATCH, "FAIL_TO_PASS": "[\"tests/test_twice.py::test_two\"]",
@@ -49,7 +49,7 @@ fn written<'a>(eval: &'a Imported, path: &str) -> &'a str {
 
 #[test]
 fn an_instance_has_its_place_in_an_eval() {
-    let eval = imported(&row(json!({})), &[], &Wishes::default()).unwrap();
+    let eval = imported(&row(&json!({})), &[], &Wishes::default()).unwrap();
     assert_eq!(
         (eval.folder.as_str(), eval.notes.as_slice()),
         ("me__twice-1", [].as_slice())
@@ -85,7 +85,7 @@ fn a_project_without_a_history_is_told_its_version() {
         "pyproject.toml",
         "requires = [\"setuptools-scm\"]\n[project]\ndependencies = []\n",
     );
-    let eval = imported(&row(json!({})), &[manifest], &Wishes::default()).unwrap();
+    let eval = imported(&row(&json!({})), &[manifest], &Wishes::default()).unwrap();
     let file = written(&eval, "eval.terca.yaml");
     let command =
         "export SETUPTOOLS_SCM_PRETEND_VERSION=1.2; .venv/bin/python -m pip install -q pytest -e .";
@@ -94,7 +94,7 @@ fn a_project_without_a_history_is_told_its_version() {
 
 #[test]
 fn tests_of_another_runner_need_a_command() {
-    let odd = row(json!({ "FAIL_TO_PASS": ["test_two (tests.Twice)"] }));
+    let odd = row(&json!({ "FAIL_TO_PASS": ["test_two (tests.Twice)"] }));
     let eval = imported(&odd, &[], &Wishes::default()).unwrap();
     assert_eq!(eval.notes[0].loss, Some(Loss::Tests));
     assert!(
@@ -120,7 +120,7 @@ fn tests_of_another_runner_need_a_command() {
 
 #[test]
 fn instances_are_read_as_a_list_or_by_lines() {
-    let (one, other) = (row(json!({})), row(json!({ "instance_id": "me__twice-2" })));
+    let (one, other) = (row(&json!({})), row(&json!({ "instance_id": "me__twice-2" })));
     let lines = format!("{one}\n\n{other}\n");
     let list = json!([one, other]).to_string();
     for text in [lines, list] {
@@ -137,11 +137,11 @@ fn instances_are_read_as_a_list_or_by_lines() {
         ("patch", ""),
         ("base_commit", "main"),
     ] {
-        let read = instances(&row(json!({ key: value })).to_string()).unwrap();
+        let read = instances(&row(&json!({ key: value })).to_string()).unwrap();
         assert!(read[0].is_err(), "{key}");
     }
     let error = imported(
-        &row(json!({ "patch": PATCH.replace("return n", "return m") })),
+        &row(&json!({ "patch": PATCH.replace("return n", "return m") })),
         &[],
         &Wishes::default(),
     );
