@@ -61,6 +61,8 @@ fn hidden_tests_use_the_runner_of_the_library() {
         ),
     ];
     for (project, command) in libraries {
+        // Outside of git, no sandbox shows the library.
+        let project = project.file(".git/HEAD", "");
         init(&project);
         let eval = project.read("evals/001-exports/eval.terca.yaml");
         assert!(eval.contains(command), "{eval}");

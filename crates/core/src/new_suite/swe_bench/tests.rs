@@ -120,7 +120,10 @@ fn tests_of_another_runner_need_a_command() {
 
 #[test]
 fn instances_are_read_as_a_list_or_by_lines() {
-    let (one, other) = (row(&json!({})), row(&json!({ "instance_id": "me__twice-2" })));
+    let (one, other) = (
+        row(&json!({})),
+        row(&json!({ "instance_id": "me__twice-2" })),
+    );
     let lines = format!("{one}\n\n{other}\n");
     let list = json!([one, other]).to_string();
     for text in [lines, list] {
