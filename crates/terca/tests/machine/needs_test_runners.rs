@@ -213,3 +213,33 @@ fn a_library_with_pytest_has_hidden_tests_for_it() {
         "{message}"
     );
 }
+
+/// A virtual environment has its own path in its files. `pip install -e` puts that of the workspace there, as this `.pth`.
+#[test]
+#[ignore = "needs Node with npm, and Python with venv"]
+fn an_editable_install_works_in_every_trial_variant_and_run() {
+    let eval = "prompt: go\n\
+        prepare: [{command: 'python3 -m venv .venv && for site in .venv/lib/python3*/site-packages; do pwd > $site/tinypk.pth; done'}]\n\
+        tests:\n\
+        - {name: imported, commandSuccess: 'cd / && \"$OLDPWD\"/.venv/bin/python -c \"import tinypk; print(tinypk.__file__)\"'}\n\
+        - {name: first line, commandSuccess: .venv/bin/pip --version}\n\
+        - {name: by the agent, fileContains: {path: seen, text: two}}\n";
+    let agent = "{name: command, command: '.venv/bin/python -c \"import tinypk; print(tinypk.two())\" > seen'}";
+    let project = project()
+        .file(
+            "terca.yaml",
+            format!("repetitions: 2\nenvironments: [{{name: a, agent: {agent}}}, {{name: b, agent: {agent}}}]\n"),
+        )
+        .file("one/_base/tinypk.py", "def two():\n    return 'two'\n")
+        .file("one/eval.terca.yaml", eval);
+    for sandbox in ["none", "auto", "auto", "none"] {
+        let outcome = project.terca(&["--sandbox", sandbox, "--format", "plain"]);
+        assert_eq!(
+            outcome.status, 0,
+            "{sandbox}: {}{}",
+            outcome.stdout, outcome.stderr
+        );
+    }
+    let steps = project.path(".terca/cache").read_dir_utf8().unwrap();
+    assert!(steps.count() >= 1, "it was made once for all of them");
+}
