@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::validation::proofs;
+use terca_core::grade::test_report::CaseEnd;
 use terca_core::new_suite::mine::choice::Chosen;
 use terca_core::new_suite::mine::commit::{Commit, Entry, Kind};
 use terca_core::new_suite::mine::draft::{Draft, Placed, injected, shared_keys};
 use terca_core::new_suite::mine::inject::{Ground, Source, symptoms};
+use terca_core::new_suite::mine::lists::Lists;
 use terca_core::new_suite::mine::{MinedCommit, Reason, Refusal, bugs_file, contents, proof_file};
 use terca_core::run::outcome::Status;
 use terca_core::run::state::Trial;
@@ -215,14 +217,24 @@ impl Miner {
         let bench = self.bench.clone();
         let alone = self.run_as_it_is(room, 1)?;
         let mut noticed = Vec::new();
-        for draft in batch {
-            let found = trials_of(&alone, &draft.folder).next().map(symptom);
-            match found {
-                Some(Ok(prompt)) => {
-                    fs_err::write(room.dir.join(&draft.folder).join("prompt.md"), prompt)?;
+        for mut draft in batch {
+            let trial = trials_of(&alone, &draft.folder).next();
+            match trial.map(|trial| (trial, symptom(trial))) {
+                Some((trial, Ok(prompt))) => {
+                    let dir = room.dir.join(&draft.folder);
+                    fs_err::write(dir.join("prompt.md"), prompt)?;
+                    if draft.is_reported() {
+                        // Nobody gets a share of the score for tests that pass with the bug.
+                        let lists = draft
+                            .checks
+                            .iter()
+                            .map(|check| demanded(trial, &check.name));
+                        let (name, text) = draft.demand(lists.collect());
+                        fs_err::write(dir.join(name), text)?;
+                    }
                     noticed.push(draft);
                 }
-                Some(Err(refusal)) if !alone.interrupted => {
+                Some((_, Err(refusal))) if !alone.interrupted => {
                     self.end_bug(&draft, room, Err(refusal))?;
                 }
                 _ => {
@@ -293,6 +305,25 @@ fn symptom(trial: &Trial) -> Result<String, Refusal> {
     }
     let losses = report.losses().map(|(_, grade)| grade);
     symptoms(losses).ok_or_else(|| Reason::NoSymptom.into())
+}
+
+/// Returns the tests of a check that must pass: those that fail with the bug, and those that it does not break.
+fn demanded(trial: &Trial, check: &str) -> Lists {
+    let mut grades = trial.report.tests.iter();
+    let grade = grades.find(|(name, _)| name == check);
+    let report = grade.and_then(|(_, grade)| grade.report.as_ref());
+    let named = |end: CaseEnd| {
+        let cases = report.iter().flat_map(|report| &report.cases);
+        let names: BTreeSet<&String> = cases
+            .filter(|case| case.end == end)
+            .map(|case| &case.name)
+            .collect();
+        names.into_iter().cloned().collect()
+    };
+    Lists {
+        fail_to_pass: named(CaseEnd::Failed),
+        pass_to_pass: named(CaseEnd::Passed),
+    }
 }
 
 fn trials_of<'a>(run: &'a FinishedRun, eval: &'a str) -> impl Iterator<Item = &'a Trial> {

@@ -36,6 +36,9 @@ const CHECK: &str = ".mined";
 /// The files of an eval that say what it is.
 const PROMPT: &str = "prompt.md";
 const EVAL: &str = "eval.terca.yaml";
+/// The tags of an eval whose prompt nobody has read, and of a bug.
+const EDIT_ME: &str = "edit-me";
+const INJECTED: &str = "injected";
 /// Files beside the tests that are hidden with them, at most.
 const MOST_BESIDE: usize = 300;
 
@@ -350,7 +353,7 @@ fn folder(chosen: &Chosen) -> String {
 fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
     let mut tags: Vec<&str> = recipes.iter().map(|recipe| recipe.tag).collect();
     tags.dedup();
-    tags.extend(["mined", "edit-me"]);
+    tags.extend(["mined", EDIT_ME]);
     let mut setup: Vec<&String> = Vec::new();
     let known = recipes.iter().flat_map(|recipe| &recipe.setup);
     let known = known.filter(|_| wishes.setup.is_none());
@@ -376,6 +379,8 @@ fn eval_file(chosen: &Chosen, folder: &str, keys: &str, by: Option<&Writer>) -> 
     let commit = &chosen.commit;
     let editor = editor_line(&Utf8Path::new(folder).join(EVAL), EVAL_SCHEMA);
     let edit = match by {
+        // No commit has a message about it.
+        None if keys.contains(INJECTED) => String::new(),
         None => "# EDIT ME: prompt.md is the commit's message. Say what is wanted and how it is used, with every name that the\n\
                  # hidden tests need. Then remove the tag `edit-me`.\n"
             .to_owned(),

@@ -15,9 +15,9 @@ const MOST: usize = 1_000;
 /// The tests of one runner that must pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lists {
-    /// They fail before the commit.
+    /// They fail at first.
     pub fail_to_pass: Vec<String>,
-    /// They pass before it, too.
+    /// They pass at first, too.
     pub pass_to_pass: Vec<String>,
 }
 
@@ -39,8 +39,8 @@ impl Lists {
                 false => format!("        # {about}\n{names}"),
             }
         };
-        lines("They fail before the commit.", &self.fail_to_pass)
-            + &lines("They pass before it, too.", &self.pass_to_pass)
+        lines("They fail at first.", &self.fail_to_pass)
+            + &lines("They pass at first, too.", &self.pass_to_pass)
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         let lists = found(&[after, after], &["!new kept !old", "kept !old"]).unwrap();
         assert_eq!(lists[0].fail_to_pass, ["new"]);
         assert_eq!(lists[0].pass_to_pass, ["kept"]);
-        let lines = "        # They fail before the commit.\n        - \"new\"\n        # They pass before it, too.\n        - \"kept\"\n";
+        let lines = "        # They fail at first.\n        - \"new\"\n        # They pass at first, too.\n        - \"kept\"\n";
         assert_eq!(lists[0].lines(), lines);
     }
 

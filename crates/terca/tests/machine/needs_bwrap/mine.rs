@@ -302,8 +302,8 @@ fn an_old_failure_does_not_refuse_a_commit() {
     let eval = entry(&answer, &commit)["eval"].as_str();
     let eval = eval.unwrap_or_else(|| panic!("{answer:#}{}", outcome.stderr));
     let text = project.read(&format!("repository-evals/{eval}/eval.terca.yaml"));
-    let lists = "      mustPass:\n        # They fail before the commit.\n        - \"test_count.Words.test_two\"\n        \
-                 # They pass before it, too.\n        - \"test_count.Words.test_none\"\n";
+    let lists = "      mustPass:\n        # They fail at first.\n        - \"test_count.Words.test_two\"\n        \
+                 # They pass at first, too.\n        - \"test_count.Words.test_none\"\n";
     assert!(text.contains(lists), "{text}");
     // Work that breaks what passed before does not pass.
     let answers = project.terca(&["-C", "repository-evals", "validate", "--format", "plain"]);

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use super::{Draft, EVAL, Entry, Recipe, Refusal, Wishes, draft, keys};
+use super::{Draft, EDIT_ME, EVAL, Entry, INJECTED, Recipe, Refusal, Wishes, draft, keys};
 use crate::new_suite::mine::choice::Chosen;
 
 /// Makes an eval of a bug, with the tree of the commit. Its `_base` has the file with the bug alone.
@@ -21,11 +21,10 @@ pub fn injected(
     }
     let own = draft.keys.lines().filter(|line| !is_shared(line));
     let own: Vec<&str> = own.collect();
-    draft.keys = (own.join("\n") + "\n").replace("edit-me", "injected");
+    draft.keys = (own.join("\n") + "\n").replace(EDIT_ME, INJECTED);
     let text = draft.eval_file(None);
-    let text: Vec<&str> = text.lines().filter(|line| !is_advice(line)).collect();
     draft.written.retain(|(path, _)| path != EVAL);
-    draft.written.push((EVAL.into(), text.join("\n") + "\n"));
+    draft.written.push((EVAL.into(), text));
     Ok(draft)
 }
 
@@ -38,9 +37,4 @@ pub fn shared_keys(recipes: &[Recipe], wishes: &Wishes) -> String {
 
 fn is_shared(line: &str) -> bool {
     line.starts_with("prepare:") || line.starts_with("env:")
-}
-
-/// Tells whether a line says that a message is to be edited, which no bug has.
-fn is_advice(line: &str) -> bool {
-    line.starts_with("# EDIT ME") || line.starts_with("# hidden tests need")
 }
