@@ -94,8 +94,11 @@ await play(async ({ context, page }) => {
   assert.equal(await paper(), light);
   await open.click('#theme');
   assert.notEqual(await paper(), light);
-  await open.reload();
-  assert.equal(await open.innerText('#theme'), 'Theme: dark');
+  // The browser writes down what a page keeps a moment later: a page that is opened before that does not know it.
+  await until('the theme is kept', async () => {
+    await open.reload();
+    return (await open.innerText('#theme')) === 'Theme: dark';
+  });
   assert.notEqual(await paper(), light);
   await open.click('#theme');
   await until('it follows the system again', async () => (await paper()) === light);
