@@ -23,7 +23,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let go = |command: &str| format!("GOCACHE=\"$PWD/{CACHE}\" go {command} {packages}");
     let mut setup = Vec::from_iter(has_modules.then(|| within(part.dir, "go mod vendor")));
     // What is compiled is kept: each grading would compile Go's own library again. Tests that do not compile are no error.
-    let build = format!("{} > {CACHE}.log 2>&1 || true", go("test -run XXX"));
+    let build = format!("{} > {CACHE}.log 2>&1 || true", go("test -run '^$'"));
     setup.push(within(part.dir, &build));
     Recipe {
         tag: "go",
