@@ -59,6 +59,9 @@ pub struct ShellCommand {
     /// The files outside of the suite that its result depends on. Fingerprints have their content.
     #[serde(skip)]
     pub inputs: Vec<Input>,
+    /// The files of the workspace that it runs with; empty for all of them.
+    #[serde(skip)]
+    pub only_files: Vec<Utf8PathBuf>,
 }
 
 impl PartialEq for ShellCommand {
@@ -69,11 +72,13 @@ impl PartialEq for ShellCommand {
             dir,
             place: _,
             inputs,
+            only_files,
         } = self;
         *command == other.command
             && *timeout == other.timeout
             && *dir == other.dir
             && *inputs == other.inputs
+            && *only_files == other.only_files
     }
 }
 
@@ -119,6 +124,15 @@ fn one_action(runs: Runs) -> Kind<Vec<Written>> {
         .kind()
 }
 
+/// The keys of a command that runs once, and why others do not have them.
+const OF_PREPARE: [(&str, &str); 2] = [
+    (
+        "inputs",
+        "here a file is an input already: it is read in every trial, or copied",
+    ),
+    ("onlyFiles", "here nothing is shared between evals"),
+];
+
 const KINDS: [&str; 3] = ["copy", "files", "command"];
 
 fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
@@ -151,20 +165,26 @@ fn action(fields: &mut Fields<'_, '_>, runs: Runs) -> Option<Vec<Written>> {
         "A shell command, run in the workspace with `sh -c`. The directory of the YAML file, then the workspace, \
          are at the end of `PATH`, so that a script beside the suite is found by its name.",
     );
-    let written = fields.peek("inputs").map(|node| node.place);
-    let inputs = inputs(fields);
-    if let (Some(place), [kind]) = (written, given.as_slice())
-        && (kind.value != "command" || runs == Runs::InEveryTrial)
-    {
-        let message = "`inputs` belongs to a `command` of `prepare`";
-        let reason = "here a file is an input already: it is read in every trial, or copied";
-        return fields.refuse(
-            Diagnostic::error(Code::MisplacedKey, message)
-                .at(place, reason)
-                .help("remove `inputs`, or move the command to `prepare`"),
-        );
+    for (key, reason) in OF_PREPARE {
+        let written = fields.peek(key).map(|node| node.place);
+        if let (Some(place), [kind]) = (written, given.as_slice())
+            && (kind.value != "command" || runs == Runs::InEveryTrial)
+        {
+            let message = format!("`{key}` belongs to a `command` of `prepare`");
+            return fields.refuse(
+                Diagnostic::error(Code::MisplacedKey, message)
+                    .at(place, reason)
+                    .help(format!("remove `{key}`, or move the command to `prepare`")),
+            );
+        }
     }
-    let command = command.map(|command| ShellCommand { inputs, ..command });
+    let inputs = inputs(fields);
+    let only_files = only_files(fields);
+    let command = command.map(|command| ShellCommand {
+        inputs,
+        only_files,
+        ..command
+    });
     fields.only(Code::AsksNothing, &KINDS, given)?;
     copy.or(files)
         .or(command.map(|command| vec![Action::Run(command)]))
@@ -194,6 +214,7 @@ fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) ->
         command: command.value,
         timeout: Duration::from_secs_f64(seconds),
         inputs: Vec::new(),
+        only_files: Vec::new(),
     }
 }
 
@@ -250,6 +271,16 @@ fn inputs(fields: &mut Fields<'_, '_>) -> Vec<Input> {
          suite. The command runs again when one of them changes. In `prepare` only.",
     );
     found.into_iter().flatten().collect()
+}
+
+/// Declares the files that a command runs with.
+fn only_files(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
+    fields.list(
+        "onlyFiles",
+        filled_text().then(|written, reader| in_workspace(&written, reader)),
+        "Files and directories of the workspace that the `command` runs with, such as a lock file. It sees no others, and \
+         evals in which these are equal share its result. In `prepare` only.",
+    )
 }
 
 fn one_input(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Vec<Input>> {

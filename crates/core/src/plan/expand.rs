@@ -245,23 +245,44 @@ impl Expansion<'_> {
         self.prepared(below, &eval.prepare, env, Some(&eval.name))
     }
 
+    /// Adds the results of actions to layers. A command with `onlyFiles` has a layer of its own, above those below it.
     fn prepared(
         &mut self,
-        below: Vec<Layer>,
+        mut layers: Vec<Layer>,
         actions: &[Action<Template>],
         env: Vec<&Variables>,
         eval: Option<&str>,
     ) -> Vec<Layer> {
-        if actions.is_empty() {
-            return below;
+        let env = self.interpolator.variables(env);
+        let only_files = |action: &Action<Template>| match action {
+            Action::Run(command) => command.only_files.clone(),
+            _ => Vec::new(),
+        };
+        let is_one_layer = |one: &Action<Template>, next: &Action<Template>| {
+            only_files(one).is_empty() && only_files(next).is_empty()
+        };
+        for step in actions.chunk_by(is_one_layer) {
+            let only_files = only_files(&step[0]);
+            let is_shared = !only_files.is_empty();
+            let mut actions = self.interpolator.actions(step);
+            if let (true, [Action::Run(command)]) = (is_shared, actions.as_mut_slice()) {
+                // Evals share it, and each has a directory of its own.
+                command.dir.clone_from(&self.suite.root);
+            }
+            let layer = Layer::Prepared(Arc::new(PreparedLayer {
+                below: layers.clone(),
+                actions,
+                env: env.clone(),
+                only_files,
+                eval: eval.filter(|_| !is_shared).map(str::to_owned),
+                pass_registries: self.suite.pass_registries,
+            }));
+            match is_shared {
+                true => layers.push(layer),
+                false => layers = vec![layer],
+            }
         }
-        vec![Layer::Prepared(Arc::new(PreparedLayer {
-            below,
-            actions: self.interpolator.actions(actions),
-            env: self.interpolator.variables(env),
-            eval: eval.map(str::to_owned),
-            pass_registries: self.suite.pass_registries,
-        }))]
+        layers
     }
 }
 

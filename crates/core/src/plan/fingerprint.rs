@@ -177,13 +177,20 @@ impl Fingerprinter<'_> {
 
     /// Returns the key of a prepared layer. Two layers have the same key if building them gives the same files.
     pub fn layer_key(&self, layer: &PreparedLayer) -> String {
-        let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
+        let of_files = |below: &Layer| match below {
+            Layer::Directory(dir) if !layer.only_files.is_empty() => {
+                let files = layer.only_files.iter();
+                files.map(|file| (self.content)(&dir.join(file))).collect()
+            }
+            below => vec![self.layer(below)],
+        };
+        let below: Vec<_> = layer.below.iter().flat_map(of_files).collect();
         let actions = self.actions(&layer.actions);
         self.hash(&(
             below,
             actions,
             &layer.env,
-            &layer.eval,
+            (&layer.eval, &layer.only_files),
             std::env::consts::ARCH,
             // A layer that was made without access may lack what comes from a private registry.
             layer.pass_registries,

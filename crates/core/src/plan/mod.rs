@@ -110,7 +110,7 @@ impl Layer {
     pub fn directories(layers: &[Layer]) -> Vec<&Utf8Path> {
         let directories = layers.iter().map(|layer| match layer {
             Layer::Directory(directory) => vec![directory.as_path()],
-            Layer::Prepared(prepared) => Layer::directories(&prepared.below),
+            Layer::Prepared(prepared) => Layer::directories(prepared.replaced()),
         });
         directories.flatten().collect()
     }
@@ -128,12 +128,25 @@ pub struct PreparedLayer {
     /// The variables of its commands.
     #[serde(with = "json::names_only")]
     pub env: Vec<(String, String)>,
-    /// The eval that it is for; `None` for the suite's.
+    /// The files of the layers below that it is made from; empty for all of them. The others are no part of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_files: Vec<Utf8PathBuf>,
+    /// The eval that it is for; `None` for one that evals share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eval: Option<String>,
     /// Tells whether its commands have access to private registries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
+}
+
+impl PreparedLayer {
+    /// Returns the layers that it takes the place of. One that is made from a few files lies above the others.
+    pub fn replaced(&self) -> &[Layer] {
+        match self.only_files.is_empty() {
+            true => &self.below,
+            false => &[],
+        }
+    }
 }
 
 /// One eval in one variant. All its repetitions share it.
@@ -240,7 +253,7 @@ pub struct CommandLine<'a> {
 fn add_prepared<'a>(layers: &'a [Layer], actions: &mut Vec<&'a Action>) {
     for layer in layers {
         if let Layer::Prepared(prepared) = layer {
-            add_prepared(&prepared.below, actions);
+            add_prepared(prepared.replaced(), actions);
             actions.extend(&prepared.actions);
         }
     }

@@ -33,13 +33,13 @@ use terca_core::new_suite::mine::{
 use thiserror::Error;
 
 use crate::host::environment::{Host, find_program};
-use crate::host::package_caches::PACKAGES;
 use crate::locked;
 use crate::run::signals;
 use crate::run::start::StartError;
 use crate::run::store::StoreError;
 use crate::suite::commit::Repository;
 use crate::suite::discover::{DiscoverError, SUITE_FILE};
+use crate::workspace::base_layers::layers_dir;
 use crate::workspace::layers::cache_dir;
 use crate::workspace::own_dirs::remove_and_tell;
 use crate::workspace::trial_dirs::WorkDir;
@@ -205,7 +205,7 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
     let mut miner = Miner {
         git,
         known,
-        packages: work.new_dir()?,
+        shared: work.new_dir()?,
         work,
         at_once,
         in_flight: Vec::new(),
@@ -251,8 +251,8 @@ struct Miner {
     at_once: usize,
     in_flight: Vec<JoinHandle<Result<(), MineError>>>,
     tried: usize,
-    /// The downloads of all drafts.
-    packages: Utf8PathBuf,
+    /// A directory with the downloads and the cached steps of all drafts.
+    shared: Utf8PathBuf,
     bench: Arc<Bench>,
 }
 
@@ -332,10 +332,13 @@ impl Miner {
         let staging = self.work.new_dir()?;
         let file = proof_file(&suite_file(&bench.name));
         fs_err::write(staging.join(SUITE_FILE), file)?;
-        // What one draft has fetched, the next one has.
-        let cache = cache_dir(&staging);
-        fs_err::create_dir_all(&cache)?;
-        symlink(&self.packages, cache.join(PACKAGES))?;
+        // What one draft has fetched or made, the next one has.
+        for own in [cache_dir(&staging), layers_dir(&staging)] {
+            let shared = self.shared.join(own.file_name().unwrap_or_default());
+            fs_err::create_dir_all(&shared)?;
+            fs_err::create_dir_all(own.parent().unwrap_or(&own))?;
+            symlink(shared, own)?;
+        }
         let written = staged::write(&draft, &staging.join(&draft.folder), &mut self.git)?;
         if let Err(refusal) = written {
             remove_and_tell(&staging);

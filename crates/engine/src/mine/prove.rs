@@ -20,6 +20,7 @@ use crate::run::regrade::Regrading;
 use crate::run::resume::OpenRun;
 use crate::run::scheduler::FinishedRun;
 use crate::run::start::{PreparedRun, StartOptions};
+use crate::workspace::layers::remove_private;
 
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 2;
@@ -33,13 +34,37 @@ pub(super) fn prove(suite: &Utf8Path, draft: &mut Draft, request: &Request) -> P
     let mut plan = plan(suite, &settings, request)?;
     let heard = Heard::default();
     heard.listen(&mut plan.trials);
-    let finished = execute(&plan, &settings, request)?;
+    let run = PreparedRun::new(
+        &plan,
+        &settings,
+        StartOptions::default(),
+        request.host.clone(),
+    )?;
+    let layers = run.context.base_layers.clone();
+    let store = run.create_dir()?;
+    let proven = match run.execute(store, None, &mut Nobody) {
+        Ok(finished) => prove_again(suite, draft, request, &finished, &heard),
+        Err(error) => Err(error.into()),
+    };
+    // Other drafts have no use for them, and they may be large.
+    remove_private(suite, &layers.all());
+    proven
+}
+
+/// Proves the end of a run by more gradings.
+fn prove_again(
+    suite: &Utf8Path,
+    draft: &mut Draft,
+    request: &Request,
+    finished: &FinishedRun,
+    heard: &Heard,
+) -> Proven {
     if finished.interrupted {
         return Ok(None);
     }
     let first = refused(&finished.state, request);
     if draft.is_reported() {
-        return prove_by_lists(suite, draft, request, (&finished, first), &heard);
+        return prove_by_lists(suite, draft, request, (finished, first), heard);
     }
     if let Some(refusal) = first {
         return Ok(Some(Err(refusal)));
@@ -118,16 +143,9 @@ pub(super) fn run(
     settings: &RunSettings,
     request: &Request,
 ) -> Result<FinishedRun, MineError> {
-    execute(&plan(suite, settings, request)?, settings, request)
-}
-
-fn execute(
-    plan: &RunPlan,
-    settings: &RunSettings,
-    request: &Request,
-) -> Result<FinishedRun, MineError> {
+    let plan = plan(suite, settings, request)?;
     let options = StartOptions::default();
-    let run = PreparedRun::new(plan, settings, options, request.host.clone())?;
+    let run = PreparedRun::new(&plan, settings, options, request.host.clone())?;
     let store = run.create_dir()?;
     Ok(run.execute(store, None, &mut Nobody)?)
 }

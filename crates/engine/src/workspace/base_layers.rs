@@ -116,6 +116,15 @@ impl BaseLayers {
         })
     }
 
+    /// Returns all layers that were looked at.
+    pub fn all(&self) -> Vec<BaseLayer> {
+        let known = locked(&self.known);
+        known
+            .values()
+            .filter_map(|known| locked(known).clone())
+            .collect()
+    }
+
     /// Returns the layer of a directory that was looked at before, or looks at it.
     fn once(
         &self,

@@ -26,6 +26,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// The file with the name of a layer.
 const LAYER: &str = "layer";
 
+/// The beginning of the names of layers that evals share.
+pub const SHARED: &str = "shared-";
+
 /// The layers of one suite that one run uses.
 #[derive(Debug)]
 pub struct LayerCache {
@@ -189,6 +192,18 @@ pub fn layers_in_cache(suite_dir: &Utf8Path) -> Vec<String> {
     let entries = cache_dir(suite_dir).read_dir_utf8().into_iter().flatten();
     let places = entries.flatten();
     places.filter_map(|entry| layer_of(entry.path())).collect()
+}
+
+/// Removes the files of these layers, which nobody uses, except those that evals share.
+pub fn remove_private(suite_dir: &Utf8Path, layers: &[BaseLayer]) {
+    let entries = cache_dir(suite_dir).read_dir_utf8().into_iter().flatten();
+    let shared = entries
+        .flatten()
+        .filter(|entry| entry.file_name().starts_with(SHARED));
+    let shared: Vec<String> = shared.filter_map(|entry| layer_of(entry.path())).collect();
+    for layer in layers.iter().filter(|layer| !shared.contains(&layer.hash)) {
+        remove_and_tell(&layer.tree);
+    }
 }
 
 fn hold(place: &Utf8Path, layer: BaseLayer) -> io::Result<Held> {

@@ -135,7 +135,7 @@ fn layers(of: &[Layer], suite_dir: &Utf8Path, files: &mut Vec<String>, prepare: 
         match layer {
             Layer::Directory(dir) => files.push(short(dir, suite_dir).to_string()),
             Layer::Prepared(layer) => {
-                layers(&layer.below, suite_dir, files, prepare);
+                layers(layer.replaced(), suite_dir, files, prepare);
                 let actions = layer.actions.iter();
                 prepare.extend(actions.map(|action| of_action(action, suite_dir)));
             }

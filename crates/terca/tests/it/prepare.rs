@@ -215,6 +215,71 @@ fn an_evals_own_layer_lies_on_the_suites() {
     assert_eq!((times(&project, "suite"), times(&project, "own")), (1, 2));
 }
 
+/// Two evals whose code differs, and whose lock files are equal.
+fn with_lock_files(first: &str, second: &str) -> Project {
+    let eval = "prompt: x\nprepare:\n  - {command: 'echo x >> $NOTES/lock; ls > listed; cp lock packages', onlyFiles: [lock, parts]}\n  \
+                - {command: 'echo x >> $NOTES/own; cat packages code > built'}\n\
+                tests: [{commandSuccess: 'cat code built listed parts/one && cmp lock packages'}]\n";
+    let project = project().directory("notes");
+    let notes = project.path("notes");
+    let suite = format!(
+        "env: {{NOTES: '{notes}'}}\nrepetitions: 2\nenvironments: [{{name: e, agent: nop}}]\n"
+    );
+    let mut project = project.file("terca.yaml", suite);
+    for (name, lock) in [("one", first), ("two", second)] {
+        project = project
+            .file(&format!("{name}/eval.terca.yaml"), eval)
+            .file(&format!("{name}/_base/lock"), lock)
+            .file(&format!("{name}/_base/parts/one"), "a part\n")
+            .file(&format!("{name}/_base/code"), &format!("code of {name}\n"));
+    }
+    project
+}
+
+#[test]
+fn evals_with_equal_lock_files_share_a_step() {
+    let project = with_lock_files("v1\n", "v1\n");
+    passes(&project, &[]);
+    passes(&project, &[]);
+    assert_eq!((times(&project, "lock"), times(&project, "own")), (1, 2));
+    for trial in project.results()["trials"].as_array().unwrap() {
+        let workspace =
+            project.workspace_of(&project.run_dir().join(trial["dir"].as_str().unwrap()));
+        let read = |name: &str| std::fs::read_to_string(workspace.join(name)).unwrap();
+        assert_eq!(read("listed"), "listed\nlock\nparts\n", "it sees no others");
+        let code = format!("code of {}\n", trial["eval"].as_str().unwrap());
+        assert_eq!(read("code"), code);
+        assert_eq!(read("built"), format!("v1\n{code}"));
+    }
+    let project = project.file("two/_base/lock", "v2\n");
+    passes(&project, &[]);
+    assert_eq!((times(&project, "lock"), times(&project, "own")), (2, 3));
+    let project = project.file("one/_base/code", "other\n");
+    passes(&project, &[]);
+    assert_eq!((times(&project, "lock"), times(&project, "own")), (2, 4));
+}
+
+#[test]
+fn only_files_that_are_not_there_are_an_error() {
+    let project = with_lock_files("v1\n", "v1\n");
+    let yaml = project.read("one/eval.terca.yaml");
+    let project = project.file(
+        "one/eval.terca.yaml",
+        yaml.replace("parts]", "package.json]"),
+    );
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}{}", outcome.stdout, outcome.stderr);
+    let said = "onlyFiles package.json: no `_base` directory of the suite or the eval has it";
+    assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+    let yaml = yaml.replace("prepare:", "before:");
+    let project = project.file("one/eval.terca.yaml", yaml);
+    let outcome = project.terca(&["check"]);
+    assert_eq!(outcome.status, 2);
+    let said = "`onlyFiles` belongs to a `command` of `prepare`";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    project.assert_nothing_left();
+}
+
 #[test]
 fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
     let project = noting("").executable(

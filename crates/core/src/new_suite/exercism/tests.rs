@@ -123,7 +123,7 @@ fn crates_of_an_example_are_those_of_the_agent() {
     assert_eq!(written(&eval, "_base/Cargo.toml"), manifest);
     let file = written(&eval, "eval.terca.yaml");
     assert!(
-        file.contains("\nprepare:\n  - { \"command\": \"cargo vendor"),
+        file.contains("\"onlyFiles\": [ \"Cargo.toml\" ] }\n  - { \"command\": \"[ -d vendor ] || { cargo vendor"),
         "{file}"
     );
     assert_eq!(

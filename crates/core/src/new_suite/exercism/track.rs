@@ -8,7 +8,7 @@ use regex::Regex;
 use super::removal;
 use crate::new_suite::imported::{Loss, Note};
 use crate::new_suite::mine::choice::Language;
-use crate::new_suite::mine::recipe::{Project, recipes};
+use crate::new_suite::mine::recipe::{Project, Step, recipes};
 use crate::text::shell::quoted;
 
 /// The directory of the hidden check in the workspace.
@@ -28,7 +28,7 @@ pub(super) enum Track {
 #[derive(Debug, Default)]
 pub(super) struct How {
     /// Commands that run once, before all trials.
-    pub(super) setup: Vec<String>,
+    pub(super) setup: Vec<Step>,
     /// The report that the check writes.
     pub(super) report: Option<&'static str>,
     /// The hidden check, and what it needs.

@@ -8,6 +8,7 @@ pub(in crate::new_suite) mod losses;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
+use super::mine::recipe::Step;
 use crate::text::json::yaml_line;
 pub use losses::{Loss, Note, summary};
 
@@ -65,7 +66,7 @@ pub(in crate::new_suite) struct Scripted<'a> {
     pub(in crate::new_suite) description: Option<&'a str>,
     pub(in crate::new_suite) tags: Vec<&'a str>,
     /// Commands that run once, before all trials.
-    pub(in crate::new_suite) setup: &'a [String],
+    pub(in crate::new_suite) setup: &'a [Step],
     /// The directory of `check.sh`.
     pub(in crate::new_suite) check: &'a str,
     /// The report that the script writes beside itself.
@@ -84,9 +85,7 @@ impl Scripted<'_> {
         pairs.push(("promptFile", json!("prompt.md")));
         pairs.push(("tags", json!(self.tags)));
         if !self.setup.is_empty() {
-            let steps = self.setup.iter();
-            let steps = steps.map(|command| json!({ "command": command }));
-            pairs.push(("prepare", Value::from_iter(steps)));
+            pairs.push(("prepare", json!(self.setup)));
         }
         let command = format!("sh {}/check.sh", self.check);
         let asked = match self.report {

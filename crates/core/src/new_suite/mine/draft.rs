@@ -15,7 +15,7 @@ mod injected;
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::choice::{Chosen, Role, role_of};
 use super::code::inline::ADDED;
@@ -24,7 +24,7 @@ use super::describe::Writer;
 use super::issues::Issues;
 use super::lists::Lists;
 use super::prompt::{prompt, without_pointers};
-use super::recipe::Recipe;
+use super::recipe::{Recipe, Step};
 use super::{Reason, Refusal};
 use crate::new_suite::scaffold::{EVAL_SCHEMA, editor_line};
 use crate::text::json::yaml_line;
@@ -354,18 +354,17 @@ fn keys(recipes: &[Recipe], wishes: &Wishes) -> String {
     let mut tags: Vec<&str> = recipes.iter().map(|recipe| recipe.tag).collect();
     tags.dedup();
     tags.extend(["mined", EDIT_ME]);
-    let mut setup: Vec<&String> = Vec::new();
-    let known = recipes.iter().flat_map(|recipe| &recipe.setup);
+    let mut setup: Vec<Step> = Vec::new();
+    let known = recipes.iter().flat_map(|recipe| recipe.setup.clone());
     let known = known.filter(|_| wishes.setup.is_none());
-    for command in wishes.setup.iter().chain(known) {
-        if !command.trim().is_empty() && !setup.contains(&command) {
-            setup.push(command);
+    for step in wishes.setup.iter().map(Step::new).chain(known) {
+        if !step.command.trim().is_empty() && !setup.contains(&step) {
+            setup.push(step);
         }
     }
     let mut text = format!("promptFile: {PROMPT}\ntags: {}\n", yaml_line(&json!(tags)));
     if !setup.is_empty() {
-        let steps = setup.iter().map(|command| json!({ "command": command }));
-        text += &format!("prepare: {}\n", yaml_line(&Value::from_iter(steps)));
+        text += &format!("prepare: {}\n", yaml_line(&json!(setup)));
     }
     let env = recipes.iter().flat_map(|recipe| recipe.env.clone());
     let env: BTreeMap<&str, &str> = env.filter(|_| wishes.setup.is_none()).collect();

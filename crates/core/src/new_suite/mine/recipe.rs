@@ -8,6 +8,7 @@ mod cargo;
 mod go;
 mod node;
 mod python;
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::choice::Language;
 use crate::text::shell::quoted;
+pub use step::Step;
 
 /// The files of a project as a commit leaves them.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
@@ -35,6 +37,29 @@ impl Project<'_> {
         self.files.contains(&path).then(|| (self.text)(&path))?
     }
 
+    /// Returns the files of a name in a directory and those below it, as far as a package manager looks.
+    fn all_named<'a>(
+        &'a self,
+        dir: &'a Utf8Path,
+        name: &'a str,
+    ) -> impl Iterator<Item = &'a Utf8PathBuf> {
+        let is_kept = |path: &Utf8Path| {
+            let mut parts = path.components().map(|part| part.as_str());
+            parts.any(|part| matches!(part, "node_modules" | "vendor" | "target"))
+        };
+        let files = self.files.iter();
+        files.filter(move |path| {
+            path.file_name() == Some(name) && path.starts_with(dir) && !is_kept(path)
+        })
+    }
+
+    /// Returns those of these names that are in a directory.
+    fn there(&self, dir: &Utf8Path, names: &[&str]) -> Vec<Utf8PathBuf> {
+        let paths = names.iter().map(|name| dir.join(name));
+        let is_there = |path: &Utf8PathBuf| self.files.iter().any(|file| file.starts_with(path));
+        paths.filter(is_there).collect()
+    }
+
     /// Returns the nearest directory above a file that has one of these files.
     fn nearest(&self, file: &Utf8Path, names: &[&str]) -> Option<Utf8PathBuf> {
         let mut above = file.ancestors().skip(1);
@@ -51,7 +76,7 @@ pub struct Recipe {
     /// The program that sets it up or runs it; empty where every machine has it.
     pub tool: &'static str,
     /// Commands that run once, before all trials.
-    pub setup: Vec<String>,
+    pub setup: Vec<Step>,
     /// Variables of the setup, the agent and the check.
     pub env: Vec<(&'static str, &'static str)>,
     /// Lines of a script for `sh`, which begins in the root of the project. `$mined` is the directory of `script`, and
@@ -181,6 +206,15 @@ mod tests {
         )
     }
 
+    fn commands(recipe: &Recipe) -> Vec<&str> {
+        let steps = recipe.setup.iter();
+        steps.map(|step| step.command.as_str()).collect()
+    }
+
+    fn only_files(step: &Step) -> Vec<&str> {
+        step.only_files.iter().map(|path| path.as_str()).collect()
+    }
+
     #[test]
     fn node_by_its_lock_file_and_runner() {
         let package = r#"{"devDependencies": {"vitest": "3"}}"#;
@@ -192,7 +226,7 @@ mod tests {
         let recipes = made(&files, &[(Language::Node, "packages/a b/x.test.ts")]);
         assert_eq!(recipes.len(), 1);
         let install = "npm exec --yes pnpm@10 -- install --frozen-lockfile";
-        assert_eq!(recipes[0].setup, [install]);
+        assert_eq!(commands(&recipes[0]), [install]);
         assert_eq!(recipes[0].tool, "npm");
         assert!(
             recipes[0]
@@ -231,19 +265,36 @@ mod tests {
         ] {
             let files = [("package.json", package), lock, ("test/a.js", "")];
             let recipes = made(&files, &[(Language::Node, "test/a.js")]);
-            assert_eq!(recipes[0].setup, [install]);
+            assert_eq!(commands(&recipes[0]), [install]);
+        }
+        let with_build = r#"{"scripts": {"prepare": "tsc"}, "devDependencies": {"ava": "6"}}"#;
+        for (package, read) in [
+            (with_build, vec![]),
+            (
+                &with_build.replace("tsc", "husky"),
+                vec![".npmrc", "package-lock.json", "package.json"],
+            ),
+            (&with_build.replace("\"6\"", "\"file:../ava\""), vec![]),
+        ] {
+            let files = [
+                ("package.json", package),
+                ("package-lock.json", "{}"),
+                (".npmrc", ""),
+            ];
+            let recipes = made(&files, &[(Language::Node, "test/a.js")]);
+            assert_eq!(only_files(&recipes[0].setup[0]), read, "{package}");
         }
         let plain = made(
             &[("package.json", "{}"), ("test/a.js", "")],
             &[(Language::Node, "test/a.js")],
         );
-        assert_eq!(plain[0].setup, [""; 0]);
+        assert_eq!(commands(&plain[0]), [""; 0]);
         assert_eq!(plain[0].tool, "node");
         assert!(plain[0].check.contains("node --test-reporter=tap"));
         let package = r#"{"devDependencies": {"ava": "^6"}}"#;
         let ava = [("package.json", package), ("test.js", "")];
         let ava = made(&ava, &[(Language::Node, "test.js")]);
-        assert_eq!(ava[0].setup, ["npm install --prefer-offline"]);
+        assert_eq!(commands(&ava[0]), ["npm install --prefer-offline"]);
         assert!(
             ava[0].check.contains("ava --tap test.js > \"$report\""),
             "{}",
@@ -257,7 +308,7 @@ mod tests {
             &[("tests/test_a.py", "import unittest\n")],
             &[(Language::Python, "tests/test_a.py")],
         );
-        assert_eq!(plain[0].setup, [""; 0]);
+        assert_eq!(commands(&plain[0]), [""; 0]);
         assert!(plain[0].check.contains("python3 -I"), "{}", plain[0].check);
         assert!(plain[0].check.contains(" unittest "), "{}", plain[0].check);
         let files = [
@@ -266,13 +317,16 @@ mod tests {
             ("tests/test_a.py", "import pytest\n"),
         ];
         let with = made(&files, &[(Language::Python, "tests/test_a.py")]);
-        let install = ".venv/bin/python -m pip install -q pytest -r requirements-dev.txt -e .";
-        assert_eq!(with[0].setup, ["python3 -m venv .venv", install]);
+        let install = "python3 -m venv .venv && .venv/bin/python -m pip install -q pytest -r requirements-dev.txt";
+        let own = ".venv/bin/python -m pip install -q -e .";
+        assert_eq!(commands(&with[0]), [install, own]);
+        let read = with[0].setup.iter().map(only_files);
+        assert_eq!(Vec::from_iter(read), [vec!["requirements-dev.txt"], vec![]]);
         assert!(with[0].check.contains(" pytest "), "{}", with[0].check);
         let uv = [("uv.lock", ""), ("a_test.py", "import pytest\n")];
         let uv = made(&uv, &[(Language::Python, "a_test.py")]);
         assert!(
-            uv[0].setup[0].ends_with("pip install -q pytest; }"),
+            commands(&uv[0])[1].ends_with("pip install -q pytest; }"),
             "{uv:?}"
         );
         assert_eq!((with[0].tool, uv[0].tool), ("python3", "python3"));
@@ -283,14 +337,19 @@ mod tests {
             ("uv.lock", ""),
         ];
         let run = [(Language::Python, "tests/test_a.py")];
-        let grouped = &made(&files, &run)[0].setup[0];
+        let [packages, grouped] = &made(&files, &run)[0].setup[..] else {
+            panic!("two steps");
+        };
+        assert_eq!(only_files(packages), ["pyproject.toml", "uv.lock"]);
+        let grouped = &grouped.command;
         let sync = "uv sync -q --frozen --no-default-groups --group tests && ";
         assert!(grouped.contains(sync), "{grouped}");
-        let by_pip = &made(&files[..2], &run)[0].setup[1];
-        assert!(
-            by_pip.ends_with("install -q pytest pytest 'x>1' -e '.[more]'"),
-            "{by_pip}"
-        );
+        let by_pip = made(&files[..2], &run).remove(0);
+        let [packages, own] = commands(&by_pip)[..] else {
+            panic!("two steps");
+        };
+        assert!(packages.ends_with("install -q pytest pytest 'x>1'"));
+        assert!(own.ends_with("install -q -e '.[more]'"), "{own}");
     }
 
     #[test]
@@ -299,7 +358,7 @@ mod tests {
         let files = [
             ("Cargo.toml", "[workspace]"),
             ("Cargo.lock", lock),
-            ("crates/a/Cargo.toml", ""),
+            ("crates/a/Cargo.toml", "[package]\nname = \"a\"\n"),
             ("crates/a/src/lib.rs", ""),
             ("crates/a/tests/it/main.rs", "mod b;\nmod e;\n"),
             ("crates/a/tests/it/b.rs", "#[test]\nfn b() {}\n"),
@@ -319,19 +378,25 @@ mod tests {
         ];
         let recipes = made(&files, &run);
         assert_eq!(recipes.len(), 1);
-        assert_eq!(
-            recipes[0].setup,
-            [
-                &format!(
-                    "cargo vendor -q --locked vendor > vendor.log{}",
-                    cargo::WITHOUT_WINDOWS
-                ),
-                cargo::KEEP,
-                &recipes[0].setup[2]
-            ]
+        let keep = format!(
+            "cargo vendor -q --locked vendor > vendor.log{} && {}",
+            cargo::WITHOUT_WINDOWS,
+            cargo::KEEP
         );
+        let setup = commands(&recipes[0]);
+        assert!(
+            setup[0].starts_with("mkdir -p crates/a/src . && for file in crates/a/src/lib.rs; do")
+        );
+        assert!(
+            setup[0].contains(&keep) && setup[0].contains(" -p a; }"),
+            "{}",
+            setup[0]
+        );
+        let read = ["Cargo.lock", "Cargo.toml", "crates/a/Cargo.toml"];
+        assert_eq!(only_files(&recipes[0].setup[0]), read);
+        assert_eq!(setup[1], format!("[ -d vendor ] || {{ {keep}; }}"));
         let build = "--manifest-path crates/a/Cargo.toml --no-run --tests > cargo.log 2>&1 || true";
-        assert!(recipes[0].setup[2].ends_with(build), "{recipes:?}");
+        assert!(setup[2].ends_with(build), "{recipes:?}");
         let check = &recipes[0].check;
         for part in [
             "--manifest-path crates/a/Cargo.toml",
@@ -363,16 +428,8 @@ mod tests {
         let command = "\ncargo test --offline --manifest-path a/Cargo.toml --no-fail-fast --bins >";
         assert!(check.contains(command), "{check}");
         let recipes = made(&files[2..], &[(Language::Rust, "rust/a/src/tests.rs")]);
-        assert_eq!(
-            recipes[0].setup[..2],
-            [
-                format!(
-                    "cd rust/a && cargo vendor -q vendor > vendor.log{}",
-                    cargo::WITHOUT_WINDOWS
-                ),
-                format!("cd rust/a && {}", cargo::KEEP)
-            ]
-        );
+        let keep = "cd rust/a && [ -d vendor ] || { cargo vendor -q vendor > vendor.log";
+        assert!(commands(&recipes[0])[1].starts_with(keep), "{recipes:?}");
     }
 
     #[test]
@@ -380,8 +437,8 @@ mod tests {
         let files = [("go.mod", ""), ("go.sum", ""), ("a/b_test.go", "")];
         let run = [(Language::Go, "a/b_test.go"), (Language::Go, "c_test.go")];
         let recipes = made(&files, &run);
-        assert_eq!(recipes[0].setup[0], "go mod vendor");
-        assert!(recipes[0].setup[1].contains(" go test -run '^$' . ./a > "));
+        assert_eq!(commands(&recipes[0])[0], "go mod vendor");
+        assert!(commands(&recipes[0])[1].contains(" go test -run '^$' . ./a > "));
         assert!(
             recipes[0].check.contains(" -json . ./a > "),
             "{}",

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::imported::{self, Imported, Loss, Note, Scripted};
 use super::mine::choice::{Language, Role, role_of};
-use super::mine::recipe::{Project, recipes};
+use super::mine::recipe::{Project, Step, recipes};
 use crate::text::prose;
 use crate::text::shell::quoted;
 pub use instance::{Instance, instances};
@@ -157,7 +157,7 @@ fn removal<'a>(paths: impl Iterator<Item = &'a Utf8PathBuf>) -> String {
 /// How the tests of an instance are set up and run.
 #[derive(Debug, Default)]
 struct Check {
-    setup: Vec<String>,
+    setup: Vec<Step>,
     files: Vec<(Utf8PathBuf, String)>,
 }
 
@@ -241,15 +241,15 @@ impl Check {
         instance: &Instance,
         project: &Project<'_>,
         wishes: &Wishes,
-        known: impl Iterator<Item = &'a String>,
+        known: impl Iterator<Item = &'a Step>,
     ) {
         if let Some(setup) = &wishes.setup {
-            self.setup.push(setup.clone());
+            self.setup.push(Step::new(setup));
             return;
         }
-        for command in known {
-            if !self.setup.contains(command) {
-                self.setup.push(command.clone());
+        for step in known {
+            if !self.setup.contains(step) {
+                self.setup.push(step.clone());
             }
         }
         if self.setup.is_empty() && wishes.test_command.is_none() {
@@ -257,7 +257,7 @@ impl Check {
                 "python3 -m venv .venv",
                 ".venv/bin/python -m pip install -q pytest",
             ];
-            self.setup.extend(commands.map(str::to_owned));
+            self.setup.extend(commands.map(Step::new));
         }
         // Without a history, this tool does not know the version.
         let asks = |name: &&str| {
@@ -266,7 +266,7 @@ impl Check {
         };
         if ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(asks) {
             let version = quoted(instance.version.as_deref().unwrap_or("0"));
-            for command in &mut self.setup {
+            for Step { command, .. } in &mut self.setup {
                 *command = format!("export SETUPTOOLS_SCM_PRETEND_VERSION={version}; {command}");
             }
         }

@@ -76,7 +76,7 @@ fn an_instance_has_its_place_in_an_eval() {
     );
     assert!(check.contains("rm -rf -- pytest.ini\n"), "{check}");
     let file = written(&eval, "eval.terca.yaml");
-    assert!(file.contains("tags: [ \"swe-bench\", \"twice\" ]\nprepare:\n  - { \"command\": \"python3 -m venv .venv\" }\n"), "{file}");
+    assert!(file.contains("tags: [ \"swe-bench\", \"twice\" ]\nprepare:\n  - { \"command\": \"python3 -m venv .venv && "), "{file}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_project_without_a_history_is_told_its_version() {
     let eval = imported(&row(&json!({})), &[manifest], &Wishes::default()).unwrap();
     let file = written(&eval, "eval.terca.yaml");
     let command =
-        "export SETUPTOOLS_SCM_PRETEND_VERSION=1.2; .venv/bin/python -m pip install -q pytest -e .";
+        "export SETUPTOOLS_SCM_PRETEND_VERSION=1.2; .venv/bin/python -m pip install -q -e .";
     assert!(file.contains(command), "{file}");
 }
 

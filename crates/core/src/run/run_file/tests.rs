@@ -194,6 +194,7 @@ fn values_of_variables_and_headers_are_not_written() {
         below: Vec::new(),
         actions: Vec::new(),
         env: pairs(),
+        only_files: Vec::new(),
         eval: None,
         pass_registries: false,
     }))];

@@ -89,17 +89,42 @@ pub(super) fn execute(
 }
 
 fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result<(), StageError> {
-    let step = format!("copy {source}");
-    let refused = |error: io::Error| StageError::setup(&step, &error);
+    let sealed = run.context.sealed.open(source)?;
+    copy_from(run, &format!("copy {source}"), &sealed, destination)
+}
+
+/// Copies a file or a directory of the layers below into the workspace, each layer over the one below it.
+pub(super) fn copy_from_layers(
+    run: &TrialRun<'_>,
+    below: &[Utf8PathBuf],
+    file: &Utf8Path,
+) -> Result<(), StageError> {
+    let step = format!("onlyFiles {file}");
+    let sources = below.iter().map(|dir| dir.join(file));
+    let mut sources = sources.filter(|source| source.exists()).peekable();
+    if sources.peek().is_none() {
+        let reason =
+            "no `_base` directory of the suite or the eval has it; remove it from `onlyFiles`";
+        return Err(StageError::setup(&step, &reason));
+    }
+    sources.try_for_each(|source| copy_from(run, &step, &source, file))
+}
+
+fn copy_from(
+    run: &TrialRun<'_>,
+    step: &str,
+    source: &Utf8Path,
+    destination: &Utf8Path,
+) -> Result<(), StageError> {
+    let refused = |error: io::Error| StageError::setup(step, &error);
     let target = open_target(&run.dirs, destination).map_err(refused)?;
-    let source = &run.context.sealed.open(source)?;
     let meta = fs_err::metadata(source).map_err(refused)?;
     // A link to a directory leads to one, as for a shell.
     if let Ok(there) = target.metadata()
         && there.is_dir() != meta.is_dir()
     {
         let clash = clash(there.is_dir(), destination);
-        return Err(StageError::setup(&step, &clash));
+        return Err(StageError::setup(step, &clash));
     }
     if meta.is_dir() {
         fs_err::create_dir_all(&target).map_err(refused)?;
@@ -118,7 +143,7 @@ fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result
             &format!("{step}/{}", path.display()),
             &clash(is_dir, &destination.join(path.to_string_lossy().as_ref())),
         ),
-        error => StageError::setup_tree(&step, error),
+        error => StageError::setup_tree(step, error),
     })
 }
 

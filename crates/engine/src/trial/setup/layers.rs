@@ -23,6 +23,7 @@ use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::base_layers::copy_visible;
+use crate::workspace::layers::SHARED;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The digits of the hashes of image and path in the name of a layer.
@@ -34,8 +35,8 @@ pub(super) fn directories(
     layers: &[Layer],
 ) -> Result<Vec<Utf8PathBuf>, StageError> {
     let mut directories = Vec::new();
-    // A prepared layer has it already.
-    if !matches!(layers.first(), Some(Layer::Prepared(_))) {
+    // A layer that is made from all files below it has it already.
+    if !matches!(layers.first(), Some(Layer::Prepared(layer)) if layer.only_files.is_empty()) {
         directories.extend(of_image(run)?);
     }
     for layer in layers {
@@ -171,7 +172,7 @@ fn all_prepared(layers: &[Layer]) -> Vec<&Arc<PreparedLayer>> {
     let mut all = Vec::new();
     for layer in layers {
         if let Layer::Prepared(prepared) = layer {
-            all.extend(all_prepared(&prepared.below));
+            all.extend(all_prepared(prepared.replaced()));
             all.push(prepared);
         }
     }
@@ -186,7 +187,10 @@ fn name_in_cache(context: &Context, case: &Case, layer: &PreparedLayer) -> Strin
     let image = image.and_then(|id| id.strip_prefix("sha256:"));
     let path = context.shown_root(sandbox, true);
     let path = path.map(|path| sha256(path.as_str().as_bytes()));
-    let mut name = key(context, layer);
+    let mut name = match layer.only_files.is_empty() {
+        true => key(context, layer),
+        false => format!("{SHARED}{}", key(context, layer)),
+    };
     for hash in image.into_iter().chain(path.as_deref()) {
         name = format!("{name}-{}", &hash[..hash.len().min(DIGITS)]);
     }
@@ -258,8 +262,13 @@ fn fill_workspace(
     layer: &PreparedLayer,
     below: &[Utf8PathBuf],
 ) -> Result<(), StageError> {
-    for dir in below {
-        copy(run, dir)?;
+    match layer.only_files.as_slice() {
+        [] => below.iter().try_for_each(|dir| copy(run, dir))?,
+        files => {
+            for file in files {
+                actions::copy_from_layers(run, below, file)?;
+            }
+        }
     }
     for action in &layer.actions {
         actions::execute(run, Part::Prepare(layer), action)?;

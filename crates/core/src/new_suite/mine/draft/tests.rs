@@ -2,6 +2,7 @@ use super::*;
 use crate::new_suite::mine::choice::{Language, choose};
 use crate::new_suite::mine::commit::Commit;
 use crate::new_suite::mine::recipe::{Project, recipes};
+use serde_json::Value;
 
 fn side(id: &str) -> Option<Object> {
     Some(Object {
@@ -147,7 +148,7 @@ fn commands_of_the_user_take_the_place_of_the_known_ones() {
 fn steps_are_there_once_and_unknown_tests_are_refused() {
     let recipe = Recipe {
         tag: "rust",
-        setup: vec!["cargo vendor".into()],
+        setup: vec![Step::new("cargo vendor")],
         check: "true\n".into(),
         ..Recipe::default()
     };

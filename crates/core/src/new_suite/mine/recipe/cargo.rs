@@ -1,12 +1,14 @@
 //! Rust: the crates are kept in the workspace, since neither agents nor tests have a registry.
 
+mod crates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::choice::{Role, role_of};
 use super::super::code::inline::ADDED;
-use super::{Part, Project, Recipe, SHOWN, enter, within};
+use super::{Part, Project, Recipe, SHOWN, Step, enter};
 use crate::text::shell::quoted;
 
 const SETTINGS: &str = ".cargo/config.toml";
@@ -39,14 +41,22 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     let cargo = format!("cargo test --offline {kept}--manifest-path {manifest}");
     let run = |targets: &String| format!("{cargo} --no-fail-fast {targets} >> \"$report\" 2>&1\n");
     let runs: String = targets(part, project).iter().map(run).collect();
-    let setup = [vendor.as_str(), KEEP].into_iter().filter(|_| needs_crates);
     // Each grading would compile all crates again. Tests that do not compile before the commit are no error.
     let build = format!("{cargo} --no-run --tests > cargo.log 2>&1 || true");
-    let setup = setup.chain([build.as_str()]);
+    let keep = format!("{vendor} && {KEEP}");
+    let mut setup = Vec::new();
+    if needs_crates {
+        setup.extend(crates::step(&root, project, &keep, &cargo));
+        setup.push(Step::within(
+            &root,
+            &format!("[ -d vendor ] || {{ {keep}; }}"),
+        ));
+    }
+    setup.push(Step::within(&root, &build));
     Recipe {
         tag: "rust",
         tool: "cargo",
-        setup: setup.map(|command| within(&root, command)).collect(),
+        setup,
         // They make what is compiled smaller, which each trial begins with.
         env: vec![("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")],
         // Cargo looks for its settings from the directory that it is started in.

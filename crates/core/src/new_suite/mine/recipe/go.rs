@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 
-use super::{Part, Project, Recipe, SHOWN, enter, within};
+use super::{Part, Project, Recipe, SHOWN, Step, enter};
 use crate::text::shell::quoted;
 
 /// The directory of compiled packages. Go knows by their content which ones it can use.
@@ -21,10 +21,10 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
         .collect();
     let packages = Vec::from_iter(packages).join(" ");
     let go = |command: &str| format!("GOCACHE=\"$PWD/{CACHE}\" go {command} {packages}");
-    let mut setup = Vec::from_iter(has_modules.then(|| within(part.dir, "go mod vendor")));
+    let mut setup = Vec::from_iter(has_modules.then(|| Step::within(part.dir, "go mod vendor")));
     // What is compiled is kept: each grading would compile Go's own library again. Tests that do not compile are no error.
     let build = format!("{} > {CACHE}.log 2>&1 || true", go("test -run '^$'"));
-    setup.push(within(part.dir, &build));
+    setup.push(Step::within(part.dir, &build));
     Recipe {
         tag: "go",
         tool: "go",

@@ -1,9 +1,9 @@
 //! JavaScript and TypeScript: npm, pnpm or yarn; vitest, jest, mocha, ava or Node's own runner.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use super::{Part, Project, Recipe, SHOWN, enter, within};
+use super::{Part, Project, Recipe, SHOWN, Step, enter};
 use crate::text::shell::quoted;
 
 const LOCKS: [&str; 4] = [
@@ -73,11 +73,52 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     Recipe {
         tag: "node",
         tool,
-        setup: Vec::from_iter(setup.map(|(dir, install)| within(&dir, &install))),
+        setup: Vec::from_iter(
+            setup.map(|(dir, install)| {
+                Step::within(&dir, &install).with_only(needed(&dir, project))
+            }),
+        ),
         check: enter(part.dir) + &lines,
         settings: part.paths(&SETTINGS),
         ..Recipe::default()
     }
+}
+
+/// Files that an installation reads, beside manifests and lock files.
+const READ: [&str; 8] = [
+    ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn", ".pnpmfile.cjs", "pnpm-workspace.yaml", "patches",
+    ".node-version",
+];
+
+/// Returns the files that an installation needs; none where scripts of the project run in it, which may need all files.
+fn needed(dir: &Utf8Path, project: &Project<'_>) -> Vec<Utf8PathBuf> {
+    let manifests: Vec<&Utf8PathBuf> = project.all_named(dir, "package.json").collect();
+    let text = |path: &&Utf8PathBuf| (project.text)(path).unwrap_or_default();
+    if manifests.iter().map(text).any(|text| needs_more(&text)) {
+        return Vec::new();
+    }
+    let mut files = project.there(dir, &READ);
+    files.extend(project.there(dir, &LOCKS));
+    files.extend(manifests.into_iter().cloned());
+    files
+}
+
+/// Tells whether to install a package takes more of its files than its manifest.
+fn needs_more(manifest: &str) -> bool {
+    let package: Value = serde_json::from_str(manifest).unwrap_or_default();
+    let is_run = |name: &&str| {
+        let script = package["scripts"][*name].as_str();
+        // Hooks of git are not set up without a repository.
+        script.is_some_and(|script| !script.starts_with("husky"))
+    };
+    [
+        "preinstall", "install", "postinstall", "prepublish", "prepare",
+    ]
+    .iter()
+    .any(is_run)
+        || ["\"file:", "\"link:", "\"portal:"]
+            .iter()
+            .any(|local| manifest.contains(local))
 }
 
 /// Returns the command that installs what a lock file has. npm fetches other package managers, in the version that the

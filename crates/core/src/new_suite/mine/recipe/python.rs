@@ -1,8 +1,11 @@
 //! Python: uv or pip; pytest or unittest.
 
+use std::collections::BTreeSet;
+
+use camino::Utf8PathBuf;
 use toml::{Table, Value};
 
-use super::{Part, Project, Recipe, enter, within};
+use super::{Part, Project, Recipe, Step, enter};
 use crate::text::shell::quoted;
 
 pub(super) const MANIFESTS: &[&str] = &[
@@ -47,20 +50,19 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
     });
     let uses_pytest = tested_by_pytest || has_pytest;
     let runner = if uses_pytest { "pytest" } else { "unittest" };
-    let commands = match project.has(part.dir, "uv.lock") {
-        true => vec![by_uv(part, project, uses_pytest)],
+    let setup = match project.has(part.dir, "uv.lock") {
+        true => by_uv(part, project, uses_pytest),
         false => by_pip(part, project, uses_pytest),
     };
-    let python = if commands.is_empty() {
+    let python = if setup.is_empty() {
         "python3"
     } else {
         ".venv/bin/python"
     };
-    let setup = commands.iter().map(|command| within(part.dir, command));
     Recipe {
         tag: "python",
         tool: "python3",
-        setup: setup.collect(),
+        setup,
         check: format!(
             "{}{python} -I \"$mined/{}\" {runner} \"$report\" {}\n",
             enter(part.dir),
@@ -96,7 +98,7 @@ fn manifest(part: &Part<'_>, project: &Project<'_>) -> Table {
     text.parse().unwrap_or_default()
 }
 
-fn by_uv(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> String {
+fn by_uv(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<Step> {
     let manifest = manifest(part, project);
     // The groups that uv installs by itself often have all tools of the developers.
     let chosen = match (
@@ -108,10 +110,16 @@ fn by_uv(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> String {
         (None, None) => String::new(),
     };
     let pytest = if uses_pytest { UV_PYTEST } else { "" };
-    format!("{UV}uv sync -q --frozen{chosen}{pytest}")
+    let sync = format!("{UV}uv sync -q --frozen{chosen}");
+    let packages = format!("{sync} --no-install-workspace");
+    let manifests = project.all_named(part.dir, "pyproject.toml").cloned();
+    vec![
+        Step::within(part.dir, &packages).with_only(manifests.chain([part.dir.join("uv.lock")])),
+        Step::within(part.dir, &format!("{sync}{pytest}")),
+    ]
 }
 
-fn by_pip(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<String> {
+fn by_pip(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<Step> {
     let has = |name: &str| project.has(part.dir, name);
     let manifest = manifest(part, project);
     let extra = group(&manifest, &["project", "optional-dependencies"]);
@@ -157,15 +165,57 @@ fn by_pip(part: &Part<'_>, project: &Project<'_>, uses_pytest: bool) -> Vec<Stri
             "pyproject.toml",
             &["[project]", "[build-system]"],
         );
-    if needs_packages || (is_package && !packages.is_empty()) {
-        packages.push(match extras.is_empty() {
-            true => "-e .".to_owned(),
-            false => format!("-e {}", quoted(&format!(".[{}]", extras.join(",")))),
-        });
-    }
-    if packages.is_empty() {
+    let own = needs_packages || (is_package && !packages.is_empty());
+    let own = own.then(|| match extras.is_empty() {
+        true => "-e .".to_owned(),
+        false => format!("-e {}", quoted(&format!(".[{}]", extras.join(",")))),
+    });
+    if packages.is_empty() && own.is_none() {
         return Vec::new();
     }
-    let install = format!(".venv/bin/python -m pip install -q {}", packages.join(" "));
-    vec!["python3 -m venv .venv".to_owned(), install]
+    let install = |packages: &str| format!(".venv/bin/python -m pip install -q {packages}");
+    let named = files_of_requirements(part, project);
+    let mut first = "python3 -m venv .venv".to_owned();
+    let Some(mut read) = named else {
+        // The packages are files of the project, or need them.
+        packages.extend(own);
+        let steps = [first, install(&packages.join(" "))];
+        return Vec::from(steps.map(|step| Step::within(part.dir, &step)));
+    };
+    if !packages.is_empty() {
+        first += &format!(" && {}", install(&packages.join(" ")));
+    }
+    if read.is_empty() {
+        read.extend(project.there(part.dir, &names));
+    }
+    let first = Step::within(part.dir, &first).with_only(read);
+    let own = own.map(|own| Step::within(part.dir, &install(&own)));
+    [first].into_iter().chain(own).collect()
+}
+
+/// Returns the files of requirements, and those that they name; `None` where one names something else of the project.
+fn files_of_requirements(part: &Part<'_>, project: &Project<'_>) -> Option<BTreeSet<Utf8PathBuf>> {
+    let mut open: Vec<Utf8PathBuf> = project.there(part.dir, &REQUIREMENTS);
+    let mut found = BTreeSet::new();
+    while let Some(file) = open.pop() {
+        let text = (project.text)(&file).unwrap_or_default();
+        for line in text.lines().map(str::trim) {
+            let option = ["-r", "--requirement", "-c", "--constraint"];
+            let named = option.iter().find_map(|option| line.strip_prefix(option));
+            if let Some(named) = named {
+                let path = file.parent()?.join(named.trim_start_matches([' ', '=']));
+                let path = project.files.get(&path)?;
+                if !found.contains(path) {
+                    open.push(path.clone());
+                }
+            } else if line.starts_with(['.', '/'])
+                || line.starts_with("-e")
+                || line.contains("file:")
+            {
+                return None;
+            }
+        }
+        found.insert(file);
+    }
+    Some(found)
 }
