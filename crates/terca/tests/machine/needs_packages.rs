@@ -187,11 +187,33 @@ fn node_without_packages_and_with_one() {
             ),
         ],
     );
-    all_are_written(&project, &[&without, &with]);
+    let again = history.commit(
+        "Say the number of letters",
+        &[
+            (
+                "letters.js",
+                "const plural = require('plural-of-tests');\nexports.letters = (text) => `${text.length} ${plural('letter')}`;\n",
+            ),
+            (
+                "test/letters.test.js",
+                "const test = require('node:test');\nconst assert = require('node:assert');\nconst { letters } = require('../letters.js');\n\
+                 test('two', () => assert.strictEqual(letters('ab'), '2 letters'));\n",
+            ),
+        ],
+    );
+    all_are_written(&project, &[&without, &with, &again]);
     assert!(
         registry.asked.load(Ordering::SeqCst) > 0,
         "the registry was asked"
     );
+    // Evals with one lock file share their packages.
+    let validate = ["-C", "repository-evals", "validate", "--format", "plain"];
+    project.terca(&validate).expect_status(0);
+    let cache = project.path("repository-evals/.terca/cache");
+    let entries = cache.read_dir_utf8().unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_owned());
+    let is_step = |name: &String| name.starts_with("shared-") && !name.ends_with(".lock");
+    assert_eq!(names.filter(is_step).count(), 1, "{cache}");
 }
 
 #[test]
